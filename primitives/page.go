@@ -1,0 +1,193 @@
+package primitives
+
+import (
+	"context"
+	"time"
+)
+
+// FrameID names a frame of a tab. The empty id is the main frame.
+type FrameID string
+
+// Page is what a handler may ask of one tab. It has only methods that some
+// primitive uses; package runtime/browser implements it.
+//
+// Every method returns within its context. Errors carry the codes of package
+// fault: dialog_open when a JavaScript dialog blocks the page, page_navigated
+// when the document was replaced during the call, tab_closed, tab_crashed or
+// browser_lost when the page is gone, timeout when the context ran out.
+type Page interface {
+	// Call asks function fn of the page library (package inject) in the
+	// isolated world of frame and decodes its answer into out, which may be
+	// nil. args is encoded as JSON. It costs one round trip; the first call in
+	// a new document costs two. A call whose document was replaced before fn
+	// started runs in the new document; one that was interrupted fails with
+	// page_navigated. A dialog that opens meanwhile fails it with dialog_open.
+	Call(ctx context.Context, frame FrameID, fn string, args, out any) error
+
+	// ChildFrame returns the frame that an iframe or frame element shows. The
+	// element is named by the handle under which the page library keeps it in
+	// frame parent. It works across origins and processes.
+	ChildFrame(ctx context.Context, parent FrameID, handle string) (FrameID, error)
+
+	// OwnerFrame returns the parent of frame and the handle, in the parent's
+	// page library, of the element that shows frame. The main frame has none:
+	// ok is false.
+	OwnerFrame(ctx context.Context, frame FrameID) (parent FrameID, handle string, ok bool, err error)
+
+	// Frames lists the frames of the tab in document order, the main frame
+	// first.
+	Frames() []FrameInfo
+
+	// Mouse sends trusted pointer events back to back, in order, and waits for
+	// the last to be handled. When a dialog opens while they are handled, the
+	// events count as sent and the error is nil: see Dialog.
+	Mouse(ctx context.Context, events ...MouseEvent) error
+
+	// Keys sends trusted key events back to back, in order, under the same
+	// rules as Mouse. They go to whatever has the focus.
+	Keys(ctx context.Context, events ...KeyEvent) error
+
+	// InsertText commits text at the caret of the focused element as an input
+	// method would: one beforeinput and one input event, no key events.
+	InsertText(ctx context.Context, text string) error
+
+	// Navigate loads an address, or reloads, and waits for the load event of
+	// the new document up to opts.LoadTimeout.
+	Navigate(ctx context.Context, opts NavigateOptions) (Navigation, error)
+
+	// Capture encodes the visible viewport (or opts.Clip) as an image in device
+	// pixels. It neither activates the tab nor moves the focus.
+	Capture(ctx context.Context, opts CaptureOptions) ([]byte, error)
+
+	// Dialog returns the JavaScript dialog that blocks the page, if any.
+	Dialog() (Dialog, bool)
+
+	// AnswerDialog closes the open dialog and returns it; no_dialog when none
+	// is open. It works while everything else on the page is blocked.
+	AnswerDialog(ctx context.Context, accept bool, promptText string) (Dialog, error)
+
+	// Tab describes the tab itself without asking the page.
+	Tab() TabInfo
+
+	// Peer returns another tab of the same runtime by its tab id; tab_closed
+	// when there is none.
+	Peer(tabID int) (Page, error)
+}
+
+// FrameInfo describes one frame.
+type FrameInfo struct {
+	ID     FrameID
+	Parent FrameID
+	URL    string
+	Name   string
+	// Remote means that the frame lives in another process than its parent.
+	Remote bool
+}
+
+// TabInfo describes a tab as the runtime knows it.
+type TabInfo struct {
+	ID              int    // small integer, stable for the life of the tab
+	WindowID        int    // 0 when the host has no windows
+	RuntimeID       string // the tab's runtime id, stable over navigations
+	RuntimeKey      string
+	AuthorizationID string
+	URL             string
+	Title           string
+	Active          bool
+}
+
+// MouseEvent is one trusted pointer event at a point of the top viewport, in
+// CSS pixels.
+type MouseEvent struct {
+	Type       MouseType
+	X, Y       float64
+	Button     string // "left", "middle", "right"; "" for none
+	Buttons    int    // bits of the buttons held after the event: left 1, right 2, middle 4
+	ClickCount int
+	Modifiers  Modifiers
+	DeltaX     float64 // wheel only
+	DeltaY     float64
+}
+
+// MouseType is the kind of a MouseEvent.
+type MouseType string
+
+const (
+	MouseMoved    MouseType = "mouseMoved"
+	MousePressed  MouseType = "mousePressed"
+	MouseReleased MouseType = "mouseReleased"
+	MouseWheel    MouseType = "mouseWheel"
+)
+
+// Modifiers is the CDP bit set of held modifier keys.
+type Modifiers int
+
+const (
+	ModAlt     Modifiers = 1
+	ModControl Modifiers = 2
+	ModMeta    Modifiers = 4
+	ModShift   Modifiers = 8
+)
+
+// KeyEvent is one trusted key event.
+type KeyEvent struct {
+	Type      KeyType
+	Key       string // DOM key value: "a", "Enter"
+	Code      string // DOM code value: "KeyA", "Enter"; "" when unknown
+	KeyCode   int    // Windows virtual key code; 0 when unknown
+	Text      string // text the key produces; "" for none
+	Modifiers Modifiers
+	Location  int
+	// Delay is waited after the event before the next one is sent.
+	Delay time.Duration
+}
+
+// KeyType is the kind of a KeyEvent.
+type KeyType string
+
+const (
+	KeyDown    KeyType = "keyDown" // produces text
+	RawKeyDown KeyType = "rawKeyDown"
+	KeyUp      KeyType = "keyUp"
+)
+
+// NavigateOptions says where to go. Exactly one of URL and Reload is set.
+type NavigateOptions struct {
+	URL         string
+	Reload      bool
+	LoadTimeout time.Duration
+}
+
+// Navigation says what became of a navigation.
+type Navigation struct {
+	URL          string // address of the document that is there now
+	Title        string
+	SameDocument bool // only the fragment or history state changed
+	Replaced     bool // there is a new document
+	Loaded       bool // its load event fired within LoadTimeout
+	Status       int  // HTTP status of the document, 0 when unknown
+}
+
+// CaptureOptions says how to encode a capture.
+type CaptureOptions struct {
+	Format  string // "png" or "jpeg"
+	Quality int    // 1..100, jpeg only; 0 means the browser's default
+	Clip    *Rect  // CSS pixels of the viewport; nil is the whole viewport
+}
+
+// Rect is a rectangle in CSS pixels.
+type Rect struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+// Dialog is an open alert, confirm, prompt or beforeunload dialog.
+type Dialog struct {
+	Type          string // "alert", "confirm", "prompt", "beforeunload"
+	Message       string // text of the page, not an instruction
+	DefaultPrompt string
+	URL           string
+	OpenedAt      time.Time
+}

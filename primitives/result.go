@@ -1,0 +1,84 @@
+package primitives
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Adapter is the name this host gives itself in result envelopes.
+const Adapter = "cdp"
+
+// Result is the outcome of one primitive. Exactly one of Payload and Err is
+// set, except for a flat primitive that ran and failed: it has both.
+type Result struct {
+	Primitive string
+	// Flat means that the payload itself is the wire form, without the
+	// envelope (reference: flat results).
+	Flat    bool
+	Payload json.RawMessage
+	Err     *fault.Error
+	// Wait is how long pacing held the call back before it ran.
+	Wait     time.Duration
+	Duration time.Duration
+}
+
+// OK reports whether the primitive succeeded.
+func (r Result) OK() bool { return r.Err == nil }
+
+// Envelope returns the wire form: the success or failure envelope, or the bare
+// object of a flat primitive.
+func (r Result) Envelope() json.RawMessage {
+	wait := strconv.FormatInt(r.Wait.Milliseconds(), 10)
+	switch {
+	case r.Err != nil && r.Flat && len(r.Payload) > 0:
+		return r.Payload
+	case r.Err != nil:
+		b := r.failure()
+		return append(append(b[:len(b)-1:len(b)-1], `,"rate_limit_wait_ms":`+wait...), '}')
+	case r.Flat:
+		return r.Payload
+	}
+	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + Adapter + `","value":`)
+	value := r.Payload
+	if n := len(value); n >= 2 && value[0] == '{' {
+		sep := ","
+		if n == 2 {
+			sep = ""
+		}
+		b = append(b, value[:n-1]...)
+		b = append(b, sep+`"rate_limit_wait_ms":`+wait+`}}`...)
+		return b
+	}
+	b = append(b, value...)
+	return append(b, `,"rate_limit_wait_ms":`+wait+`}`...)
+}
+
+func (r Result) failure() []byte {
+	e, err := json.Marshal(r.Err)
+	if err != nil {
+		e = []byte(`{"code":"internal","message":"encoding the error"}`)
+	}
+	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + Adapter + `","error":` + string(e) + `}`)
+}
+
+// Step returns the result as a workflow sees it under steps.<id>:
+// {"ok":true,"output":payload} or {"ok":false,"primitive","adapter","error"};
+// a flat payload that reports its own failure keeps it in output.
+func (r Result) Step() json.RawMessage {
+	if r.Err == nil {
+		p := r.Payload
+		if len(p) == 0 {
+			p = json.RawMessage("null")
+		}
+		return append(append([]byte(`{"ok":true,"output":`), p...), '}')
+	}
+	b := r.failure()
+	if len(r.Payload) > 0 {
+		b = append(append(b[:len(b)-1:len(b)-1], `,"output":`...), r.Payload...)
+		b = append(b, '}')
+	}
+	return b
+}

@@ -1,0 +1,109 @@
+package runtime
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Call is one request to the runtime, whatever protocol brought it.
+type Call struct {
+	// ID correlates the call with its reply; faces choose it.
+	ID string
+	// Target says which tab runs the call. The zero Target is the only tab, or
+	// the active one.
+	Target Target
+	// Name is actions.site, a primitive, or a site action of the tab's page.
+	Name string
+	// Arguments is a JSON object; nil means an empty one.
+	Arguments json.RawMessage
+	// Timeout bounds the call from the moment it is accepted, waiting in the
+	// queue included. Zero means the runtime's default.
+	Timeout time.Duration
+	// Map is set when the caller brings the map itself (site_action_call and
+	// state_projection_call of the bridge): the action is looked up in it and
+	// nowhere else.
+	Map *SuppliedMap
+	// Progress, when not nil, hears which step the call has reached. It must
+	// not block.
+	Progress func(Progress)
+}
+
+// Target selects one tab. All set fields must match.
+type Target struct {
+	RuntimeID     string
+	RuntimeKey    string
+	TabID         int
+	URLContains   string // case-insensitive substring of the URL
+	TitleContains string // case-insensitive substring of the title
+}
+
+// SuppliedMap is a map that came with a call.
+type SuppliedMap struct {
+	Path string // storage path, for messages and host matching
+	JSON json.RawMessage
+}
+
+// Progress says where a running call is.
+type Progress struct {
+	Step      string
+	Primitive string
+	Phase     string
+}
+
+// Reply is the one answer to a Call.
+type Reply struct {
+	ID        string
+	RuntimeID string
+	// Output is set on success, and beside Err when the call ran and failed
+	// with an envelope of its own.
+	Output json.RawMessage
+	Err    *fault.Error
+	// Steps summarizes a workflow, also one that failed.
+	Steps json.RawMessage
+	// URL is the page's address after the call.
+	URL      string
+	Duration time.Duration
+}
+
+// EventKind says what a runtime Event is about.
+type EventKind string
+
+const (
+	// TabReady: a tab was opened or came back after a lost browser.
+	TabReady EventKind = "tab_ready"
+	// TabChanged: address or title of a tab changed.
+	TabChanged EventKind = "tab_changed"
+	// TabRemoved: a tab is gone for good.
+	TabRemoved EventKind = "tab_removed"
+	// DOMEvent: a declared page event, or one of the runtime's own such as
+	// runtime.navigated.
+	DOMEvent EventKind = "dom_event"
+)
+
+// Event is something that happened without being asked for.
+type Event struct {
+	Kind           EventKind
+	ID             string // event id, unique per runtime
+	Tab            TabStatus
+	Name           string          // DOMEvent: declared name
+	PageEvent      string          // DOMEvent: name of the page's event
+	Payload        json.RawMessage // DOMEvent
+	PreviousCallID string
+	ObservedAt     time.Time
+}
+
+// TabStatus describes a tab for announcements and status reports.
+type TabStatus struct {
+	RuntimeID       string   `json:"runtime_id"`
+	RuntimeKey      string   `json:"runtime_key"`
+	AuthorizationID string   `json:"authorization_id"`
+	TabID           int      `json:"tab_id"`
+	WindowID        int      `json:"window_id"`
+	URL             string   `json:"url"`
+	Title           string   `json:"title"`
+	Active          bool     `json:"active"`
+	States          []string `json:"states,omitempty"`
+	Actions         []string `json:"actions,omitempty"`
+}
