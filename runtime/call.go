@@ -107,3 +107,12 @@ type TabStatus struct {
 	States          []string `json:"states,omitempty"`
 	Actions         []string `json:"actions,omitempty"`
 }
+
+// Info describes this host for announcements.
+type Info struct {
+	Version      string   // of the outrider binary
+	Host         string   // "chromium-cdp"
+	Browser      string   // product and version, "" while there is none
+	Device       string   // platform and a short stable suffix
+	Capabilities []string // sorted capability names of the dictionary
+}
