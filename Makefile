@@ -1,0 +1,41 @@
+# make demo and make test need Go and nothing else: each finds Chromium or installs it.
+GO ?= go
+GOLANGCI_LINT ?= $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.1
+TEST_TIMEOUT ?= 12m
+
+.PHONY: demo test race bench lint generate check build slow
+
+demo:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
+
+test:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+		exec $(GO) test -timeout $(TEST_TIMEOUT) ./...
+
+race:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+		exec $(GO) test -race -timeout 30m ./...
+
+slow:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 OUTRIDER_SLOW=1 && \
+		exec $(GO) test -timeout 60m ./...
+
+bench:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		exec $(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+build:
+	$(GO) build -o bin/outrider ./cmd/outrider
+
+lint:
+	$(GO) vet ./...
+	$(GOLANGCI_LINT) run ./...
+
+generate:
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Generated' ./primitives/... ./docs/...
+
+check: generate
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(MAKE) test
+	@git diff --exit-code --stat || { echo "generated files or formatting changed: commit them"; exit 1; }
