@@ -1,0 +1,141 @@
+// Package outrider_test holds what is true of the repository as a whole.
+package outrider_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/outrider-run/outrider/"
+
+// mayImport is the table of docs/architecture.md: a package may import the
+// packages on its line and nothing else of ours. A trailing /... covers the
+// folders below.
+var mayImport = map[string][]string{
+	"primitives/fault":            {},
+	"primitives/schema":           {"primitives/fault"},
+	"primitives/inject":           {},
+	"primitives":                  {"primitives/fault", "primitives/schema", "primitives/inject"},
+	"sites/manifest":              {"primitives/fault", "primitives/schema"},
+	"sites":                       {"primitives/fault", "primitives/schema", "sites/manifest"},
+	"sites/demo":                  {},
+	"projection/expr":             {"primitives/fault", "projection/expr/jsonata"},
+	"projection/expr/jsonata":     {"primitives/fault"},
+	"projection":                  {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr"},
+	"workflow":                    {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection"},
+	"runtime/browser":             {"primitives", "primitives/fault", "primitives/inject"},
+	"runtime/browser/browsertest": {"runtime/browser", "primitives"},
+	"runtime":                     {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/browser"},
+	"bridgeclient":                {"runtime", "primitives/fault", "primitives/schema"},
+	"bridgeclient/actionsbridge":  {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/hub":            {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"cmd/outrider":                {"..."},
+}
+
+// doors names the packages that alone may import an outside library, tests
+// excluded. A prefix covers the packages below it.
+var doors = map[string][]string{
+	"github.com/santhosh-tekuri/jsonschema": {"primitives/schema"},
+	"github.com/blues/jsonata-go":           {"projection/expr"},
+	"github.com/go-rod/rod":                 {"runtime/browser"},
+	"github.com/coder/websocket":            {"bridgeclient"},
+	"github.com/spf13/cobra":                {"cmd/outrider"},
+	"github.com/spf13/pflag":                {"cmd/outrider"},
+	"github.com/google/uuid":                {"cmd/outrider"},
+	"github.com/cenkalti/backoff":           {"bridgeclient", "runtime"},
+	"golang.org/x/image":                    {"primitives"},
+	"golang.org/x/sys":                      {"runtime/browser", "projection/expr"},
+	"go.yaml.in/yaml":                       {"cmd/outrider", "sites"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if name == strings.TrimSuffix(module, "/") {
+			continue // this package: tests only
+		}
+		allowed, ok := mayImport[name]
+		if !ok {
+			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/architecture.md", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			if rest, ours := strings.CutPrefix(imp, module); ours {
+				if !matches(allowed, rest) {
+					t.Errorf("%s imports %s, which its line does not allow", name, rest)
+				}
+				continue
+			}
+			for lib, rooms := range doors {
+				if imp != lib && !strings.HasPrefix(imp, lib+"/") {
+					continue
+				}
+				if !slices.ContainsFunc(rooms, func(room string) bool { return name == room || strings.HasPrefix(name, room+"/") }) {
+					t.Errorf("%s imports %s; its door is %v", name, imp, rooms)
+				}
+			}
+		}
+	}
+}
+
+// Only the command ends the process or writes to the standard streams.
+func TestOnlyTheCommandExits(t *testing.T) {
+	out, err := exec.Command("git", "grep", "-nE", `os\.Exit\(|fmt\.Print|os\.Stdout|log\.Fatal`, "--", "*.go", ":!cmd", ":!*_test.go").CombinedOutput()
+	if err != nil && len(out) > 0 {
+		t.Skipf("git is not usable here: %s", out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "layering:allow") {
+			continue
+		}
+		t.Errorf("outside cmd: %s", strings.TrimSpace(line))
+	}
+}
+
+func matches(allowed []string, pkg string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		if a == "..." {
+			return true
+		}
+		if prefix, ok := strings.CutSuffix(a, "/..."); ok {
+			return pkg == prefix || strings.HasPrefix(pkg, prefix+"/")
+		}
+		return pkg == a
+	})
+}
+
+func list(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v", err)
+	}
+	var all []goPackage
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 5 {
+		t.Fatalf("found %d packages: the test does not see the repository", len(all))
+	}
+	return all
+}
