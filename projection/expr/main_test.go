@@ -1,0 +1,15 @@
+package expr_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/outrider-run/outrider/projection/expr"
+)
+
+func TestMain(m *testing.M) {
+	if expr.MaybeWorker() {
+		return
+	}
+	os.Exit(m.Run())
+}
