@@ -1,0 +1,222 @@
+package bridgeclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Client is one runtime's side of a bridge. Make it with New; Run may be
+// called once.
+type Client struct {
+	opts   Options
+	dial   func(ctx context.Context) (Conn, error)
+	log    *slog.Logger
+	out    *outbox
+	calls  *ledger
+	intake *intake
+	news   *news
+}
+
+// New checks the options. It connects to nothing.
+func New(opts *Options) (*Client, error) {
+	o := *opts
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	dial, err := dialer(&o)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{
+		opts: o, dial: dial,
+		log:    o.Logger.With("component", "bridgeclient", "dialect", o.Dialect.Name()),
+		out:    newOutbox(o.KeepAnswers, o.MaxQueued, o.MaxEvents),
+		calls:  newLedger(o.KeepAnswers),
+		intake: newIntake(),
+		news:   newNews(o.MaxEvents),
+	}, nil
+}
+
+// Run connects, serves, and connects again until ctx ends; then it cancels the
+// calls in flight, writes their answers, closes the connection and returns
+// ctx's cause. A transport that exists once (stdio) makes Run return nil when
+// the peer has stopped sending and every accepted call was answered, and an
+// error when it breaks. Every goroutine has ended when Run returns.
+func (c *Client) Run(ctx context.Context) error {
+	unsubscribe := c.opts.Host.Subscribe(c.news.add)
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() { c.admit(work) })
+	defer func() {
+		unsubscribe()
+		stopWork()
+		wg.Wait()
+		c.opts.OnState(State{Kind: Closed})
+	}()
+
+	err := c.connectLoop(ctx)
+	c.abandon(ctx)
+	return err
+}
+
+func (c *Client) connectLoop(ctx context.Context) error {
+	wait := backoff{min: c.opts.BackoffMin, max: c.opts.BackoffMax, random: c.opts.Random}
+	for {
+		c.out.sweep()
+		c.opts.OnState(State{Kind: Connecting, Attempt: wait.n + 1})
+		conn, err := c.connect(ctx)
+		if err == nil {
+			c.opts.OnState(State{Kind: Connected, Attempt: wait.n + 1})
+			s := &session{Client: c, conn: conn}
+			err = s.serve(ctx)
+			if s.lived() {
+				wait.reset()
+			}
+			if conn.Traits().Once {
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		d := wait.next()
+		c.log.Info("connection lost", "error", err, "retry_in", d)
+		c.opts.OnState(State{Kind: Lost, Attempt: wait.n, Err: err, RetryIn: d})
+		t := time.NewTimer(d)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (c *Client) connect(ctx context.Context) (Conn, error) {
+	dctx, cancel := context.WithTimeout(ctx, c.opts.ConnectTimeout)
+	defer cancel()
+	return c.dial(dctx)
+}
+
+// abandon ends what is still running when Run ends, within DrainTimeout. After
+// a drained connection there is nothing left to do.
+func (c *Client) abandon(ctx context.Context) {
+	c.intake.close()
+	c.calls.cancelAll()
+	wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.opts.DrainTimeout)
+	defer cancel()
+	if left := c.settled(wctx); len(left) > 0 {
+		c.log.Error("calls did not end after they were cancelled", "calls", len(left))
+		for _, r := range left {
+			c.answer(r, runtime.Reply{Err: fault.New(fault.SessionLost, "the runtime is shutting down")})
+		}
+	}
+	if n := c.out.end(); n > 0 {
+		c.log.Warn("answers could not be delivered", "answers", n)
+	}
+}
+
+// settled waits until every accepted call is answered and returns those that
+// are not when ctx ends.
+func (c *Client) settled(ctx context.Context) []*record {
+	for {
+		left, changed := c.calls.unanswered()
+		if len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return left
+		}
+	}
+}
+
+// accept enters a call of the peer.
+func (c *Client) accept(call *Call) {
+	r, how := c.calls.arrive(call, c.opts.MaxPending)
+	switch how {
+	case isNew:
+		if !c.intake.add(r) {
+			c.answer(r, runtime.Reply{Err: fault.New(fault.Cancelled, "the runtime is shutting down")})
+		}
+	case isRunning:
+		c.log.Debug("call repeated while it runs", "call", call.ID)
+	case isAnswered:
+		c.log.Debug("call repeated after it was answered", "call", call.ID)
+		c.send(answers, answerKey(call), c.calls.stored(r))
+	case isForgotten:
+		c.refuse(call, fault.New(fault.TransportFailed, "this call was answered before; its answer is too long to be kept"))
+	case isOther:
+		c.refuse(call, fault.New(fault.InvalidInput, "call_id was used before for another call").
+			Next("give every call its own call_id"))
+	case isTooMany:
+		c.refuse(call, fault.New(fault.QueueFull, "too many calls are waiting").With("limit", c.opts.MaxPending))
+	}
+}
+
+// refuse answers a frame that is not executed.
+func (c *Client) refuse(call *Call, err *fault.Error) {
+	if call.ID != "" {
+		c.send(answers, "", c.encode(call, runtime.Reply{Err: err}))
+		return
+	}
+	if call.RuntimeID == "" {
+		// A failure without a call belongs to a runtime.
+		own := *call
+		own.RuntimeID = c.primary()
+		call = &own
+	}
+	c.send(others, "", c.encode(call, runtime.Reply{Err: err}))
+}
+
+// primary is the runtime that speaks for the process.
+func (c *Client) primary() string {
+	id := ""
+	for i, t := range c.opts.Host.Tabs() {
+		if i == 0 || t.Active {
+			id = t.RuntimeID
+		}
+	}
+	return id
+}
+
+// answer stores and queues the reply to r. Only the first one counts.
+func (c *Client) answer(r *record, reply runtime.Reply) {
+	call := r.call
+	frame := c.encode(call, reply)
+	if !c.calls.answer(r, frame) {
+		c.log.Error("a call was answered twice", "call", r.key.id)
+		return
+	}
+	c.send(answers, answerKey(call), frame)
+}
+
+func answerKey(call *Call) string { return call.RuntimeID + "\x00" + call.ID }
+
+// encode encodes a reply and keeps it within the size the peer accepts.
+func (c *Client) encode(call *Call, reply runtime.Reply) []byte {
+	frame := c.opts.Dialect.Reply(call, reply)
+	if len(frame) <= c.opts.MaxWrite {
+		return frame
+	}
+	return c.opts.Dialect.Reply(call, runtime.Reply{
+		ID: reply.ID, RuntimeID: reply.RuntimeID, URL: reply.URL, Duration: reply.Duration,
+		Err: fault.New(fault.PayloadTooLarge, "the answer is longer than a message may be").
+			With("bytes", len(frame)).With("limit", c.opts.MaxWrite),
+	})
+}
+
+func (c *Client) send(kind itemKind, key string, frame []byte) {
+	c.out.put(&item{kind: kind, key: key, frame: frame})
+}

@@ -1,0 +1,373 @@
+package bridgeclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// session is the life of one connection: a reader, a writer, a keeper that
+// speaks unasked, and a pinger.
+type session struct {
+	*Client
+	conn  Conn
+	heard atomic.Bool // a frame arrived
+	polls chan struct{}
+	since time.Time
+}
+
+// lived reports whether this was a connection worth the name, so that the wait
+// before the next attempt starts small again. A bridge that accepts and closes
+// at once does not count.
+func (s *session) lived() bool { return s.heard.Load() || time.Since(s.since) > s.opts.BackoffMax }
+
+// serve returns why the connection ended: ctx's cause after a drained end,
+// io.EOF when a Once transport was finished by the peer.
+func (s *session) serve(ctx context.Context) error {
+	s.polls = make(chan struct{}, 1)
+	s.since = time.Now()
+	// The announcements go first: the writer starts after hello.
+	s.out.start(s.conn.Traits().Confirms)
+	sctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	finished := make(chan struct{}) // the peer will send nothing more
+
+	var wg sync.WaitGroup
+	run := func(f func(context.Context) error) {
+		wg.Go(func() {
+			if err := f(sctx); err != nil {
+				stop(err)
+			}
+		})
+	}
+	run(func(ctx context.Context) error {
+		err := s.read(ctx)
+		if errors.Is(err, io.EOF) && s.conn.Traits().Once {
+			close(finished)
+			return nil
+		}
+		return err
+	})
+	k := &keeper{session: s, known: map[string]known{}, late: map[string]bool{}}
+	k.hello()
+	run(s.write)
+	run(k.keepUp)
+	if s.conn.Traits().Confirms {
+		run(s.ping)
+	}
+
+	select {
+	case <-sctx.Done():
+	case <-finished:
+		// Every call has its own deadline, so this wait has one too.
+		s.settledOr(sctx, ctx)
+		why := error(io.EOF)
+		if ctx.Err() != nil {
+			why = context.Cause(ctx)
+		}
+		stop(s.drain(sctx, why))
+	case <-ctx.Done():
+		stop(s.drain(sctx, context.Cause(ctx)))
+	}
+	s.out.stop()
+	s.conn.Abort()
+	wg.Wait()
+	return context.Cause(sctx)
+}
+
+// settledOr waits until all calls are answered, the connection is lost or Run
+// is to end.
+func (s *session) settledOr(sctx, ctx context.Context) {
+	wctx, cancel := context.WithCancel(sctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	s.settled(wctx)
+}
+
+// drain cancels what runs, lets the writer finish, and closes politely.
+func (s *session) drain(sctx context.Context, why error) error {
+	s.intake.close()
+	s.calls.cancelAll()
+	dctx, cancel := context.WithTimeout(sctx, s.opts.DrainTimeout)
+	defer cancel()
+	s.settled(dctx)
+	if err := s.out.flushed(dctx); err != nil && sctx.Err() != nil {
+		return context.Cause(sctx)
+	}
+	s.conn.Close("the runtime ends")
+	return why
+}
+
+func (s *session) read(ctx context.Context) error {
+	for {
+		if err := s.out.room(ctx); err != nil {
+			return err
+		}
+		frame, err := s.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		s.heard.Store(true)
+		s.take(frame)
+	}
+}
+
+// take acts on one frame. It does not block.
+func (s *session) take(frame []byte) {
+	switch m := s.opts.Dialect.Decode(frame).(type) {
+	case *Call:
+		s.log.Debug("call", "call", m.ID, "type", m.Type, "name", m.Run.Name, "runtime", m.RuntimeID, "bytes", len(frame))
+		s.accept(m)
+	case Refused:
+		s.log.Info("frame refused", "code", m.Err.Code, "message", m.Err.Message, "call", m.Call.ID, "bytes", len(frame))
+		s.refuse(m.Call, m.Err)
+	case Probe:
+		s.send(urgent, "", s.opts.Dialect.Alive(m, s.owns(m.RuntimeID)))
+	case Poll:
+		signal(s.polls)
+	case Notice:
+		s.log.Debug("frame answered", "frame", m.Log)
+		s.send(others, "", m.Reply)
+	case Ignored:
+		s.log.Debug("frame ignored", "why", m.Why, "bytes", len(frame))
+	}
+}
+
+func (s *session) owns(runtimeID string) bool {
+	for _, t := range s.opts.Host.Tabs() {
+		if t.RuntimeID == runtimeID {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *session) write(ctx context.Context) error {
+	for {
+		it, err := s.out.next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.conn.Write(ctx, it.frame); err != nil {
+			return err
+		}
+		s.out.wrote(it)
+		if it.written != nil {
+			it.written()
+		}
+	}
+}
+
+// ping confirms answers and notices a peer that is gone.
+func (s *session) ping(ctx context.Context) error {
+	idle := time.NewTicker(s.opts.PingEvery)
+	defer idle.Stop()
+	seen, at := s.conn.Active(), time.Now()
+	for {
+		select {
+		case <-s.out.pingable:
+		case <-idle.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		mark := s.out.mark()
+		pctx, cancel := context.WithTimeout(ctx, s.opts.PingEvery)
+		err := s.conn.Ping(pctx)
+		cancel()
+		if err == nil {
+			s.out.confirm(mark)
+		} else {
+			signal(s.out.pingable)
+		}
+		if n := s.conn.Active(); n != seen {
+			seen, at = n, time.Now()
+		} else if err != nil && time.Since(at) >= s.opts.DeadAfter {
+			return fault.New(fault.TransportFailed, "the bridge has shown no sign of life for %s", s.opts.DeadAfter)
+		}
+	}
+}
+
+// keeper is what keepUp knows about the announcements of this connection.
+type keeper struct {
+	*session
+	known map[string]known // by runtime id
+	late  map[string]bool  // a new title waits for its time
+}
+
+type known struct {
+	tab runtime.TabStatus
+	at  time.Time
+}
+
+// keepUp says what is to be said unasked.
+func (k *keeper) keepUp(ctx context.Context) error {
+	every := k.opts.Heartbeat
+	if every == 0 && k.conn.Traits().Heartbeat {
+		every = 4 * time.Second
+	}
+	var beat <-chan time.Time
+	if every > 0 {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		beat = t.C
+	}
+	titles := time.NewTicker(k.opts.TitleEvery)
+	defer titles.Stop()
+	last := time.Now().Round(0)
+	for {
+		select {
+		case <-k.news.wake:
+			k.tell()
+		case <-k.polls:
+			k.reconcile()
+			k.report()
+		case <-titles.C:
+			if len(k.late) > 0 {
+				k.reconcile()
+			}
+		case <-beat:
+			// Wall time, because the monotonic clock stands still while the
+			// machine sleeps. After such a gap the bridge may have dropped our
+			// runtimes, and nothing would say so.
+			now := time.Now().Round(0)
+			if now.Sub(last) > 2*every {
+				k.log.Info("announcing again after a pause", "pause", now.Sub(last))
+				clear(k.known)
+			}
+			last = now
+			k.reconcile()
+			k.report()
+			for call, p := range k.calls.late(k.opts.ProgressAfter) {
+				k.sendProgress(call, p)
+			}
+			k.drops(k.out.sweep())
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// hello puts the announcements before the answers that wait for this
+// connection: a bridge drops what comes from a runtime it does not know.
+func (k *keeper) hello() {
+	k.news.take() // the tabs below are newer; page events of the past are not sent
+	var items []*item
+	tabs := k.opts.Host.Tabs()
+	for _, t := range tabs {
+		items = append(items, k.announcement(t))
+	}
+	ready := func() { k.opts.OnState(State{Kind: Ready, Tabs: len(tabs)}) }
+	if len(items) == 0 {
+		ready()
+		return
+	}
+	items[len(items)-1].written = ready
+	k.out.hello(items)
+}
+
+func (k *keeper) announcement(t runtime.TabStatus) *item {
+	_, again := k.known[t.RuntimeID]
+	k.known[t.RuntimeID] = known{t, time.Now()}
+	delete(k.late, t.RuntimeID)
+	return &item{kind: announcements, key: "tab\x00" + t.RuntimeID, frame: k.opts.Dialect.Ready(k.opts.Host, t, !again)}
+}
+
+func (k *keeper) announce(t runtime.TabStatus) {
+	// A tab that comes back under another id must be taken back first: a bridge
+	// closes the connection of a runtime whose key is announced anew.
+	for id, old := range k.known {
+		if id != t.RuntimeID && t.RuntimeKey != "" && old.tab.RuntimeKey == t.RuntimeKey {
+			k.remove(id)
+		}
+	}
+	k.out.put(k.announcement(t))
+}
+
+func (k *keeper) remove(id string) {
+	if _, ok := k.known[id]; !ok {
+		return
+	}
+	delete(k.known, id)
+	delete(k.late, id)
+	k.out.put(&item{kind: announcements, key: "tab\x00" + id, gone: true, frame: k.opts.Dialect.Removed(id)})
+}
+
+// update announces t if the bridge's picture of it is out of date. A new
+// announcement is the only way to tell a bridge a new address or title.
+func (k *keeper) update(t runtime.TabStatus) {
+	old, ok := k.known[t.RuntimeID]
+	switch {
+	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey || old.tab.AuthorizationID != t.AuthorizationID:
+		k.announce(t)
+	case old.tab.Title != t.Title || old.tab.Active != t.Active || old.tab.WindowID != t.WindowID:
+		if time.Since(old.at) < k.opts.TitleEvery {
+			k.late[t.RuntimeID] = true
+			return
+		}
+		k.announce(t)
+	}
+}
+
+// reconcile compares what was announced with the tabs there are.
+func (k *keeper) reconcile() {
+	tabs := k.opts.Host.Tabs()
+	there := make(map[string]bool, len(tabs))
+	for _, t := range tabs {
+		there[t.RuntimeID] = true
+	}
+	for id := range k.known {
+		if !there[id] {
+			k.remove(id)
+		}
+	}
+	clear(k.late)
+	for _, t := range tabs {
+		k.update(t)
+	}
+}
+
+// report sends one status per announced tab.
+func (k *keeper) report() {
+	now := time.Now()
+	for _, t := range k.opts.Host.Tabs() {
+		if _, ok := k.known[t.RuntimeID]; ok {
+			k.send(statuses, "status\x00"+t.RuntimeID, k.opts.Dialect.Status(k.opts.Host, t, now))
+		}
+	}
+}
+
+// tell passes on what the host has said.
+func (k *keeper) tell() {
+	happened, dropped := k.news.take()
+	for _, ev := range happened {
+		switch ev.Kind {
+		case runtime.TabReady:
+			k.announce(ev.Tab)
+		case runtime.TabChanged:
+			k.update(ev.Tab)
+		case runtime.TabRemoved:
+			k.remove(ev.Tab.RuntimeID)
+		case runtime.DOMEvent:
+			if !k.opts.NoEvents {
+				k.send(events, "", k.opts.Dialect.Event(ev))
+			}
+		}
+	}
+	k.drops(dropped)
+}
+
+// drops tells the bridge that page events are missing.
+func (k *session) drops(n int) {
+	if n == 0 || k.opts.NoEvents {
+		return
+	}
+	k.log.Warn("page events dropped", "events", n)
+	k.refuse(&Call{}, fault.New(fault.QueueFull, "page events were dropped because they came faster than they could be sent").
+		With("dropped", n))
+}
