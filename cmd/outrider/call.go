@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/runtime"
+)
+
+func (a *app) callCommand() *cobra.Command {
+	var save string
+	cmd := &cobra.Command{
+		Use:   "call NAME [ARGS]",
+		Short: "Run one primitive on a fresh tab",
+		Long: "Run one primitive on a fresh tab and print its result envelope.\n" +
+			"ARGS is a JSON object, @FILE, or - for standard input.",
+		Example: `  outrider call page.info --open http://127.0.0.1:8080/
+  outrider call browser.screenshot '{"format":"jpeg"}' --open http://127.0.0.1:8080/ --save page.jpg`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := "{}"
+			if len(args) == 2 {
+				text = args[1]
+			}
+			arguments, err := a.jsonArgument("ARGS", text)
+			if err != nil {
+				return err
+			}
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+				reply := h.Do(ctx, runtime.Call{ID: uuid.NewString(), Target: firstTab(h), Name: args[0], Arguments: arguments, Timeout: a.callLimit})
+				if reply.Err != nil {
+					return reply.Err
+				}
+				output := reply.Output
+				if save != "" {
+					if output, err = saveImage(output, save); err != nil {
+						return err
+					}
+				}
+				a.printResult(output)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&save, "save", "", "write the image of the result to this file and print its path instead")
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+// withHost opens a host for do and closes it, and all it started, afterwards.
+func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Host) error) error {
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
+	options, err := a.runtimeOptions()
+	if err != nil {
+		return err
+	}
+	defer options.Engine.Close()
+	h, err := runtime.Open(ctx, options)
+	if err != nil {
+		return err
+	}
+	err = do(ctx, h)
+	if closing := h.Close(context.WithoutCancel(ctx)); err == nil && closing != nil {
+		a.log.Warn("closing the browser", "error", closing)
+	}
+	return err
+}
+
+// firstTab selects the tab that the first --open made: a page that opens a
+// popup meanwhile must not make the call ambiguous.
+func firstTab(h *runtime.Host) runtime.Target {
+	if tabs := h.Tabs(); len(tabs) > 0 {
+		return runtime.Target{RuntimeID: tabs[0].RuntimeID}
+	}
+	return runtime.Target{}
+}
+
+// jsonArgument reads a JSON object given as text, @FILE or -.
+func (a *app) jsonArgument(name, text string) (json.RawMessage, error) {
+	data := []byte(text)
+	switch {
+	case text == "-":
+		var err error
+		if data, err = io.ReadAll(io.LimitReader(a.stdin, 64<<20)); err != nil {
+			return nil, usage("reading %s from standard input: %w", name, err)
+		}
+	case strings.HasPrefix(text, "@"):
+		var err error
+		if data, err = os.ReadFile(text[1:]); err != nil {
+			return nil, usage("reading %s: %w", name, err)
+		}
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil || object == nil {
+		return nil, usage("%s is not a JSON object: %s", name, jsonProblem(data, err))
+	}
+	return bytes.TrimSpace(data), nil
+}
+
+func jsonProblem(data []byte, err error) string {
+	if err == nil {
+		return "it is null"
+	}
+	if s, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // encoding/json returns it unwrapped
+		line := 1 + bytes.Count(data[:min(int(s.Offset), len(data))], []byte("\n"))
+		return fmt.Sprintf("%v at byte %d, line %d", err, s.Offset, line)
+	}
+	return err.Error()
+}
+
+// printResult prints a result document: compact with --json, else indented.
+func (a *app) printResult(raw json.RawMessage) {
+	if a.json {
+		fmt.Fprintf(a.stdout, "%s\n", raw)
+		return
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		fmt.Fprintf(a.stdout, "%s\n", raw)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s\n", b.Bytes())
+}
+
+// saveImage writes the data_url of a result to path and puts the path in its
+// place.
+func saveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
+	var result map[string]any
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("reading the result: %w", err)
+	}
+	holder := result
+	if v, ok := result["value"].(map[string]any); ok {
+		holder = v
+	}
+	url, _ := holder["data_url"].(string)
+	_, encoded, ok := strings.Cut(url, ";base64,")
+	if !ok {
+		return nil, usage("--save: the result holds no image")
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("decoding the image: %w", err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return nil, usage("--save: %w", err)
+	}
+	delete(holder, "data_url")
+	holder["saved_to"] = path
+	return json.Marshal(result)
+}

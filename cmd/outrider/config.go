@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// projectFile is read from the working directory. It is not trusted: it can
+// come with a checkout, so it may set only what projectKeys lists and never a
+// browser path, a proxy, an attach address or anything that loosens policy.
+const projectFile = "outrider.yaml"
+
+var projectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout", "report", "artifacts", "pacing"}
+
+// configure fills the flags that the command line left alone: from the
+// environment, then the project file, then the user file.
+func (a *app) configure(cmd *cobra.Command) error {
+	project, err := readConfig(projectFile)
+	if err != nil {
+		return err
+	}
+	for key := range project {
+		if !slices.Contains(projectKeys, key) {
+			return usage("%s sets %q: a project file may set only %s", projectFile, key, strings.Join(projectKeys, ", "))
+		}
+	}
+	user := map[string][]string{}
+	if dir, err := os.UserConfigDir(); err == nil {
+		if user, err = readConfig(filepath.Join(dir, "outrider", "config.yaml")); err != nil {
+			return err
+		}
+	}
+	var failed error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed || failed != nil || f.Name == "help" {
+			return
+		}
+		env := "OUTRIDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if v, ok := os.LookupEnv(env); ok && v != "" {
+			failed = setFlag(f, splitList(f, v), env)
+			return
+		}
+		if v, ok := project[f.Name]; ok {
+			failed = setFlag(f, v, projectFile)
+			return
+		}
+		if v, ok := user[f.Name]; ok {
+			failed = setFlag(f, v, "the user's config.yaml")
+		}
+	})
+	return failed
+}
+
+func setFlag(f *pflag.Flag, values []string, source string) error {
+	for _, v := range values {
+		if err := f.Value.Set(v); err != nil {
+			return usage("%s: --%s: %w", source, f.Name, err)
+		}
+	}
+	return nil
+}
+
+// splitList splits the environment twin of a repeatable flag at commas.
+func splitList(f *pflag.Flag, v string) []string {
+	if _, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Split(v, ",")
+	}
+	return []string{v}
+}
+
+func readConfig(path string) (map[string][]string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usage("reading %s: %w", path, err)
+	}
+	var raw map[string]any
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return nil, usage("%s: %w", path, err)
+	}
+	out := map[string][]string{}
+	for k, v := range raw {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				out[k] = append(out[k], fmt.Sprint(item))
+			}
+		case map[string]any, nil:
+			return nil, usage("%s: %s is not a value or a list of values", path, k)
+		default:
+			out[k] = []string{fmt.Sprint(v)}
+		}
+	}
+	return out, nil
+}

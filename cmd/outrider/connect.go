@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+func (a *app) connectCommand() *cobra.Command {
+	var token string
+	var noEvents bool
+	cmd := &cobra.Command{
+		Use:   "connect URL",
+		Short: "Be a runtime for a bridge until interrupted",
+		Long: "Connect to a bridge as a runtime of the Actions Bridge Protocol and serve its calls until interrupted.\n" +
+			"URL is ws://... or wss://..., or stdio: for one JSON item per line on standard input and output;\n" +
+			"with stdio: the process ends when standard input closes and every accepted call has been answered.",
+		Example: `  outrider connect ws://127.0.0.1:17345/extension --open https://example.com/ --maps ./sites
+  printf '%s\n' '{"type":"action_call","call_id":"1","name":"page.info","arguments":{}}' | outrider connect stdio: --open http://127.0.0.1:8080/`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target := args[0]
+			stdio := target == "stdio:" || target == "stdio"
+			if !stdio {
+				if u, err := url.Parse(target); err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" {
+					return usage("URL is %q: expected ws://host/path, wss://host/path or stdio:", target)
+				}
+			} else {
+				target = "stdio:"
+			}
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+				return a.serve(ctx, h, bridgeclient.Options{
+					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,
+					Stdin: a.stdin, Stdout: a.stdout, NoEvents: noEvents,
+					OnState: func(s bridgeclient.State) { a.showState(s, target, stdio) },
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&token, "token", "", "bearer token for the bridge")
+	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output)")
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, h *runtime.Host, options bridgeclient.Options) error {
+	client, err := bridgeclient.New(options)
+	if err != nil {
+		return err
+	}
+	if err := client.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// showState prints one line per change of the connection, on stdout unless the
+// protocol itself is there.
+func (a *app) showState(s bridgeclient.State, target string, stdio bool) {
+	if a.json && !stdio {
+		line := map[string]any{"at": time.Now().UTC().Format(time.RFC3339Nano), "state": s.Kind, "url": target}
+		if s.Err != nil {
+			line["error"] = s.Err.Error()
+			line["retry_in_ms"] = s.RetryIn.Milliseconds()
+		}
+		a.printJSON(line)
+		return
+	}
+	words := string(s.Kind)
+	switch s.Kind {
+	case bridgeclient.Ready:
+		words = fmt.Sprintf("ready: announced %d tab(s)", s.Tabs)
+	case bridgeclient.Lost:
+		words = fmt.Sprintf("lost: %v; next attempt in %s", s.Err, s.RetryIn.Round(10*time.Millisecond))
+	}
+	if stdio {
+		a.log.Info("bridge " + words)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s %s\n", strings.TrimSuffix(target, "/"), words)
+}

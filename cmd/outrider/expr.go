@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
+)
+
+func (a *app) exprCommand() *cobra.Command {
+	var input, engineName string
+	cmd := &cobra.Command{
+		Use:     "expr EXPR",
+		Short:   "Evaluate one JSONata expression and explain it",
+		Example: `  outrider expr '$sum(items.price)' --input data.json`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data := []byte("{}")
+			if input != "" {
+				var err error
+				if data, err = os.ReadFile(input); err != nil {
+					return usage("reading --input: %w", err)
+				}
+			}
+			members, err := topLevel(data)
+			if err != nil {
+				return usage("--input is not a JSON object: %w", err)
+			}
+			engine, err := expr.New(engineName, nil)
+			if err != nil {
+				return usage("--expr-engine is %q: expected native or blues", engineName)
+			}
+			defer engine.Close()
+			program, err := engine.Compile(args[0])
+			if err != nil {
+				a.caret(args[0], err)
+				return err
+			}
+			began := time.Now()
+			v, err := program.Eval(cmd.Context(), members, expr.Limits{})
+			if err != nil {
+				a.caret(args[0], err)
+				return err
+			}
+			kind := "undefined"
+			if !v.Undefined {
+				kind = kindOf(v.JSON)
+			}
+			if a.json {
+				a.printJSON(map[string]any{
+					"ok": true, "kind": kind, "value": nullIfEmpty(v.JSON), "engine": engine.Name(),
+					"budget": map[string]any{"output_bytes": len(v.JSON), "duration_us": time.Since(began).Microseconds()},
+				})
+				return nil
+			}
+			if !v.Undefined {
+				a.printResult(v.JSON)
+			}
+			fmt.Fprintf(a.stderr, "%s, %d bytes, %s (%s engine)\n", kind, len(v.JSON), time.Since(began).Round(time.Microsecond), engine.Name())
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&input, "input", "", "JSON file with the object that the expression sees")
+	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
+	return cmd
+}
+
+// caret points at the place of an error in the expression.
+func (a *app) caret(src string, err error) {
+	var f *fault.Error
+	if a.json || !errors.As(err, &f) {
+		return
+	}
+	at, ok := f.Evidence["position"].(int)
+	if !ok || at < 0 || at > len(src) || strings.Contains(src, "\n") {
+		return
+	}
+	fmt.Fprintf(a.stderr, "%s\n%s^\n", src, strings.Repeat(" ", at))
+}
+
+func topLevel(data []byte) (expr.Input, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil {
+		return nil, err
+	} else if t != json.Delim('{') {
+		return nil, errors.New("it does not start with {")
+	}
+	var out expr.Input
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, err
+		}
+		out = append(out, expr.Member{Name: name.(string), JSON: v})
+	}
+	_, err := dec.Token()
+	return out, err
+}
+
+func nullIfEmpty(v json.RawMessage) json.RawMessage {
+	if len(v) == 0 {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+func kindOf(v json.RawMessage) string {
+	switch v[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	goruntime "runtime"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/sites"
+)
+
+// browserFlags are the flags of every verb that owns a browser.
+type browserFlags struct {
+	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
+	headed, noSandbox                                                             bool
+	maps, open                                                                    []string
+	pacing                                                                        time.Duration
+}
+
+func (a *app) addBrowserFlags(cmd *cobra.Command) {
+	f, b := cmd.Flags(), &a.browser
+	f.StringVar(&b.path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
+	f.BoolVar(&b.headed, "headed", false, "show the browser's window")
+	f.StringVar(&b.attach, "attach", "", "use a running Chrome: http://host:port or ws://...")
+	f.StringVar(&b.userDataDir, "user-data-dir", "", "profile directory to use and keep (default: a new one, removed at the end)")
+	f.StringVar(&b.viewport, "viewport", "", "size of the viewport, such as 1280x720")
+	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
+	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
+	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser")
+	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
+	f.StringVar(&b.profile, "profile", "strict", "strict; the extension profile does not exist yet")
+	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
+	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
+	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
+	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions")
+}
+
+var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
+
+// runtimeOptions turns the flags into what a host needs. The caller closes the
+// engine in it after the host.
+func (a *app) runtimeOptions() (runtime.Options, error) {
+	b := &a.browser
+	if b.profile != "strict" {
+		return runtime.Options{}, usage("--profile is %q: only strict exists in this version", b.profile)
+	}
+	options := browser.Options{
+		Path: b.path, Headed: b.headed, Attach: b.attach, UserDataDir: b.userDataDir,
+		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
+	}
+	if b.viewport != "" {
+		m := viewportPattern.FindStringSubmatch(b.viewport)
+		if m == nil {
+			return runtime.Options{}, usage("--viewport is %q: expected WIDTHxHEIGHT, such as 1280x720", b.viewport)
+		}
+		options.Viewport.Width, _ = strconv.Atoi(m[1])
+		options.Viewport.Height, _ = strconv.Atoi(m[2])
+	}
+	if !options.NoSandbox && options.Attach == "" && os.Geteuid() == 0 {
+		options.NoSandbox = true
+		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
+	}
+	if a.browser.pacing < 0 || a.browser.pacing > 10*time.Second {
+		return runtime.Options{}, usage("--pacing is %s: expected 0s to 10s", a.browser.pacing)
+	}
+	engine, err := expr.New(b.engine, nil)
+	if err != nil {
+		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
+	}
+	registry := primitives.Standard()
+	maps, reports, err := runtime.LoadMaps(b.maps, registry, engine)
+	if err == nil {
+		err = a.refuseInvalid(reports)
+	}
+	if err != nil {
+		engine.Close()
+		return runtime.Options{}, err
+	}
+	return runtime.Options{
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps,
+		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: b.pacing,
+		Version: version, Device: device(), Logger: a.log,
+	}, nil
+}
+
+// refuseInvalid shows what is wrong with the given maps and fails when one of
+// them cannot be used: no action of an invalid map is ever offered.
+func (a *app) refuseInvalid(reports []sites.FileReport) error {
+	bad := 0
+	for _, r := range reports {
+		if r.OK {
+			continue
+		}
+		bad++
+		a.printReport(r)
+	}
+	if bad > 0 {
+		return usage("%d of %d maps are invalid", bad, len(reports))
+	}
+	return nil
+}
+
+func device() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return goruntime.GOOS
+	}
+	return goruntime.GOOS + " · " + shorten(name, 24)
+}

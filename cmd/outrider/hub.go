@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+func (a *app) hubCommand() *cobra.Command {
+	var listen, token string
+	var origins []string
+	cmd := &cobra.Command{
+		Use:   "hub",
+		Short: "Be the bridge: accept runtimes and serve agents on this machine",
+		Long: "Accept runtimes on /extension and serve agents over GET /health, GET /runtimes, GET /mcp/tools/list and\n" +
+			"POST /mcp/tools/call until interrupted. It listens on loopback, refuses foreign origins and can ask for a token.",
+		Example: `  outrider hub
+  outrider connect ws://127.0.0.1:17345/extension --open https://example.com/`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.bounded(cmd.Context())
+			defer cancel()
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: a.showRuntime})
+			if err != nil {
+				return hubFailed(err)
+			}
+			if a.json {
+				a.printJSON(map[string]any{"listening": h.Addr(), "extension": "ws://" + h.Addr() + "/extension"})
+			} else {
+				fmt.Fprintf(a.stdout, "listening on http://%s, runtimes connect to ws://%s/extension\n", h.Addr(), h.Addr())
+			}
+			if err := h.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				return hubFailed(err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
+	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
+	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
+	return cmd
+}
+
+// hubFailed maps a taken port to the exit code for an unfit environment.
+func hubFailed(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return &exit{exitEnvironment, fault.Wrap(fault.TransportFailed, err, "listening: %s", op.Err).Next("choose another address with --listen")}
+	}
+	return err
+}

@@ -1,0 +1,28 @@
+// Command outrider is a browser-automation runtime host: it owns Chromium tabs,
+// runs declared site actions and primitives on them, and connects out to the
+// bridge that an agent uses. The command line is a contract: see docs/cli.md.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+func main() {
+	// Both re-execute this binary: the supervisor of the browser, and the worker
+	// that evaluates expressions for the blues engine.
+	browser.MaybeSupervise()
+	expr.MaybeWorker()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Exit codes of the contract.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitEnvironment = 3
+	exitInterrupted = 130
+)
+
+// exit is an error that ends the process with a code. Its error has been shown
+// to the user when it is nil.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+
+// app is what every verb shares.
+type app struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+
+	json      bool
+	timeout   time.Duration
+	callLimit time.Duration
+	logLevel  string
+	logFormat string
+	log       *slog.Logger
+	browser   browserFlags
+}
+
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, log: slog.New(slog.DiscardHandler)}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	return a.report(ctx, err)
+}
+
+// report shows err, if it was not shown yet, and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	var e *exit
+	if !errors.As(err, &e) {
+		switch code := fault.CodeOf(err); code {
+		case fault.BrowserNotFound, fault.BrowserFailed:
+			e = &exit{exitEnvironment, err}
+		case fault.Internal:
+			var f *fault.Error
+			if errors.As(err, &f) {
+				e = &exit{exitFailed, err}
+			} else {
+				e = &exit{exitUsage, err} // cobra's own: unknown verb or flag
+			}
+		default:
+			e = &exit{exitFailed, err}
+		}
+	}
+	if e.err != nil {
+		a.showError(e)
+	}
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && e.code != exitUsage {
+		return exitInterrupted
+	}
+	return e.code
+}
+
+func (a *app) showError(e *exit) {
+	var f *fault.Error
+	structured := errors.As(e.err, &f)
+	if a.json && e.code != exitUsage {
+		if !structured {
+			f = fault.From(e.err)
+			f.Message = e.err.Error()
+		}
+		a.printJSON(map[string]any{"ok": false, "error": f})
+		return
+	}
+	if !structured {
+		fmt.Fprintf(a.stderr, "outrider: %v\n", e.err)
+		return
+	}
+	fmt.Fprintf(a.stderr, "outrider: %s: %s\n", f.Code, f.Message)
+	for _, line := range evidenceLines(f) {
+		fmt.Fprintf(a.stderr, "  %s\n", line)
+	}
+	if f.NextStep != "" {
+		fmt.Fprintf(a.stderr, "  next: %s\n", f.NextStep)
+	}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "outrider",
+		Short:         "A browser-automation runtime: declared site actions and primitives on real Chromium tabs",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.configure(cmd); err != nil {
+				return err
+			}
+			return a.openLog()
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w\nrun 'outrider %s --help' for the flags", err, cmd.Name())
+	})
+	f := root.PersistentFlags()
+	f.BoolVar(&a.json, "json", false, "print JSON, and nothing but JSON, on stdout")
+	f.DurationVar(&a.timeout, "timeout", 0, "bound on the whole verb (30s, 5m); 0 is none")
+	f.DurationVar(&a.callLimit, "call-timeout", 30*time.Second, "bound on one call")
+	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error; logs go to stderr")
+	f.StringVar(&a.logFormat, "log-format", "text", "text or json")
+	root.AddCommand(
+		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.callCommand(), a.runCommand(),
+		a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+func (a *app) openLog() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return usage("--log-level is %q: expected debug, info, warn or error", a.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch a.logFormat {
+	case "text":
+		a.log = slog.New(slog.NewTextHandler(a.stderr, options))
+	case "json":
+		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
+	default:
+		return usage("--log-format is %q: expected text or json", a.logFormat)
+	}
+	return nil
+}
+
+// bounded applies --timeout.
+func (a *app) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, a.timeout)
+}

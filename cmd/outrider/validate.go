@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var engineName string
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check site maps without a browser",
+		Long: "Check actions.json files, or storage folders, against every rule of schema v1: fields and types, identifiers,\n" +
+			"references, schemas, workflows, expressions and primitive names. Exit code 1 when a map is invalid.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			engine, err := expr.New(engineName, nil)
+			if err != nil {
+				return usage("--expr-engine is %q: expected native or blues", engineName)
+			}
+			defer engine.Close()
+			_, reports, err := runtime.LoadMaps(files, primitives.Standard(), engine)
+			if err != nil {
+				return err
+			}
+			bad := 0
+			for _, r := range reports {
+				if !r.OK {
+					bad++
+				}
+			}
+			if a.json {
+				if reports == nil {
+					reports = []sites.FileReport{}
+				}
+				a.printJSON(reports)
+			} else {
+				for _, r := range reports {
+					a.printReport(r)
+				}
+				fmt.Fprintf(a.stdout, "%d maps, %d invalid\n", len(reports), bad)
+			}
+			if bad > 0 {
+				return &exit{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
+	return cmd
+}
+
+// printReport writes the problems of one map for people: on stderr, except for
+// the verb whose data they are.
+func (a *app) printReport(r sites.FileReport) {
+	word := "ok"
+	if !r.OK {
+		word = "invalid"
+	}
+	fmt.Fprintf(a.stderr, "%s: %s\n", r.File, word)
+	for _, p := range r.Errors {
+		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)
+	}
+	for _, p := range r.Warnings {
+		fmt.Fprintf(a.stderr, "  warning  %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)
+	}
+}
+
+func orRoot(pointer string) string {
+	if pointer == "" {
+		return "(root)"
+	}
+	return pointer
+}

@@ -1,0 +1,286 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// start launches the browser, opens the first tabs and starts the supervisor.
+func (h *Host) start(ctx context.Context) error {
+	adopt := h.opts.Browser.Attach != "" && len(h.opts.Open) == 0
+	b, err := h.launch(ctx, adopt)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.browser = b
+	h.mu.Unlock()
+	h.life.Go(h.supervise)
+	if adopt {
+		for _, bt := range b.Tabs() {
+			h.adopt(bt)
+		}
+	}
+	open := h.opts.Open
+	if len(open) == 0 && len(h.tabList()) == 0 {
+		open = []string{"about:blank"}
+	}
+	for i, url := range open {
+		bt, err := b.NewTab(ctx, url, browser.TabOptions{Background: i > 0, LoadTimeout: h.opts.LoadTimeout})
+		if err != nil {
+			return fault.Wrap(fault.NavigationFailed, err, "opening %s", clip(url, 200))
+		}
+		h.adopt(bt)
+	}
+	return nil
+}
+
+func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error) {
+	options := h.opts.Browser
+	options.AdoptTabs = options.AdoptTabs || adopt
+	options.OnEvent = h.onBrowserEvent
+	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
+	if options.Logger == nil {
+		options.Logger = h.opts.Logger
+	}
+	return browser.Launch(ctx, options)
+}
+
+// adopt makes a tab of the browser a tab of this host and announces it, unless
+// it is one already.
+func (h *Host) adopt(bt *browser.Tab) *Tab {
+	info := bt.Tab()
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	for _, t := range h.tabs {
+		if t.shows(bt) {
+			h.mu.Unlock()
+			return t
+		}
+	}
+	h.nextTab++
+	id := h.nextTab
+	t := newTab(h, id, TabStatus{
+		RuntimeID: "outrider-" + h.opts.NewID(), RuntimeKey: fmt.Sprintf("outrider-tab:%d", id),
+		AuthorizationID: "authorization-" + h.opts.NewID(), TabID: id, URL: info.URL, Title: info.Title, Active: len(h.tabs) == 0,
+	})
+	t.attach(bt)
+	h.tabs = append(h.tabs, t)
+	h.workers.Go(t.work)
+	h.mu.Unlock()
+	bt.SetIdentity(t.identity())
+	h.emit(Event{Kind: TabReady, Tab: t.Status()})
+	return t
+}
+
+func (t *Tab) identity() primitives.TabInfo {
+	s := t.Status()
+	return primitives.TabInfo{ID: s.TabID, RuntimeID: s.RuntimeID, RuntimeKey: s.RuntimeKey, AuthorizationID: s.AuthorizationID, Active: s.Active}
+}
+
+// shows reports whether the tab's page is p.
+func (t *Tab) shows(p primitives.Page) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.page == p
+}
+
+func (h *Host) tabShowing(p primitives.Page) *Tab {
+	for _, t := range h.tabList() {
+		if t.shows(p) {
+			return t
+		}
+	}
+	return nil
+}
+
+func (h *Host) peer(id int) (primitives.Page, error) {
+	for _, t := range h.tabList() {
+		if t.id == id {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.page != nil {
+				return t.page, nil
+			}
+			return nil, fault.New(fault.BrowserLost, "the browser of tab %d is being started again", id)
+		}
+	}
+	return nil, fault.New(fault.TabClosed, "this runtime has no tab %d", id)
+}
+
+func (h *Host) onBrowserEvent(ev browser.Event) {
+	if ev.Tab == nil {
+		return // BrowserLost: the supervisor waits for the browser itself
+	}
+	if ev.Kind == browser.TabOpened {
+		if !ev.Requested {
+			h.adopt(ev.Tab)
+		}
+		return
+	}
+	t := h.tabShowing(ev.Tab)
+	if t == nil {
+		return
+	}
+	switch ev.Kind {
+	case browser.TabNavigated, browser.TabChanged:
+		h.refresh(t, ev.Tab.Tab())
+	case browser.TabCrashed:
+		t.detach()
+		h.log.Warn("a tab crashed and is opened again", "tab", t.id)
+		h.mu.Lock()
+		if !h.closed {
+			h.life.Go(func() { h.revive(t, ev.Tab) })
+		}
+		h.mu.Unlock()
+	case browser.TabClosed:
+		h.drop(t, fault.New(fault.TabClosed, "the tab was closed"))
+	}
+}
+
+// refresh takes over what the browser knows of the tab's document.
+func (h *Host) refresh(t *Tab, info primitives.TabInfo) {
+	t.mu.Lock()
+	changed := t.status.URL != info.URL || t.status.Title != info.Title
+	t.status.URL, t.status.Title = info.URL, info.Title
+	status := t.status
+	t.mu.Unlock()
+	if changed {
+		h.emit(Event{Kind: TabChanged, Tab: status})
+	}
+}
+
+// drop removes a tab for good.
+func (h *Host) drop(t *Tab, why *fault.Error) {
+	h.mu.Lock()
+	h.tabs = slices.DeleteFunc(h.tabs, func(o *Tab) bool { return o == t })
+	h.mu.Unlock()
+	t.remove(why)
+	h.emit(Event{Kind: TabRemoved, Tab: t.Status()})
+}
+
+// revive opens a crashed tab again at its address.
+func (h *Host) revive(t *Tab, crashed *browser.Tab) {
+	h.mu.Lock()
+	b := h.browser
+	h.mu.Unlock()
+	if b == nil {
+		return // the supervisor reopens every tab
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+5*time.Second)
+	defer cancel()
+	if err := crashed.Close(ctx); err != nil {
+		h.log.Debug("closing a crashed tab", "tab", t.id, "error", err)
+	}
+	h.settle(b, t, h.reopen(ctx, b, t))
+}
+
+// settle drops a tab that could not be opened again, unless that is because
+// its browser ended: then the supervisor tries anew.
+func (h *Host) settle(b *browser.Browser, t *Tab, err error) {
+	if err == nil || h.ctx.Err() != nil {
+		return
+	}
+	select {
+	case <-b.Done():
+	default:
+		h.log.Error("a tab did not come back", "tab", t.id, "error", err)
+		h.drop(t, fault.Wrap(fault.TabClosed, err, "opening the tab again"))
+	}
+}
+
+// reopen gives t a new page at its address, or an empty one when the address
+// no longer loads.
+func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
+	options := browser.TabOptions{Background: true, LoadTimeout: h.opts.LoadTimeout}
+	bt, err := b.NewTab(ctx, t.Status().URL, options)
+	if errors.Is(err, fault.NavigationFailed) {
+		h.log.Warn("a tab came back empty because its address does not load", "tab", t.id, "error", err)
+		bt, err = b.NewTab(ctx, "about:blank", options)
+	}
+	if err != nil {
+		return err
+	}
+	bt.SetIdentity(t.identity())
+	t.attach(bt)
+	h.refresh(t, bt.Tab())
+	h.emit(Event{Kind: TabReady, Tab: t.Status()})
+	return nil
+}
+
+// supervise waits for the browser to end, starts another one and brings the
+// tabs back at their addresses, until the host closes.
+func (h *Host) supervise() {
+	for {
+		h.mu.Lock()
+		b := h.browser
+		h.mu.Unlock()
+		select {
+		case <-h.ctx.Done():
+			return
+		case <-b.Done():
+		}
+		h.mu.Lock()
+		h.browser = nil
+		h.mu.Unlock()
+		for _, t := range h.tabList() {
+			t.detach()
+		}
+		closing, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), 5*time.Second)
+		_ = b.Close(closing) // it is dead; this waits for what served it
+		cancel()
+		if h.ctx.Err() != nil {
+			return
+		}
+		h.log.Warn("the browser ended and is started again", "error", b.Err())
+		if !h.restart() {
+			return
+		}
+	}
+}
+
+// restart launches a browser, trying until the host closes, and reopens the
+// tabs side by side.
+func (h *Host) restart() bool {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = 200*time.Millisecond, 5*time.Second
+	for {
+		b, err := h.launch(h.ctx, false)
+		if err == nil {
+			h.mu.Lock()
+			h.browser = b
+			h.mu.Unlock()
+			var opening sync.WaitGroup
+			for _, t := range h.tabList() {
+				opening.Go(func() {
+					ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+5*time.Second)
+					defer cancel()
+					h.settle(b, t, h.reopen(ctx, b, t))
+				})
+			}
+			opening.Wait()
+			return h.ctx.Err() == nil
+		}
+		h.log.Error("starting the browser again", "error", err)
+		timer := time.NewTimer(wait.NextBackOff())
+		select {
+		case <-timer.C:
+		case <-h.ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}

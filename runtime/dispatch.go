@@ -1,0 +1,219 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// execute runs one call on its tab. Everything that every face offers goes
+// through here: actions.site, a primitive by its name, or a site action by its
+// name. It never panics and always answers.
+func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Error("a handler panicked", "call", j.call.ID, "name", j.call.Name, "stack", string(debug.Stack()))
+			reply = Reply{Err: fault.New(fault.Internal, "the handler of %s failed unexpectedly", j.call.Name)}
+		}
+	}()
+	args, err := objectArguments(j.call.Arguments)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	switch {
+	case j.call.Name == SiteTool:
+		return h.siteCall(ctx, t, j, args)
+	case j.call.Map != nil:
+		return h.siteAction(ctx, t, j, j.call.Name, args)
+	}
+	if _, ok := h.opts.Registry.Lookup(j.call.Name); ok {
+		return h.direct(ctx, t, j, j.call.Name, args)
+	}
+	return h.siteAction(ctx, t, j, j.call.Name, args)
+}
+
+// direct runs one primitive for a caller outside a workflow.
+func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args json.RawMessage) Reply {
+	r := invoker{host: h, tab: t, job: j}.Invoke(ctx, name, args)
+	if r.Err == nil {
+		return Reply{Output: r.Envelope()}
+	}
+	// The protocol sends a failed call as action_error, so the error carries
+	// what the failure envelope would.
+	e := *r.Err
+	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": primitives.Adapter, "rate_limit_wait_ms": r.Wait.Milliseconds()}
+	for k, v := range r.Err.Fields {
+		e.Fields[k] = v
+	}
+	return Reply{Err: &e}
+}
+
+// invoker runs primitives on one tab for one call: it is what a workflow step
+// and a direct call share, so that both reach the same handler under the same
+// pacing.
+type invoker struct {
+	host *Host
+	tab  *Tab
+	job  *job
+	step string
+}
+
+// maxReread bounds how often a read is repeated because the document was
+// replaced under it.
+const maxReread = 3
+
+// Invoke implements workflow.Invoker.
+func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
+	start := time.Now()
+	record, known := v.host.opts.Registry.Lookup(name)
+	if !known {
+		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
+	}
+	page, err := v.tab.livePage(ctx)
+	if err != nil {
+		return primitives.Result{Primitive: name, Err: fault.From(err)}
+	}
+	wait, err := v.tab.pace(ctx, record)
+	if err != nil {
+		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
+	}
+	r := v.host.opts.Registry.Invoke(ctx, page, name, args)
+	for n := 0; n < maxReread && !record.Acts && r.Err != nil && r.Err.Code == fault.PageNavigated && ctx.Err() == nil; n++ {
+		r = v.host.opts.Registry.Invoke(ctx, page, name, args)
+	}
+	r.Wait = wait
+	r.Duration = time.Since(start)
+	v.host.log.Debug("primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration)
+	return r
+}
+
+// pace keeps the minimum distance between the starts of two human-visible
+// actions and returns how long it held this one back.
+func (t *Tab) pace(ctx context.Context, record *primitives.Record) (time.Duration, error) {
+	if !record.Paced {
+		return 0, nil
+	}
+	t.mu.Lock()
+	wait := time.Duration(0)
+	if t.pacing > 0 && !t.lastPaced.IsZero() {
+		wait = max(0, t.pacing-time.Since(t.lastPaced))
+	}
+	t.mu.Unlock()
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return wait, ctx.Err()
+		}
+	}
+	t.mu.Lock()
+	t.lastPaced = time.Now()
+	t.mu.Unlock()
+	return wait, nil
+}
+
+// routingKeys may stand in the arguments of any call (wire reference, "Extra
+// keys in arguments"); they speak to the bridge, not to the action.
+var routingKeys = []string{"policy_exception_report", "target_runtime_id", "target_url_contains"}
+
+func objectArguments(raw json.RawMessage) (json.RawMessage, *fault.Error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	var probe map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &probe); err != nil {
+		return nil, fault.New(fault.InvalidInput, "arguments is not a JSON object").
+			With("validation_errors", []map[string]string{{"path": "/arguments", "keyword": "type", "message": "expected object, got " + jsonKind(raw)}})
+	}
+	strip := false
+	for _, k := range routingKeys {
+		if _, ok := probe[k]; ok {
+			delete(probe, k)
+			strip = true
+		}
+	}
+	if !strip {
+		return raw, nil
+	}
+	out, err := json.Marshal(probe)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encoding arguments")
+	}
+	return out, nil
+}
+
+func jsonKind(raw json.RawMessage) string {
+	for _, c := range raw {
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			continue
+		case c == '{':
+			return "object"
+		case c == '[':
+			return "array"
+		case c == '"':
+			return "string"
+		case c == 't' || c == 'f':
+			return "boolean"
+		case c == 'n':
+			return "null"
+		default:
+			return "number"
+		}
+	}
+	return "nothing"
+}
+
+func (h *Host) unknownPrimitive(name string) *fault.Error {
+	return fault.New(fault.UnknownAction, "no primitive has this name").
+		With("name", clip(name, 100)).With("nearest", nearest(name, h.opts.Registry.Names()))
+}
+
+// nearest returns up to three names close to name, best first.
+func nearest(name string, names []string) []string {
+	type scored struct {
+		name string
+		d    int
+	}
+	var list []scored
+	for _, n := range names {
+		if d := distance(name, n); d <= max(2, len(n)/3) {
+			list = append(list, scored{n, d})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return a.d - b.d })
+	out := []string{}
+	for _, s := range list[:min(3, len(list))] {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// distance is the Levenshtein distance of two short names.
+func distance(a, b string) int {
+	a, b = clip(a, 64), clip(b, 64)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

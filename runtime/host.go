@@ -1,0 +1,225 @@
+// Package runtime owns the tabs of one browser and decides: which tab runs a
+// call, in which order, for how long, and under which policy. Faces translate
+// their protocol to Call and Reply and decide nothing.
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// Options configure a Host. Registry, Engine and NewID are required.
+type Options struct {
+	Registry *primitives.Registry
+	Engine   expr.Engine
+	// NewID makes the ids of runtimes, authorizations and events.
+	NewID func() string
+	// Maps are the site maps on offer; nil is none.
+	Maps *Maps
+	// Browser says what to launch or attach to.
+	Browser browser.Options
+	// Open lists the addresses to open, one tab each. Default: the tabs of an
+	// attached browser, else one about:blank.
+	Open []string
+	// LoadTimeout bounds the wait for each of them to load. Default 15 s.
+	LoadTimeout time.Duration
+	// CallTimeout bounds a call that brings no timeout. Default 30 s.
+	CallTimeout time.Duration
+	// Pacing is the least distance between the starts of two human-visible
+	// actions on one tab. Default 0.
+	Pacing time.Duration
+
+	Version string
+	Device  string
+	Logger  *slog.Logger
+}
+
+// Host runs calls on the tabs of one browser. A browser that dies is started
+// again and its tabs come back at their addresses.
+type Host struct {
+	opts Options
+	log  *slog.Logger
+
+	ctx      context.Context // ends when the host closes; bounds every call
+	shutdown context.CancelCauseFunc
+	life     sync.WaitGroup // supervisor
+	workers  sync.WaitGroup // one per tab
+
+	mu          sync.Mutex
+	browser     *browser.Browser // nil while it is away
+	tabs        []*Tab
+	nextTab     int
+	subscribers map[int]func(Event)
+	nextSub     int
+	closed      bool
+
+	manifest func() json.RawMessage
+}
+
+// Open launches (or attaches to) the browser, opens the tabs and waits for
+// them to load. The host lives until Close, not until ctx ends.
+func Open(ctx context.Context, opts Options) (*Host, error) {
+	if opts.LoadTimeout <= 0 {
+		opts.LoadTimeout = 15 * time.Second
+	}
+	if opts.CallTimeout <= 0 {
+		opts.CallTimeout = 30 * time.Second
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Maps == nil {
+		opts.Maps = NoMaps(opts.Registry, opts.Engine)
+	}
+	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), subscribers: map[int]func(Event){}}
+	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
+	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := h.start(ctx); err != nil {
+		h.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return h, nil
+}
+
+// Close answers every call, closes the browser and returns after everything
+// the host started has ended.
+func (h *Host) Close(ctx context.Context) error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	tabs := slices.Clone(h.tabs)
+	h.mu.Unlock()
+	h.shutdown(errShutdown)
+	for _, t := range tabs {
+		t.remove(fault.New(fault.Cancelled, "the runtime is shutting down"))
+	}
+	h.workers.Wait()
+	h.life.Wait()
+	h.mu.Lock()
+	b := h.browser
+	h.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	return b.Close(ctx)
+}
+
+// Accept queues a call without blocking. Calls on one tab run in the order of
+// Accept. done is called exactly once, from another goroutine, within the
+// call's timeout and a small slack; also after cancel, which overtakes the
+// queue.
+func (h *Host) Accept(call Call, done func(Reply)) (cancel func()) {
+	tab, err := h.pick(call.Target)
+	j := h.newJob(call, tab, done)
+	if err == nil {
+		err = tab.enqueue(j)
+	}
+	if err != nil {
+		go j.finish(Reply{Err: err, RuntimeID: call.Target.RuntimeID})
+	}
+	return func() { j.cancel(context.Canceled) }
+}
+
+// Do runs one call and waits for its reply. When ctx ends the call is
+// cancelled.
+func (h *Host) Do(ctx context.Context, call Call) Reply {
+	replies := make(chan Reply, 1)
+	cancel := h.Accept(call, func(r Reply) { replies <- r })
+	select {
+	case r := <-replies:
+		return r
+	case <-ctx.Done():
+		cancel()
+		return <-replies
+	}
+}
+
+// Tabs returns the state of every tab.
+func (h *Host) Tabs() []TabStatus {
+	tabs := h.tabList()
+	out := make([]TabStatus, len(tabs))
+	for i, t := range tabs {
+		out[i] = t.Status()
+	}
+	return out
+}
+
+func (h *Host) tabList() []*Tab {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.tabs)
+}
+
+// Subscribe calls fn for every event until unsubscribe is called. fn must not
+// block; events of one tab come in order.
+func (h *Host) Subscribe(fn func(Event)) (unsubscribe func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	id := h.nextSub
+	h.nextSub++
+	h.subscribers[id] = fn
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.subscribers, id)
+	}
+}
+
+func (h *Host) emit(ev Event) {
+	ev.ID = h.opts.NewID()
+	ev.ObservedAt = time.Now()
+	h.mu.Lock()
+	list := make([]func(Event), 0, len(h.subscribers))
+	for _, fn := range h.subscribers {
+		list = append(list, fn)
+	}
+	h.mu.Unlock()
+	for _, fn := range list {
+		fn(ev)
+	}
+}
+
+// Info describes this host.
+func (h *Host) Info() Info {
+	seen := map[string]bool{}
+	var capabilities []string
+	for _, r := range h.opts.Registry.Records() {
+		for _, c := range r.Capabilities {
+			if !seen[c] {
+				seen[c] = true
+				capabilities = append(capabilities, c)
+			}
+		}
+	}
+	slices.Sort(capabilities)
+	info := Info{Version: h.opts.Version, Host: "chromium-cdp", Device: h.opts.Device, Capabilities: capabilities}
+	h.mu.Lock()
+	b := h.browser
+	h.mu.Unlock()
+	if b != nil {
+		info.Browser = b.Version()
+	}
+	return info
+}
+
+// Manifest is the runtime's own actions.json: the primitive dictionary and the
+// one stable tool, actions.site.
+func (h *Host) Manifest() json.RawMessage { return h.manifest() }
+
+// ImportBundle takes a storage bundle in place of, or merged into, the maps
+// that an earlier bundle brought.
+func (h *Host) ImportBundle(_ context.Context, bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+	return h.opts.Maps.importBundle(bundle)
+}

@@ -1,0 +1,55 @@
+package runtime
+
+import (
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// SiteTool is the one stable tool of every runtime: it lists and calls what the
+// current site offers.
+const SiteTool = "actions.site"
+
+// SiteToolSchema is the input schema of actions.site.
+const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
+	`"mode":{"type":"string","enum":["list","call","state_read","state_summary","state_diff"]},` +
+	`"action":{"type":"string"},"action_name":{"type":"string"},"name":{"type":"string"},` +
+	`"arguments":{"type":"object"},` +
+	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
+	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
+	`"target_url_contains":{"type":"string"},"target_runtime_id":{"type":"string"},` +
+	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
+
+// SiteToolDescription is what an agent reads about actions.site.
+const SiteToolDescription = "List the actions that the current page's site map declares, call one of them, or read the page's declared state."
+
+func buildManifest(reg *primitives.Registry) json.RawMessage {
+	type entry struct {
+		Name         string          `json:"name"`
+		Version      int             `json:"version"`
+		Support      string          `json:"support"`
+		Class        string          `json:"capability_class"`
+		Portable     bool            `json:"portable"`
+		Capabilities []string        `json:"capabilities"`
+		Summary      string          `json:"summary"`
+		InputSchema  json.RawMessage `json:"input_schema"`
+	}
+	list := []entry{}
+	for _, r := range reg.Records() {
+		list = append(list, entry{r.Name, r.Version, r.Adapters[primitives.Adapter].Support, r.Class, r.Portable, r.Capabilities, r.Summary, r.InputSchema})
+	}
+	out, err := json.Marshal(map[string]any{
+		"protocol": "actions.json",
+		"version":  1,
+		"primitive_dictionary": map[string]any{
+			"version": 1, "stage": 1, "primitives": list,
+		},
+		"tools": []map[string]any{{
+			"name": SiteTool, "description": SiteToolDescription, "input_schema": json.RawMessage(SiteToolSchema),
+		}},
+	})
+	if err != nil {
+		return json.RawMessage(`{"protocol":"actions.json","version":1,"tools":[]}`)
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// grace is how long a call whose time is up may take to stop by itself before
+// it is answered without its own account of what it was doing.
+const grace = 200 * time.Millisecond
+
+// Tab is one tab of the host and its queue. Calls on a tab run in the order in
+// which they were accepted; different tabs run in parallel; a cancel or an
+// expired deadline overtakes the queue.
+type Tab struct {
+	host *Host
+	id   int
+
+	mu     sync.Mutex
+	page   primitives.Page // nil while the browser is away
+	ready  chan struct{}   // closed while page is set
+	gone   chan struct{}   // closed when the tab is gone for good
+	why    *fault.Error    // set before gone is closed
+	queue  []*job
+	wake   chan struct{} // buffered, 1
+	status TabStatus
+
+	pacing    time.Duration // runtime.configure_pacing
+	lastPaced time.Time     // start of the last paced primitive
+	lastCall  string        // id of the call that ran last
+}
+
+func newTab(h *Host, id int, status TabStatus) *Tab {
+	return &Tab{
+		host: h, id: id, status: status, pacing: h.opts.Pacing,
+		ready: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+}
+
+// Status describes the tab.
+func (t *Tab) Status() TabStatus {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.status
+}
+
+// attach gives the tab a page: its first, or a new one after the old was lost.
+func (t *Tab) attach(p primitives.Page) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.page == nil {
+		close(t.ready)
+	}
+	t.page = p
+}
+
+// detach takes the page away until attach is called again. Calls that have not
+// started wait for that, within their own time.
+func (t *Tab) detach() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.page != nil {
+		t.page = nil
+		t.ready = make(chan struct{})
+	}
+}
+
+// remove ends the tab for good: waiting calls fail with why.
+func (t *Tab) remove(why *fault.Error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.why == nil {
+		t.why = why
+		close(t.gone)
+	}
+}
+
+// livePage returns the tab's page, waiting for one while the browser is being
+// started again.
+func (t *Tab) livePage(ctx context.Context) (primitives.Page, error) {
+	for {
+		t.mu.Lock()
+		page, ready := t.page, t.ready
+		t.mu.Unlock()
+		if page != nil {
+			return page, nil
+		}
+		select {
+		case <-ready:
+		case <-t.gone:
+			return nil, t.why
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// maxQueue bounds the calls that wait for one tab.
+const maxQueue = 10_000
+
+func (t *Tab) enqueue(j *job) *fault.Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.why != nil {
+		return t.why
+	}
+	if len(t.queue) >= maxQueue {
+		return fault.New(fault.QueueFull, "%d calls are waiting for this tab", maxQueue)
+	}
+	t.queue = append(t.queue, j)
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// work runs queued calls until the tab is gone, then answers those that are
+// left.
+func (t *Tab) work() {
+	for {
+		j, ok := t.next()
+		if !ok {
+			break
+		}
+		t.run(j)
+	}
+	t.mu.Lock()
+	left := t.queue
+	t.queue = nil
+	t.mu.Unlock()
+	for _, j := range left {
+		j.fail(t.why)
+	}
+}
+
+func (t *Tab) next() (*job, bool) {
+	for {
+		select {
+		case <-t.gone:
+			return nil, false
+		default:
+		}
+		t.mu.Lock()
+		if len(t.queue) > 0 {
+			j := t.queue[0]
+			t.queue[0] = nil
+			t.queue = t.queue[1:]
+			t.mu.Unlock()
+			return j, true
+		}
+		t.mu.Unlock()
+		select {
+		case <-t.wake:
+		case <-t.gone:
+		}
+	}
+}
+
+// run executes one call and waits until it has really ended, because the next
+// one must not touch the page before. The caller may have been answered
+// earlier: see job.expire.
+func (t *Tab) run(j *job) {
+	if !j.start() {
+		return
+	}
+	reply := t.host.execute(j.ctx, t, j)
+	if reply.Err != nil {
+		reply.Err = j.explain(reply.Err)
+	}
+	t.mu.Lock()
+	t.lastCall = j.call.ID
+	t.mu.Unlock()
+	j.finish(reply)
+}
+
+// job is one accepted call on its way to exactly one reply.
+type job struct {
+	call     Call
+	tab      *Tab
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	stop     func() bool // stops the watch on ctx
+	done     func(Reply)
+	accepted time.Time
+
+	mu       sync.Mutex
+	started  bool
+	finished bool
+	late     *time.Timer
+	at       Progress // where a running call is
+}
+
+func (h *Host) newJob(call Call, tab *Tab, done func(Reply)) *job {
+	timeout := call.Timeout
+	if timeout <= 0 {
+		timeout = h.opts.CallTimeout
+	}
+	call.Timeout = timeout
+	j := &job{call: call, tab: tab, done: done, accepted: time.Now()}
+	ctx, cancel := context.WithCancelCause(h.ctx)
+	bounded, release := context.WithTimeout(ctx, timeout)
+	j.ctx = bounded
+	j.cancel = func(cause error) { cancel(cause); release() }
+	j.stop = context.AfterFunc(bounded, j.expire)
+	return j
+}
+
+// start marks the call as running; false when it was answered while it waited.
+func (j *job) start() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.finished {
+		return false
+	}
+	j.started = true
+	return true
+}
+
+// expire runs when the call's time is up or it was cancelled. A call that has
+// not started is answered at once, a running one when it has stopped or after
+// a grace period.
+func (j *job) expire() {
+	j.mu.Lock()
+	if j.finished {
+		j.mu.Unlock()
+		return
+	}
+	if j.started {
+		j.late = time.AfterFunc(grace, func() { j.fail(fault.From(j.ctx.Err())) })
+		j.mu.Unlock()
+		return
+	}
+	j.mu.Unlock()
+	j.fail(fault.From(j.ctx.Err()))
+}
+
+func (j *job) fail(err *fault.Error) {
+	j.finish(Reply{Err: j.explain(err)})
+}
+
+// finish answers the call unless it was answered before.
+func (j *job) finish(r Reply) {
+	j.mu.Lock()
+	if j.finished {
+		j.mu.Unlock()
+		return
+	}
+	j.finished = true
+	if j.late != nil {
+		j.late.Stop()
+	}
+	j.mu.Unlock()
+	j.stop()
+	j.cancel(context.Canceled)
+	r.ID = j.call.ID
+	r.Duration = time.Since(j.accepted)
+	if j.tab != nil {
+		s := j.tab.Status()
+		r.RuntimeID, r.URL = s.RuntimeID, s.URL
+		if id := j.call.Target.RuntimeID; id != "" {
+			r.RuntimeID = id
+		}
+	}
+	j.done(r)
+}
+
+// progress records where the call is, for its answer should its time run out.
+func (j *job) progress(p Progress) {
+	j.mu.Lock()
+	j.at = p
+	j.mu.Unlock()
+	if j.call.Progress != nil {
+		j.call.Progress(p)
+	}
+}
+
+// explain turns the end of the call's own context into the protocol's words
+// (Actions Bridge Protocol, "Timeout Rules"): handler_timeout with the elapsed
+// time and the current step. Other errors, a primitive's own timeout among
+// them, stay.
+func (j *job) explain(err *fault.Error) *fault.Error {
+	if j.ctx.Err() == nil {
+		return err
+	}
+	j.mu.Lock()
+	at, started := j.at, j.started
+	j.mu.Unlock()
+	out := *err
+	switch {
+	case errors.Is(context.Cause(j.ctx), errShutdown):
+		out.Code, out.Message = fault.Cancelled, "the runtime is shutting down"
+	case errors.Is(j.ctx.Err(), context.DeadlineExceeded):
+		switch err.Code {
+		case fault.Timeout, fault.Cancelled, fault.HandlerTimeout, fault.PageUnresponsive, fault.Internal:
+		default:
+			return err
+		}
+		out.Code = fault.HandlerTimeout
+		if err.Code != fault.HandlerTimeout {
+			out.Message = "the call did not finish within its time"
+		}
+	default:
+		out.Code, out.Message = fault.Cancelled, "the call was cancelled"
+	}
+	evidence := map[string]any{
+		"elapsed_ms": time.Since(j.accepted).Milliseconds(),
+		"timeout_ms": j.call.Timeout.Milliseconds(),
+		"started":    started,
+	}
+	if at.Step != "" {
+		evidence["step_id"] = at.Step
+	}
+	if at.Primitive != "" {
+		evidence["primitive"] = at.Primitive
+	}
+	for k, v := range err.Evidence {
+		evidence[k] = v
+	}
+	out.Evidence = evidence
+	return &out
+}
+
+var errShutdown = errors.New("runtime is shutting down")

@@ -1,0 +1,81 @@
+package runtime
+
+import (
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// pick returns the one tab that target selects. Several or none is an error
+// with the candidates as evidence, never a guess (Actions Bridge Protocol,
+// "Routing Rules").
+func (h *Host) pick(target Target) (*Tab, *fault.Error) {
+	tabs := h.tabList()
+	var found []*Tab
+	for _, t := range tabs {
+		if target.matches(t.Status()) {
+			found = append(found, t)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		if len(tabs) == 0 {
+			return nil, fault.New(fault.RuntimeNotReady, "this runtime has no open tab").Next("open a tab first")
+		}
+		return nil, fault.New(fault.RuntimeNotFound, "no tab matches the selector").
+			With("selector", target.evidence()).With("candidates", candidates(tabs))
+	}
+	return nil, fault.New(fault.AmbiguousRuntime, "%d tabs match the selector; the call was sent nowhere", len(found)).
+		With("selector", target.evidence()).With("candidates", candidates(found)).
+		Next("repeat the call with the runtime_id of one candidate")
+}
+
+func (t Target) matches(s TabStatus) bool {
+	return (t.RuntimeID == "" || t.RuntimeID == s.RuntimeID) &&
+		(t.RuntimeKey == "" || t.RuntimeKey == s.RuntimeKey) &&
+		(t.TabID == 0 || t.TabID == s.TabID) &&
+		(t.URLContains == "" || containsFold(s.URL, t.URLContains)) &&
+		(t.TitleContains == "" || containsFold(s.Title, t.TitleContains))
+}
+
+func containsFold(s, sub string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(sub))
+}
+
+func (t Target) evidence() map[string]any {
+	m := map[string]any{}
+	for k, v := range map[string]string{
+		"runtime_id": t.RuntimeID, "runtime_key": t.RuntimeKey,
+		"target_url_contains": t.URLContains, "target_title_contains": t.TitleContains,
+	} {
+		if v != "" {
+			m[k] = v
+		}
+	}
+	if t.TabID != 0 {
+		m["tab_id"] = t.TabID
+	}
+	return m
+}
+
+func candidates(tabs []*Tab) []map[string]any {
+	out := make([]map[string]any, 0, len(tabs))
+	for _, t := range tabs[:min(len(tabs), 10)] {
+		s := t.Status()
+		out = append(out, map[string]any{"runtime_id": s.RuntimeID, "url": clip(s.URL, 200), "tab_id": s.TabID})
+	}
+	return out
+}
+
+// clip cuts s to n bytes at a rune boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "..."
+}
