@@ -59,7 +59,10 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 	if len(raw) > MaxSchemaBytes {
 		return nil, invalid("schema has %d bytes, the limit is %d", len(raw), MaxSchemaBytes)
 	}
-	doc, err := decode(raw, MaxSchemaDepth)
+	doc, err := parse(raw)
+	if err == nil {
+		err = inspect(doc, MaxSchemaDepth)
+	}
 	if err != nil {
 		return nil, invalid("schema %s", err)
 	}
@@ -97,7 +100,7 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 // that it is valid. It never fails: an instance that is not JSON, or whose
 // validation exceeds a limit, has a problem at its root.
 func (s *Schema) Validate(instance json.RawMessage) (problems []Problem) {
-	v, err := decode(instance, MaxInstanceDepth)
+	v, err := parse(instance)
 	if err != nil {
 		return []Problem{{Keyword: "json", Message: err.Error()}}
 	}
@@ -116,6 +119,9 @@ func (s *Schema) ValidateValue(v any) (problems []Problem) {
 			problems = []Problem{{Keyword: "schema", Message: "the schema cannot be applied to this value"}}
 		}
 	}()
+	if err := inspect(v, MaxInstanceDepth); err != nil {
+		return []Problem{{Keyword: "json", Message: err.Error()}}
+	}
 	if s.steps != nil {
 		s.steps.mu.Lock()
 		defer s.steps.mu.Unlock()

@@ -1,0 +1,10 @@
+package primitives
+
+// Standard returns a registry of every primitive of this host. The list is
+// written down: a primitive that is not here does not exist, and a test
+// compares it with the dictionary folder.
+func Standard() *Registry {
+	return NewRegistry(
+		pageInfo,
+	)
+}

@@ -1,0 +1,101 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
+)
+
+// Primitive is a record and its handler. It is immutable and safe for
+// concurrent use.
+type Primitive struct {
+	record *Record
+	input  reflect.Type
+	run    func(ctx context.Context, p Page, args json.RawMessage) (any, error)
+	checks func() (*checks, error)
+}
+
+// checks is what Invoke needs to check one primitive. Compiling costs about a
+// millisecond, so it waits for the first call.
+type checks struct {
+	in, out *schema.Schema
+	fields  *fields
+}
+
+// Define binds a handler to the record dictionary/<name>.json. It panics when
+// there is no such record or it does not decode, which only a test can meet.
+//
+// The handler gets arguments that match the input schema, decoded into In with
+// unknown members refused. It returns Out, which must match the output schema;
+// json.RawMessage passes what the page library answered. An error with a code
+// becomes the result's error; see Failed for a flat result that reports its
+// own failure.
+func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In) (Out, error)) *Primitive {
+	text, err := recordFile(name)
+	if err != nil {
+		panic(fmt.Sprintf("primitive %s has no record: %v", name, err))
+	}
+	record, err := parseRecord(text)
+	if err != nil {
+		panic(fmt.Sprintf("primitive %s: %v", name, err))
+	}
+	return &Primitive{
+		record: record,
+		input:  reflect.TypeFor[In](),
+		run: func(ctx context.Context, p Page, args json.RawMessage) (any, error) {
+			var in In
+			if err := decodeStrict(args, &in); err != nil {
+				// The schema has let them pass, so the two disagree.
+				return nil, fault.Translate(fault.InvalidInput, err, "the arguments cannot be decoded")
+			}
+			return h(ctx, p, in)
+		},
+		checks: sync.OnceValues(func() (*checks, error) {
+			in, err := schema.Compile(record.InputSchema)
+			if err != nil {
+				return nil, fmt.Errorf("input schema of %s: %w", name, err)
+			}
+			out, err := schema.Compile(record.OutputSchema)
+			if err != nil {
+				return nil, fmt.Errorf("output schema of %s: %w", name, err)
+			}
+			fields, err := declaredFields(record.InputSchema)
+			if err != nil {
+				return nil, fmt.Errorf("input schema of %s: %w", name, err)
+			}
+			return &checks{in, out, fields}, nil
+		}),
+	}
+}
+
+// Record returns the primitive's record, which is shared: do not change it.
+func (p *Primitive) Record() *Record { return p.record }
+
+func decodeStrict(raw json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text after the arguments")
+	}
+	return nil
+}
+
+// Failed marks err as the failure of a flat primitive that ran and says so in
+// its own payload: the result carries both.
+func Failed(err *fault.Error) error { return &failed{err} }
+
+type failed struct{ err *fault.Error }
+
+func (f *failed) Error() string { return f.err.Error() }
+func (f *failed) Unwrap() error { return f.err }

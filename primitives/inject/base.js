@@ -1,0 +1,82 @@
+// base answers calls: it finds the function, decodes its arguments, encodes its
+// value, and turns everything thrown into a code.
+
+/** A failure with a stable code. Evidence is data for repair, bounded by the caller. */
+class Fault extends Error {
+  constructor(code, message, evidence) {
+    super(message);
+    this.code = code;
+    this.evidence = evidence;
+  }
+}
+
+/** A value that is JSON text already. */
+class Raw {
+  constructor(json) {
+    this.json = json;
+  }
+}
+
+/** Functions that Go may call, by name. */
+const questions = Object.create(null);
+
+function accept(value) {
+  if (value instanceof Raw) return '{"ok":true,"value":' + value.json + '}';
+  const json = JSON.stringify(value);
+  return '{"ok":true,"value":' + (json === undefined ? 'null' : json) + '}';
+}
+
+function refuse(error) {
+  if (error instanceof Fault) {
+    return JSON.stringify({ ok: false, code: error.code, message: error.message, evidence: error.evidence });
+  }
+  return JSON.stringify({
+    ok: false, code: 'internal', message: 'the page library failed',
+    evidence: { detail: String(error && error.stack || error).slice(0, 500) },
+  });
+}
+
+function outrider(name, json) {
+  let answer;
+  try {
+    const question = questions[name];
+    if (!question) throw new Fault('internal', 'the page library has no such function', { name });
+    answer = question(json ? JSON.parse(json) : {});
+    if (!(answer instanceof Promise)) return accept(answer);
+  } catch (error) {
+    return refuse(error);
+  }
+  return answer.then(accept).catch(refuse);
+}
+
+const maxHandles = 2000;
+const byHandle = new Map(); // handle -> WeakRef, oldest first
+const handleOf = new WeakMap();
+let handles = 0;
+
+/** keep names an element so that a later call can speak of it. */
+function keep(node) {
+  let handle = handleOf.get(node);
+  if (handle !== undefined && byHandle.has(handle)) return handle;
+  handle = 'h' + ++handles;
+  handleOf.set(node, handle);
+  byHandle.set(handle, new WeakRef(node));
+  if (byHandle.size > maxHandles) byHandle.delete(byHandle.keys().next().value);
+  return handle;
+}
+
+/** element returns what keep named, or null when it is gone. */
+function element(handle) {
+  const ref = byHandle.get(handle);
+  return ref && ref.deref() || null;
+}
+
+/** elementOf is element for callers that cannot go on without it. */
+function elementOf(handle) {
+  const found = element(handle);
+  if (!found || !isConnected(found)) throw new Fault('target_not_found', 'the element is no longer in the document', { handle });
+  return found;
+}
+
+outrider.keep = keep;
+outrider.element = element;

@@ -1,0 +1,136 @@
+// dom reaches members of nodes through their prototypes. Named properties of
+// the document and of forms hide members of the instance, in this world too.
+
+/** uncurry makes f(this, ...args) of a method. */
+const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+const getterOf = (proto, name) => uncurry(Object.getOwnPropertyDescriptor(proto, name).get);
+const methodOf = (proto, name) => uncurry(proto[name]);
+
+const parentOf = getterOf(Node.prototype, 'parentNode');
+const parentElementOf = getterOf(Node.prototype, 'parentElement');
+const isConnected = getterOf(Node.prototype, 'isConnected');
+const nodeType = getterOf(Node.prototype, 'nodeType');
+const textContentOf = getterOf(Node.prototype, 'textContent');
+const rootOf = methodOf(Node.prototype, 'getRootNode');
+const contains = methodOf(Node.prototype, 'contains');
+const localNameOf = getterOf(Element.prototype, 'localName');
+const idOf = getterOf(Element.prototype, 'id');
+const attributeOf = methodOf(Element.prototype, 'getAttribute');
+const matchesCSS = methodOf(Element.prototype, 'matches');
+const closestCSS = methodOf(Element.prototype, 'closest');
+const rectOf = methodOf(Element.prototype, 'getBoundingClientRect');
+const queryElement = methodOf(Element.prototype, 'querySelectorAll');
+const queryDocument = methodOf(Document.prototype, 'querySelectorAll');
+const queryFragment = methodOf(DocumentFragment.prototype, 'querySelectorAll');
+const shadowOf = getterOf(Element.prototype, 'shadowRoot');
+const slotOf = getterOf(Element.prototype, 'assignedSlot');
+const classesOf = getterOf(Element.prototype, 'classList');
+const scrollLeftOf = getterOf(Element.prototype, 'scrollLeft');
+const scrollTopOf = getterOf(Element.prototype, 'scrollTop');
+const scrollWidthOf = getterOf(Element.prototype, 'scrollWidth');
+const scrollHeightOf = getterOf(Element.prototype, 'scrollHeight');
+const clientWidthOf = getterOf(Element.prototype, 'clientWidth');
+const clientHeightOf = getterOf(Element.prototype, 'clientHeight');
+const clientLeftOf = getterOf(Element.prototype, 'clientLeft');
+const clientTopOf = getterOf(Element.prototype, 'clientTop');
+const animationsOf = methodOf(Element.prototype, 'getAnimations');
+const elementScrollTo = methodOf(Element.prototype, 'scrollTo');
+const hitDocument = methodOf(Document.prototype, 'elementFromPoint');
+const hitShadow = methodOf(ShadowRoot.prototype, 'elementFromPoint');
+const documentElementOf = getterOf(Document.prototype, 'documentElement');
+const documentBodyOf = getterOf(Document.prototype, 'body');
+const documentTitleOf = getterOf(Document.prototype, 'title');
+const documentActiveOf = getterOf(Document.prototype, 'activeElement');
+const shadowActiveOf = getterOf(ShadowRoot.prototype, 'activeElement');
+const documentAnimationsOf = methodOf(Document.prototype, 'getAnimations');
+const scrollingElementOf = getterOf(Document.prototype, 'scrollingElement');
+const documentURLOf = getterOf(Document.prototype, 'URL');
+const hostOf = getterOf(ShadowRoot.prototype, 'host');
+
+const bodyOf = () => documentBodyOf(document);
+const rootElement = () => documentElementOf(document);
+const styleOf = (node) => getComputedStyle(node);
+const tagOf = (node) => localNameOf(node).toLowerCase();
+const isElement = (node) => node !== null && node !== undefined && nodeType(node) === 1;
+
+/** textOf is the text of a node and its descendants, never null. */
+const textOf = (node) => textContentOf(node) || '';
+
+/** queryIn is querySelectorAll on a document, an element or a shadow root, as an array. */
+function queryIn(root, selector) {
+  const query = nodeType(root) === 1 ? queryElement : root === document ? queryDocument : queryFragment;
+  return Array.from(query(root, selector));
+}
+
+/** flatParent is the parent an event goes to next: slots and shadow hosts included. */
+function flatParent(node) {
+  if (nodeType(node) === 1) {
+    const slot = slotOf(node);
+    if (slot) return slot;
+  }
+  const parent = parentOf(node);
+  return parent && nodeType(parent) === 11 && parent instanceof ShadowRoot ? hostOf(parent) : parent;
+}
+
+/** flatParentElement is flatParent, or null when that is no element. */
+function flatParentElement(node) {
+  const parent = flatParent(node);
+  return isElement(parent) ? parent : null;
+}
+
+/** flatContains says whether an event at node passes through ancestor. */
+function flatContains(ancestor, node) {
+  for (let at = node; at; at = flatParent(at)) if (at === ancestor) return true;
+  return false;
+}
+
+/** activeElement is the focused element, looking through open shadow roots. */
+function activeElement() {
+  let active = documentActiveOf(document);
+  while (active && shadowOf(active)) {
+    const inner = shadowActiveOf(shadowOf(active));
+    if (!inner) break;
+    active = inner;
+  }
+  return active;
+}
+
+function descriptorOf(node, name) {
+  for (let proto = Object.getPrototypeOf(node); proto; proto = Object.getPrototypeOf(proto)) {
+    const descriptor = Object.getOwnPropertyDescriptor(proto, name);
+    if (descriptor) return descriptor;
+  }
+  return undefined;
+}
+
+/** protoGet reads a property through the prototypes, undefined when there is none. */
+function protoGet(node, name) {
+  const descriptor = descriptorOf(node, name);
+  if (!descriptor) return undefined;
+  return descriptor.get ? Reflect.apply(descriptor.get, node, []) : descriptor.value;
+}
+
+/** protoSet writes a property through the prototypes' setter. */
+function protoSet(node, name, value) {
+  const descriptor = descriptorOf(node, name);
+  if (!descriptor || !descriptor.set) return false;
+  Reflect.apply(descriptor.set, node, [value]);
+  return true;
+}
+
+/** protoCall calls a method through the prototypes, undefined when there is none. */
+function protoCall(node, name, ...args) {
+  const method = protoGet(node, name);
+  return typeof method === 'function' ? Reflect.apply(method, node, args) : undefined;
+}
+
+/** utf8Length is the size of text in UTF-8. */
+function utf8Length(text) {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7ff) bytes += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2;
+    else if (unit > 0x7f) bytes += 1;
+  }
+  return bytes;
+}

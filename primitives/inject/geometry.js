@@ -1,0 +1,285 @@
+// geometry answers where an element is, how much of it can be seen, and whether
+// a press at its middle would reach it.
+//
+// A view maps this document to the viewport of the tab: a point p lies there at
+// (x + p.x * sx, y + p.y * sy), and clip, in this document's pixels, is the part
+// that ancestor frames show. The main frame has no clip. All functions compute
+// in this document's pixels; box, edges, pointOut and publicVisibility convert.
+
+const topView = Object.freeze({ x: 0, y: 0, sx: 1, sy: 1, clip: null });
+
+/** viewOf completes the view that a call brought. */
+function viewOf(view) {
+  return view ? { x: view.x, y: view.y, sx: view.sx, sy: view.sy, clip: view.clip || null } : topView;
+}
+
+const intersect = (a, b) => {
+  const left = Math.max(a.left, b.left);
+  const top = Math.max(a.top, b.top);
+  const right = Math.min(a.right, b.right);
+  const bottom = Math.min(a.bottom, b.bottom);
+  return right > left && bottom > top ? { left, top, right, bottom } : null;
+};
+const widthOf = (rect) => rect.right - rect.left;
+const heightOf = (rect) => rect.bottom - rect.top;
+const areaOf = (rect) => widthOf(rect) * heightOf(rect);
+const middleOf = (rect) => ({ x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2 });
+
+function viewportRect(view) {
+  const whole = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  return view.clip ? intersect(whole, view.clip) : whole;
+}
+
+/** mapped converts a rectangle to the viewport of the tab. */
+function mapped(rect, view) {
+  return {
+    left: view.x + rect.left * view.sx, top: view.y + rect.top * view.sy,
+    right: view.x + rect.right * view.sx, bottom: view.y + rect.bottom * view.sy,
+  };
+}
+
+/** box is the public form of an element's rectangle. */
+function box(rect, view) {
+  const r = mapped(rect, view);
+  return { x: r.left, y: r.top, width: widthOf(r), height: heightOf(r), left: r.left, top: r.top, right: r.right, bottom: r.bottom };
+}
+
+/** edges is the public form of a visible rectangle. */
+function edges(rect, view) {
+  const r = mapped(rect, view);
+  return { left: r.left, top: r.top, right: r.right, bottom: r.bottom, width: widthOf(r), height: heightOf(r), x: r.left, y: r.top };
+}
+
+const pointOut = (point, view) => ({ x: view.x + point.x * view.sx, y: view.y + point.y * view.sy });
+
+/** label names an element for people. */
+function label(node) {
+  let text = tagOf(node);
+  const id = idOf(node);
+  if (id) text += '#' + cut(id, 80);
+  const testID = attributeOf(node, 'data-testid');
+  if (testID) text += '[data-testid="' + cut(testID, 80) + '"]';
+  const classes = classesOf(node);
+  for (let i = 0; i < classes.length && i < 3; i++) text += '.' + cut(classes[i], 80);
+  return text;
+}
+
+/** rendered means: it has a box, and its own visibility and display show it. */
+function rendered(node, rect = rectOf(node)) {
+  if (!(rect.width > 0 && rect.height > 0)) return false;
+  const style = styleOf(node);
+  return style.visibility !== 'hidden' && style.display !== 'none';
+}
+
+const fixedBlockHint = /transform|perspective|filter|translate|rotate|scale|contain/;
+const containment = /paint|layout|strict|content/;
+
+/** holdsFixed: position:fixed descendants are placed in this element, not in the viewport. */
+function holdsFixed(style) {
+  return style.transform !== 'none' || style.perspective !== 'none' || style.filter !== 'none' ||
+    (style.backdropFilter || 'none') !== 'none' || style.translate !== 'none' || style.rotate !== 'none' || style.scale !== 'none' ||
+    fixedBlockHint.test(style.willChange) || containment.test(style.contain) || (style.contentVisibility || 'visible') !== 'visible';
+}
+
+const clipping = (value) => value !== 'visible' && value !== 'clip';
+
+/** viewportOwnsBody: the overflow of body belongs to the viewport, so body itself clips nothing. */
+function viewportOwnsBody() {
+  const style = styleOf(rootElement());
+  return style.overflowX === 'visible' && style.overflowY === 'visible';
+}
+
+function clipsContent(node, style) {
+  if (!clipping(style.overflowX) && !clipping(style.overflowY)) return false;
+  return !(node === bodyOf() && viewportOwnsBody());
+}
+
+/**
+ * clippers lists the ancestors that clip an element, inner to outer. An element
+ * is clipped by what contains its box: a fixed or absolute element escapes the
+ * ancestors between it and its containing block.
+ */
+function clippers(node) {
+  const list = [];
+  const root = rootElement();
+  let position = styleOf(node).position;
+  for (let at = flatParentElement(node); at && at !== root; at = flatParentElement(at)) {
+    const style = styleOf(at);
+    if (style.display === 'contents') continue;
+    if (position === 'fixed' && !holdsFixed(style)) continue;
+    if (position === 'absolute' && style.position === 'static' && !holdsFixed(style)) continue;
+    if (clipsContent(at, style)) {
+      const rect = rectOf(at);
+      if (rect.width > 0 && rect.height > 0) list.push({ node: at, rect, style });
+    }
+    position = style.position;
+  }
+  return { list, fixed: position === 'fixed' };
+}
+
+const everything = Object.freeze({ left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity });
+const unclipped = Object.freeze({ flow: everything, absolute: everything, fixed: everything });
+
+/** contentClip is the clip for what lies in node, by position; known results are kept in cache. */
+function contentClip(node, cache) {
+  const root = rootElement();
+  const chain = [];
+  let base = unclipped;
+  for (let at = node; at && at !== root; at = flatParentElement(at)) {
+    const known = cache.get(at);
+    if (known) {
+      base = known;
+      break;
+    }
+    chain.push(at);
+  }
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const at = chain[i];
+    const style = styleOf(at);
+    let clip = base;
+    if (style.display !== 'contents') {
+      const own = base[slotOfPosition(style.position)];
+      let inside = own;
+      if (own && clipsContent(at, style)) {
+        const rect = rectOf(at);
+        if (rect.width > 0 && rect.height > 0) inside = intersect(own, rect);
+      }
+      const fixed = holdsFixed(style);
+      const absolute = fixed || style.position !== 'static';
+      clip = { flow: inside, absolute: absolute ? inside : base.absolute, fixed: fixed ? inside : base.fixed };
+    }
+    cache.set(at, clip);
+    base = clip;
+  }
+  return base;
+}
+
+const slotOfPosition = (position) => position === 'fixed' ? 'fixed' : position === 'absolute' ? 'absolute' : 'flow';
+
+/**
+ * visibleRect is the part of an element that the viewport and its clipping
+ * ancestors show, or null. cache is a Map that may be shared by the elements of
+ * one synchronous pass.
+ */
+function visibleRect(node, view, cache, rect = rectOf(node)) {
+  if (!(rect.width > 0 && rect.height > 0)) return null;
+  const viewport = viewportRect(view);
+  let seen = viewport && intersect(rect, viewport);
+  if (!seen) return null;
+  const style = styleOf(node);
+  if (style.visibility === 'hidden' || style.display === 'none') return null;
+  const parent = flatParentElement(node);
+  if (parent) {
+    const clip = contentClip(parent, cache)[slotOfPosition(style.position)];
+    seen = clip && intersect(seen, clip);
+  }
+  return seen;
+}
+
+const isVisible = (node, view, cache) => visibleRect(node, view, cache) !== null;
+
+/** deepHit is the element at a point, looking through open shadow roots. */
+function deepHit(x, y) {
+  let hit = hitDocument(document, x, y);
+  while (hit) {
+    const shadow = shadowOf(hit);
+    const inner = shadow && hitShadow(shadow, x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+}
+
+/** minimalSide is the least width and height, in pixels, of an area worth clicking. */
+const minimalSide = 8;
+
+const largeEnough = (rect) => widthOf(rect) >= minimalSide && heightOf(rect) >= minimalSide;
+
+/**
+ * pressPoint finds where a press reaches the element: the middle of what is
+ * visible, or else the middle of one of its boxes: the middle of a link that
+ * wraps may lie between its lines.
+ */
+function pressPoint(node, seen) {
+  const middle = middleOf(seen);
+  const hit = deepHit(middle.x, middle.y);
+  if (hit && flatContains(node, hit)) return { point: middle, hit, receives: true };
+  const pieces = protoCall(node, 'getClientRects');
+  if (pieces && pieces.length > 1) {
+    for (let i = 0; i < pieces.length && i < 8; i++) {
+      const piece = intersect(pieces[i], seen);
+      if (!piece || !largeEnough(piece)) continue;
+      const point = middleOf(piece);
+      const at = deepHit(point.x, point.y);
+      if (at && flatContains(node, at)) return { point, hit: at, receives: true };
+    }
+  }
+  return { point: middle, hit, receives: false };
+}
+
+/**
+ * measure looks at an element once. part, when given, is a rectangle of the
+ * viewport that stands for the element: what an iframe shows of a target.
+ */
+function measure(node, view, part) {
+  const rect = part || rectOf(node);
+  const m = { node, rect, rendered: rendered(node), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false };
+  if (!m.rendered || !(widthOf(rect) > 0 && heightOf(rect) > 0)) {
+    m.rendered = false;
+    return m;
+  }
+  const { list, fixed } = clippers(node);
+  m.clips = list;
+  m.fixed = fixed;
+  const viewport = viewportRect(view);
+  let seen = viewport && intersect(rect, viewport);
+  for (const clip of list) {
+    const before = seen;
+    seen = seen && intersect(seen, clip.rect);
+    clip.reduces = before !== null && (seen === null || areaOf(seen) < areaOf(before));
+  }
+  m.seen = seen;
+  if (!seen) return m;
+  m.ratio = areaOf(seen) / areaOf(rect);
+  m.fully = m.ratio >= 0.98;
+  if (!largeEnough(seen)) return m;
+  const press = part ? partPress(node, seen) : pressPoint(node, seen);
+  m.point = press.point;
+  m.hit = press.hit;
+  m.receives = press.receives;
+  m.clickable = press.receives;
+  return m;
+}
+
+function partPress(node, seen) {
+  const point = middleOf(seen);
+  const hit = deepHit(point.x, point.y);
+  return { point, hit, receives: hit !== null && flatContains(node, hit) };
+}
+
+/** occluder describes what lies over an element. */
+function occluder(m, view) {
+  if (m.receives || !m.hit) return null;
+  return { target_label: label(m.hit), tag_name: tagOf(m.hit), rect: box(rectOf(m.hit), view) };
+}
+
+/** publicVisibility is the visibility object of the dictionary. */
+function publicVisibility(m, view) {
+  if (!m.rendered) {
+    return {
+      state: 'not_rendered', rendered: false, visible: false, clickable: false, receives_events: false, fully_visible: false,
+      bounding_box: box(m.rect, view), visible_rect: null, visible_ratio: 0, scroll_operation: null,
+    };
+  }
+  const ready = m.fully && m.clickable;
+  return {
+    state: ready ? 'visible' : 'requires_scroll', rendered: true, visible: m.seen !== null, clickable: m.clickable,
+    receives_events: m.receives, fully_visible: m.fully, bounding_box: box(m.rect, view),
+    visible_rect: m.seen && edges(m.seen, view), visible_ratio: m.ratio,
+    clipped_by: m.clips.filter((clip) => clip.reduces).map((clip) => ({
+      target_label: label(clip.node), rect: box(clip.rect, view), overflow_x: clip.style.overflowX, overflow_y: clip.style.overflowY,
+    })),
+    action_point: m.point && pointOut(m.point, view), occluded_by: occluder(m, view),
+    scroll_operation: ready ? null : publicOperation(scrollOperation(m, view)),
+  };
+}

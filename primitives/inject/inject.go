@@ -1,0 +1,105 @@
+// Package inject holds the page library: the scripts that decide, inside a
+// document, what an element is, where it is and whether a press reaches it.
+//
+// # Shape
+//
+// Library is one script. It is evaluated once per document in an isolated
+// world and defines there
+//
+//	outrider(fn, argsJSON)   -> answer as JSON text, or a promise of it
+//	outrider.keep(element)   -> handle (string)
+//	outrider.element(handle) -> element or null
+//
+// An answer is {"ok":true,"value":...} or
+// {"ok":false,"code","message","evidence"}, with the codes of package fault.
+// The library leaves nothing in the page: no nodes, no attributes, no
+// listeners or observers that outlive a call. A handle holds its element
+// weakly; only the newest 2,000 are known.
+//
+// # Files
+//
+// Each file answers one question. All files share one scope: they are joined
+// with base.js and dom.js first and wrapped in one strict function, so a name
+// declared at the top of one file is visible in all and must be unique (a test
+// checks that). A file makes a function callable from Go by writing
+//
+//	questions.element_info = (args) => value
+//
+// and fails by throwing new Fault(code, message, evidence). A value may be a
+// promise, or new Raw(jsonText) when the text has been made already.
+//
+// # The page is not on our side
+//
+// The isolated world has its own built-ins, so what the page did to prototypes
+// is not seen. Named properties are: a control named "parentNode" hides that
+// property of its form, and <img name="querySelector"> hides that method of
+// the document. So DOM members are reached through the functions of dom.js
+// (parentOf, matches, queryIn, rectOf, ...) or protoGet, never through a dot on
+// a node that may be a form or the document.
+//
+// # Shared helpers
+//
+//	base.js       Fault, Raw, questions, keep, element, elementOf
+//	dom.js        parentOf, parentElementOf, flatParent, textOf, attributeOf, matches, closest, queryIn,
+//	              rectOf, styleOf, tagOf, contains, bodyOf, activeElement, protoGet, protoSet, utf8Length
+//	words.js      norm, contains words: hasText, cut
+//	selectors.js  splitSelector, queryParts, queryList
+//	locate.js     locate(locator, view), locateVisible(locator, view), notFound(...)
+//	geometry.js   rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
+//	reveal.js     scrollOperation, performScroll, reveal(element, ...)
+//	frame.js      time to the next frame: nextFrame(); frame boxes
+//	scope.js      resolveScope(scope, itemSelector, view)
+package inject
+
+import (
+	"embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed *.js
+var files embed.FS
+
+// first are the files whose declarations the others use while they load.
+var first = []string{"base.js", "dom.js"}
+
+// Files returns the names of the library's files in the order in which they
+// are joined.
+func Files() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic(err) // embedded
+	}
+	names := slices.Clone(first)
+	for _, e := range entries {
+		if !slices.Contains(names, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// Source returns the text of one file.
+func Source(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded
+	}
+	return string(b)
+}
+
+// Library returns the script that installs the page library. Evaluating it
+// again in the same world does nothing.
+func Library() string { return library() }
+
+var library = sync.OnceValue(func() string {
+	var b strings.Builder
+	b.WriteString("(() => {\n'use strict';\nif (Object.hasOwn(globalThis, 'outrider')) return;\n")
+	for _, name := range Files() {
+		b.WriteString("// --- " + name + "\n")
+		b.WriteString(Source(name))
+	}
+	b.WriteString("Object.defineProperty(globalThis, 'outrider', { value: outrider });\n})();\n//# sourceURL=outrider-library.js\n")
+	return b.String()
+})

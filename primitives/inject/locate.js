@@ -1,0 +1,90 @@
+// locate turns a locator into candidate elements, and says where a locator that
+// finds nothing lost its matches.
+
+const defaultCandidates = 'button, a, input, textarea, select, [role], [aria-label], [data-testid], [data-test], [data-actions-json-target]';
+
+/** hasText is the text filter of locators; white space is normalised, case matters. */
+function hasText(node, needle, equal) {
+  const parts = [textOf(node), attributeOf(node, 'aria-label'), attributeOf(node, 'title'), attributeOf(node, 'value')].filter(Boolean);
+  const whole = norm(parts.join(' '));
+  if (!equal) return whole.includes(needle);
+  return whole === needle || parts.some((part) => norm(part) === needle);
+}
+
+/** retargeted maps identity matches to their controls. */
+function retargeted(nodes, retarget) {
+  const selector = retarget.selector;
+  if (!selector || norm(selector) === '') return [];
+  const found = new Set();
+  for (const node of nodes) {
+    let from = node;
+    if (retarget.closest && norm(retarget.closest) !== '') {
+      try {
+        from = closestCSS(node, retarget.closest);
+      } catch {
+        throw new Fault('invalid_selector', 'retarget.closest does not parse', { selector: cut(retarget.closest, 500) });
+      }
+    }
+    if (from) for (const control of queryParts(from, selector).nodes) found.add(control);
+  }
+  return [...found];
+}
+
+/**
+ * locate resolves everything of a locator but its frame. trace counts what each
+ * stage left; notFound reports it.
+ */
+function locate(locator) {
+  const trace = {};
+  let nodes;
+  if (locator.selector === undefined || locator.selector === null) {
+    nodes = locator.pierce ? queryParts(document, defaultCandidates, true).nodes : queryIn(document, defaultCandidates);
+  } else {
+    const result = queryParts(document, String(locator.selector), locator.pierce === true);
+    nodes = result.nodes;
+    trace.selector_parts = result.counts;
+  }
+  trace.selector_matches = nodes.length;
+  const needle = norm(locator.text || locator.text_contains || locator.text_equals);
+  if (needle !== '') {
+    nodes = nodes.filter((node) => hasText(node, needle, Boolean(locator.text_equals)));
+    trace.text_matches = nodes.length;
+  }
+  if (locator.retarget) {
+    nodes = retargeted(nodes, locator.retarget);
+    trace.retarget_matches = nodes.length;
+  }
+  return { nodes, trace };
+}
+
+/** notFound is the failure of a locator with no usable candidate. */
+function notFound(locator, trace) {
+  const evidence = { locator };
+  if (trace.selector_parts) evidence.selector_parts = trace.selector_parts.slice(0, 20);
+  for (const key of ['selector_matches', 'text_matches', 'retarget_matches', 'rendered_matches', 'visible_matches']) {
+    if (trace[key] === undefined) continue;
+    evidence[key] = trace[key];
+    if (trace[key] === 0 && evidence.unmatched === undefined) evidence.unmatched = key.slice(0, key.indexOf('_'));
+  }
+  const body = bodyOf();
+  evidence.frame_count = queryIn(document, 'iframe, frame').length;
+  evidence.body_text_length = body ? textOf(body).length : 0;
+  return new Fault('target_not_found', unmatched[evidence.unmatched] || 'nothing matches the locator', evidence);
+}
+
+const unmatched = {
+  selector: 'nothing matches the selector',
+  text: 'elements match the selector, but none has the text',
+  retarget: 'elements match, but none has the control that retarget names',
+  rendered: 'elements match, but none is rendered',
+  visible: 'elements match, but none is visible in the viewport',
+};
+
+/** locateVisible is the first visible candidate, or the failure. */
+function locateVisible(locator, view) {
+  const { nodes, trace } = locate(locator);
+  const clips = new Map();
+  for (const node of nodes) if (isVisible(node, view, clips)) return node;
+  if (nodes.length > 0) trace.visible_matches = 0;
+  throw notFound(locator, trace);
+}

@@ -1,0 +1,61 @@
+// text_control puts text into an input or a textarea.
+
+/**
+ * refusedValue says whether the control kept something else than the value it
+ * was given. Line breaks that an input drops, a colour in lower case and a
+ * reordered date are the same value; an emptied or moved one is not.
+ */
+function refusedValue(type, wanted, kept) {
+  if (wanted === kept) return false;
+  switch (type) {
+    case 'number': case 'date': case 'month': case 'week': case 'time': case 'datetime-local':
+      return kept === '' && wanted.trim() !== '';
+    case 'color':
+      return kept.toLowerCase() !== wanted.trim().toLowerCase();
+    case 'range':
+      return wanted.trim() === '' || Number(wanted) !== Number(kept);
+  }
+  return false;
+}
+
+/**
+ * insertIntoControl writes through the prototype's value setter, so frameworks
+ * that watch the property of the instance notice, and fires the events of an
+ * edit. Append goes to the caret or over the selection; a control that was not
+ * being edited has no caret anybody put there, and appending means its end.
+ * maxlength binds the user, not scripts: it is reported, not enforced.
+ */
+function insertIntoControl(target, text, replace, editing) {
+  const type = protoGet(target, 'type');
+  const before = protoGet(target, 'value');
+  let start = 0;
+  let end = before.length;
+  const caret = protoGet(target, 'selectionStart'); // null: this type has no selection
+  if (!replace) {
+    start = Number.isInteger(caret) ? caret : before.length;
+    end = Number.isInteger(caret) ? protoGet(target, 'selectionEnd') : start;
+    if (!editing && start === end) start = end = before.length;
+  }
+  const wanted = before.slice(0, start) + text + before.slice(end);
+  dispatchOf(target, new InputEvent('beforeinput', {
+    bubbles: true, cancelable: true, composed: true,
+    inputType: replace ? 'insertReplacementText' : 'insertText', data: text,
+  }));
+  protoSet(target, 'value', wanted);
+  const kept = protoGet(target, 'value');
+  if (refusedValue(type, wanted, kept)) {
+    protoSet(target, 'value', before);
+    throw notEditable(target, 'value_rejected', 'the control does not accept this value');
+  }
+  if (Number.isInteger(caret)) {
+    const after = start + text.length;
+    protoCall(target, 'setSelectionRange', after, after);
+  }
+  dispatchOf(target, new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertText', data: text }));
+  dispatchOf(target, new Event('change', { bubbles: true }));
+  const value = { inserted: true, inserted_length: text.length, input_method: 'native-value-setter+input' };
+  if (kept !== wanted) value.sanitized = true;
+  const max = protoGet(target, 'maxLength');
+  if (max >= 0 && kept.length > max) value.exceeds_maxlength = true;
+  return value;
+}

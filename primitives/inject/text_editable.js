@@ -1,0 +1,26 @@
+// text_editable answers whether an element takes text, and if not, why.
+
+/** Input types that have a value but take no text. */
+const typesWithoutText = new Set(['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden']);
+
+const isTextControl = (node) => node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement;
+
+const isFrameElement = (node) => node instanceof HTMLIFrameElement || node instanceof HTMLFrameElement;
+
+/** whyNotEditable is null for an element that takes text, else one word that says why not. */
+function whyNotEditable(node) {
+  if (!node) return 'not_found';
+  if (isTextControl(node)) {
+    if (matchesCSS(node, ':disabled')) return 'disabled';
+    if (protoGet(node, 'readOnly')) return 'read_only';
+    return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) ? 'type' : null;
+  }
+  return protoGet(node, 'isContentEditable') === true ? null : 'not_editable';
+}
+
+/** notEditable is the failure for node; it says what the element is, never what it holds. */
+function notEditable(node, reason, message) {
+  const evidence = { tag_name: node ? tagOf(node) : null, reason };
+  if (node && isTextControl(node)) evidence.type = protoGet(node, 'type');
+  return new Fault('target_not_editable', message || 'the element does not take text', evidence);
+}

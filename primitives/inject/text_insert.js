@@ -1,0 +1,27 @@
+// text_insert puts text into one element of this document: the one a locator
+// finds first, visible or not, or the one with the focus.
+//
+// A focus that is inside a frame is answered with that frame's handle in
+// descend; nothing has been changed then, and the caller asks again there.
+
+questions.text_insert = ({ locator, text, replace }) => {
+  let target;
+  if (locator) {
+    target = insertionTarget(locator);
+  } else {
+    target = activeElement();
+    if (target && isFrameElement(target)) return { descend: keep(target) };
+  }
+  const reason = whyNotEditable(target);
+  if (reason) throw notEditable(target, reason);
+  const editor = isTextControl(target) ? target : editingHost(target);
+  const active = activeElement();
+  const editing = active === target || !isTextControl(target) && active !== null && contains(editor, active);
+  if (!editing) {
+    protoCall(editor, 'focus');
+    if (!isConnected(target)) throw notEditable(target, 'removed', 'the element left the document when it got the focus');
+    const late = whyNotEditable(target);
+    if (late) throw notEditable(target, late);
+  }
+  return isTextControl(target) ? insertIntoControl(target, text, replace, editing) : insertIntoEditor(target, text, replace);
+};

@@ -1,0 +1,138 @@
+package primitives
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// routing are argument names that address a call and are no part of it.
+var routing = []string{"policy_exception_report", "target_runtime_id", "target_url_contains"}
+
+// fields is the tree of declared member names of an input schema.
+type fields struct {
+	members map[string]*fields
+	alias   map[string]string // alias -> declared name
+	items   *fields
+}
+
+// declaredFields reads the names that a schema declares. Besides the camelCase
+// form of each name, a property may list further ones under x_aliases.
+func declaredFields(raw json.RawMessage) (*fields, error) {
+	type node struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Items      json.RawMessage            `json:"items"`
+		OneOf      []json.RawMessage          `json:"oneOf"`
+		AnyOf      []json.RawMessage          `json:"anyOf"`
+		Aliases    []string                   `json:"x_aliases"`
+	}
+	f := &fields{members: map[string]*fields{}, alias: map[string]string{}}
+	var read func(raw json.RawMessage, into *fields) ([]string, error)
+	read = func(raw json.RawMessage, into *fields) ([]string, error) {
+		raw = bytes.TrimSpace(raw)
+		if len(raw) == 0 || raw[0] != '{' {
+			return nil, nil
+		}
+		var n node
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return nil, err
+		}
+		for name, sub := range n.Properties {
+			child := into.members[name]
+			if child == nil {
+				child = &fields{members: map[string]*fields{}, alias: map[string]string{}}
+				into.members[name] = child
+			}
+			aliases, err := read(sub, child)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			for _, a := range append(aliases, camel(name)) {
+				if a != name {
+					into.alias[a] = name
+				}
+			}
+		}
+		for _, alt := range append(n.OneOf, n.AnyOf...) {
+			if _, err := read(alt, into); err != nil {
+				return nil, err
+			}
+		}
+		if len(n.Items) > 0 {
+			if into.items == nil {
+				into.items = &fields{members: map[string]*fields{}, alias: map[string]string{}}
+			}
+			if _, err := read(n.Items, into.items); err != nil {
+				return nil, err
+			}
+		}
+		return n.Aliases, nil
+	}
+	_, err := read(raw, f)
+	return f, err
+}
+
+func camel(name string) string {
+	parts := strings.Split(name, "_")
+	for i, p := range parts[1:] {
+		if r := []rune(p); len(r) > 0 {
+			r[0] = unicode.ToUpper(r[0])
+			parts[i+1] = string(r)
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// normalise renames aliases to declared names and writes whole numbers as
+// integers: an expression that gives 3.0 means 3. It changes v in place and
+// reports whether it changed anything.
+func (f *fields) normalise(v any) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		changed := false
+		for name, value := range v {
+			declared := name
+			if f.members[name] == nil {
+				if target, ok := f.alias[name]; ok {
+					if _, taken := v[target]; !taken {
+						delete(v, name)
+						v[target], declared, changed = value, target, true
+					}
+				}
+			}
+			if child := f.members[declared]; child != nil {
+				if next, ok := child.normalise(value); ok {
+					v[declared], changed = next, true
+				}
+			}
+		}
+		return v, changed
+	case []any:
+		changed := false
+		if f.items != nil {
+			for i, e := range v {
+				if next, ok := f.items.normalise(e); ok {
+					v[i], changed = next, true
+				}
+			}
+		}
+		return v, changed
+	case json.Number:
+		return wholeNumber(v)
+	}
+	return v, false
+}
+
+func wholeNumber(n json.Number) (any, bool) {
+	if !strings.ContainsAny(string(n), ".eE") {
+		return n, false
+	}
+	f, err := n.Float64()
+	if err != nil || f > 1<<53 || f < -(1<<53) || f != float64(int64(f)) {
+		return n, false
+	}
+	return json.Number(strconv.FormatInt(int64(f), 10)), true
+}

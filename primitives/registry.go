@@ -1,0 +1,204 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
+)
+
+// Registry runs primitives by name. It is safe for concurrent use once built.
+type Registry struct {
+	// Log hears of failures that are the host's own: an undeclared code, a
+	// panic, an output that breaks its schema. Nil discards. Set it before the
+	// first Invoke.
+	Log *slog.Logger
+
+	byName map[string]*Primitive
+	names  []string
+}
+
+// NewRegistry makes a registry of list. It panics when a name occurs twice.
+func NewRegistry(list ...*Primitive) *Registry {
+	r := &Registry{byName: make(map[string]*Primitive, len(list))}
+	for _, p := range list {
+		name := p.record.Name
+		if _, ok := r.byName[name]; ok {
+			panic("primitive " + name + " is listed twice")
+		}
+		r.byName[name] = p
+		r.names = append(r.names, name)
+	}
+	slices.Sort(r.names)
+	return r
+}
+
+// Names returns the names of all primitives, sorted.
+func (r *Registry) Names() []string { return slices.Clone(r.names) }
+
+// Lookup returns the record of the named primitive, which is shared: do not
+// change it.
+func (r *Registry) Lookup(name string) (*Record, bool) {
+	p, ok := r.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return p.record, true
+}
+
+// Records returns all records, sorted by name.
+func (r *Registry) Records() []*Record {
+	out := make([]*Record, len(r.names))
+	for i, n := range r.names {
+		out[i] = r.byName[n].record
+	}
+	return out
+}
+
+// Invoke runs the named primitive on p and always returns its result. It is
+// the only place that checks arguments, codes and outputs.
+//
+// args is a JSON object; nil and null are the empty one. Routing members are
+// dropped and camelCase aliases of declared names accepted.
+func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.RawMessage) (res Result) {
+	start := time.Now()
+	res.Primitive = name
+	prim, ok := r.byName[name]
+	if !ok {
+		res.Err = fault.New(fault.UnknownAction, "no primitive has this name").With("name", name)
+		return res
+	}
+	res.Flat = prim.record.Result == "flat"
+	defer func() {
+		if v := recover(); v != nil {
+			r.log().Error("primitive panicked", "primitive", name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			res.Payload = nil
+			res.Err = &fault.Error{Code: fault.Internal, Message: "the handler failed unexpectedly", Err: fmt.Errorf("panic: %v", v)}
+		}
+		res.Duration = time.Since(start)
+	}()
+	checks, err := prim.checks()
+	if err != nil {
+		r.log().Error("record does not compile", "primitive", name, "error", err)
+		res.Err = &fault.Error{Code: fault.Internal, Message: "the record does not compile", Err: err}
+		return res
+	}
+	args, problem := checks.prepare(args)
+	if problem != nil {
+		res.Err = problem
+		return res
+	}
+	out, err := prim.run(ctx, p, args)
+	if err != nil {
+		res.Err = r.checkedFault(prim.record, err)
+		var f *failed
+		if !res.Flat || !errors.As(err, &f) {
+			return res
+		}
+	}
+	payload, err := json.Marshal(out)
+	if err == nil {
+		if problems := checks.out.Validate(payload); len(problems) > 0 {
+			err = fmt.Errorf("%s", problems[0])
+		}
+	}
+	if err != nil {
+		r.log().Error("output breaks its schema", "primitive", name, "error", err)
+		res.Err = &fault.Error{Code: fault.InvalidResult, Message: "the output does not match the output schema", Err: err}
+		return res
+	}
+	res.Payload = payload
+	return res
+}
+
+// checkedFault lets only announced codes pass.
+func (r *Registry) checkedFault(rec *Record, err error) *fault.Error {
+	e := fault.From(err)
+	if e.Code == fault.Internal {
+		r.log().Error("primitive failed", "primitive", rec.Name, "error", err)
+		return e
+	}
+	if fault.Universal(e.Code) || slices.Contains(rec.Errors, string(e.Code)) {
+		return e
+	}
+	r.log().Error("primitive returned a code its record does not list", "primitive", rec.Name, "code", string(e.Code), "error", err)
+	return &fault.Error{Code: fault.Internal, Message: "the primitive failed with a code it does not announce", Err: err}
+}
+
+func (r *Registry) log() *slog.Logger {
+	if r.Log == nil {
+		return discard
+	}
+	return r.Log
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+// prepare normalises and checks arguments.
+func (c *checks) prepare(args json.RawMessage) (json.RawMessage, *fault.Error) {
+	args = bytes.TrimSpace(args)
+	if len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
+	}
+	changed := false
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range routing {
+			if _, ok := m[key]; ok && c.fields.members[key] == nil {
+				delete(m, key)
+				changed = true
+			}
+		}
+	}
+	v, renamed := c.fields.normalise(v)
+	if problems := c.in.ValidateValue(v); len(problems) > 0 {
+		return nil, invalidInput(problems)
+	}
+	if changed || renamed {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fault.Translate(fault.Internal, err, "encoding the arguments")
+		}
+		args = b
+	}
+	return args, nil
+}
+
+// invalidInput reports problems in the form of the bridge's own check.
+func invalidInput(problems []schema.Problem) *fault.Error {
+	type entry struct {
+		Path    string `json:"path"`
+		Keyword string `json:"keyword"`
+		Message string `json:"message"`
+	}
+	const shown = 10
+	entries := make([]entry, 0, len(problems))
+	texts := make([]string, 0, len(problems))
+	for _, p := range problems[:min(shown, len(problems))] {
+		entries = append(entries, entry{p.Path, p.Keyword, p.Message})
+		texts = append(texts, p.String())
+	}
+	missing := schema.Missing(problems)
+	if missing == nil {
+		missing = []string{}
+	}
+	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("validation_errors", entries).With("missing_required", missing)
+}
