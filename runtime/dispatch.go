@@ -60,7 +60,6 @@ type invoker struct {
 	host *Host
 	tab  *Tab
 	job  *job
-	step string
 }
 
 // maxReread bounds how often a read is repeated because the document was

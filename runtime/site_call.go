@@ -1,0 +1,200 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/workflow"
+)
+
+// siteArguments are the arguments of actions.site.
+type siteArguments struct {
+	Mode       string          `json:"mode"`
+	Action     string          `json:"action"`
+	ActionName string          `json:"action_name"`
+	Name       string          `json:"name"`
+	Arguments  json.RawMessage `json:"arguments"`
+}
+
+var siteSchema = sync.OnceValue(func() *schema.Schema {
+	s, err := schema.Compile(json.RawMessage(SiteToolSchema))
+	if err != nil {
+		panic(err) // the schema is part of the source
+	}
+	return s
+})
+
+// siteCall answers actions.site: what the current site offers, and calls of it.
+func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessage) Reply {
+	if problems := siteSchema().Validate(args); len(problems) > 0 {
+		return Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s", problems[0]).
+			With("tool", SiteTool).With("validation_errors", problems[:min(len(problems), 10)])}
+	}
+	var in siteArguments
+	if err := json.Unmarshal(args, &in); err != nil {
+		return Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema").With("tool", SiteTool)}
+	}
+	switch in.Mode {
+	case "list":
+		return h.siteList(ctx, t, j)
+	case "call":
+		action, arguments, err := in.target()
+		if err != nil {
+			return Reply{Err: err}
+		}
+		return h.siteAction(ctx, t, j, action, arguments)
+	}
+	return Reply{Err: fault.New(fault.CapabilityUnavailable, "this runtime does not read state projections yet").
+		With("mode", in.Mode).With("missing_capability", "state_projections").With("host", h.Info().Host)}
+}
+
+// target returns the action's name and arguments. The name may stand in any of
+// four places (wire reference, "actions.site", Input); the first found counts.
+func (in siteArguments) target() (string, json.RawMessage, *fault.Error) {
+	arguments := in.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	name := in.Action
+	for _, other := range []string{in.ActionName, in.Name} {
+		if name == "" {
+			name = other
+		}
+	}
+	var nested map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &nested); err != nil {
+		return "", nil, fault.New(fault.InvalidInput, "arguments is not an object").With("tool", SiteTool)
+	}
+	var inner string
+	if raw, ok := nested["action"]; ok && json.Unmarshal(raw, &inner) == nil && (name == "" || name == inner) {
+		name = inner
+		delete(nested, "action")
+		out, err := json.Marshal(nested)
+		if err != nil {
+			return "", nil, fault.Wrap(fault.Internal, err, "encoding arguments")
+		}
+		arguments = out
+	}
+	if name == "" {
+		return "", nil, fault.New(fault.InvalidInput, "mode call needs the name of an action").
+			With("tool", SiteTool).With("missing_required", []string{"action"})
+	}
+	return name, arguments, nil
+}
+
+func (h *Host) siteList(ctx context.Context, t *Tab, j *job) Reply {
+	library, url, err := h.libraryFor(ctx, t, j)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	out, e := json.Marshal(library.List(url))
+	if e != nil {
+		return Reply{Err: fault.Wrap(fault.Internal, e, "encoding the list")}
+	}
+	return Reply{Output: out}
+}
+
+// libraryFor returns the maps that answer the call, and the page they are
+// matched against.
+func (h *Host) libraryFor(ctx context.Context, t *Tab, j *job) (*sites.Library, string, *fault.Error) {
+	page, err := t.livePage(ctx)
+	if err != nil {
+		return nil, "", fault.From(err)
+	}
+	url := page.Tab().URL
+	if j.call.Map == nil {
+		return h.opts.Maps.current(), url, nil
+	}
+	library, fe := sites.FromMap(j.call.Map.Path, j.call.Map.JSON, h.opts.Maps.options())
+	if fe != nil {
+		return nil, "", fault.From(fe)
+	}
+	return library, url, nil
+}
+
+// siteAction runs one action of the site that the tab shows. Nothing of it runs
+// when its map is invalid, its arguments do not fit or its workflow names an
+// unknown primitive.
+func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, arguments json.RawMessage) Reply {
+	library, url, err := h.libraryFor(ctx, t, j)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	match, err := library.Find(url, action)
+	if err != nil {
+		if err.Code == fault.UnknownAction && j.call.Name != SiteTool {
+			// The caller may have meant a primitive.
+			if near := nearest(action, h.opts.Registry.Names()); len(near) > 0 {
+				err.With("nearest_primitives", near)
+			}
+		}
+		return Reply{Err: err}
+	}
+	if match.Map.OriginDiffers(url) {
+		h.log.Info("the map was written for another origin", "map", match.Map.Path, "call", j.call.ID)
+	}
+	if err := match.ValidateInput(arguments); err != nil {
+		return Reply{Err: err}
+	}
+	v := invoker{host: h, tab: t, job: j}
+	switch match.Kind() {
+	case sites.KindStatic:
+		return Reply{Output: match.Static()}
+	case sites.KindWorkflow:
+		return h.runWorkflow(ctx, v, match, action, arguments)
+	case sites.KindPrimitive:
+		name, merged, err := match.Primitive(arguments)
+		if err != nil {
+			return Reply{Err: err}
+		}
+		r := v.Invoke(ctx, name, merged)
+		if r.Err != nil {
+			return Reply{Err: r.Err.Field("primitive", r.Primitive)}
+		}
+		return checkResult(match, r.Payload, Reply{Output: r.Envelope()})
+	}
+	return Reply{Err: match.Unsupported()}
+}
+
+func (h *Host) runWorkflow(ctx context.Context, v invoker, match *sites.Match, action string, arguments json.RawMessage) Reply {
+	program, err := h.opts.Maps.program(match.Tool)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	outcome := program.Run(ctx, v, workflow.RunOptions{
+		Action: action, Input: arguments,
+		OnStep: func(id, primitive string) {
+			v.job.progress(Progress{Step: id, Primitive: primitive, Phase: "step"})
+		},
+	})
+	reply := Reply{Output: outcome.Output, Err: outcome.Err}
+	if steps, e := json.Marshal(outcome.Steps); e == nil && outcome.Steps != nil {
+		reply.Steps = steps
+	}
+	if reply.Err != nil {
+		reply.Output = nil
+		return reply
+	}
+	var out struct {
+		Value json.RawMessage `json:"value"`
+	}
+	if e := json.Unmarshal(outcome.Output, &out); e != nil || len(out.Value) == 0 {
+		out.Value = json.RawMessage("null")
+	}
+	return checkResult(match, out.Value, reply)
+}
+
+// checkResult holds an output against the action's result_schema. The schema
+// may describe the value that the map computes or the whole output object:
+// real maps do both.
+func checkResult(match *sites.Match, value json.RawMessage, reply Reply) Reply {
+	err := match.ValidateResult(value)
+	if err == nil || match.ValidateResult(reply.Output) == nil {
+		return reply
+	}
+	return Reply{Err: err, Steps: reply.Steps}
+}
