@@ -1,0 +1,156 @@
+// Package browsertest gives tests a real browser: one for each test binary, and a
+// fresh tab in a fresh browser context for each test.
+//
+// Without a browser on the machine such tests are skipped, which is said once.
+// With OUTRIDER_REQUIRE_BROWSER=1 they fail instead, so that continuous
+// integration cannot be green because nothing ran.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// RequireEnv makes a missing browser a failure when it is "1".
+const RequireEnv = "OUTRIDER_REQUIRE_BROWSER"
+
+var shared struct {
+	once sync.Once
+	b    *browser.Browser
+	err  error
+
+	mu   sync.Mutex
+	tabs int // last tab id given
+}
+
+// Main is the body of a TestMain: it makes the test binary able to supervise its
+// browser, runs the tests, and fails when they leave goroutines, tabs or
+// profile directories behind.
+func Main(m *testing.M) {
+	browser.MaybeSupervise()
+	tmp, err := os.MkdirTemp("", "outrider-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1) // layering:allow: the body of TestMain
+	}
+	os.Setenv("TMPDIR", tmp) // so that profile directories can be counted
+	code := m.Run()
+	if problems := leftovers(tmp); len(problems) > 0 {
+		for _, p := range problems {
+			fmt.Fprintln(os.Stderr, "browsertest:", p)
+		}
+		if code == 0 {
+			code = 1
+		}
+	}
+	os.RemoveAll(tmp)
+	os.Exit(code) // layering:allow: the body of TestMain
+}
+
+func leftovers(tmp string) (problems []string) {
+	if b := shared.b; b != nil {
+		for _, t := range b.Tabs() {
+			problems = append(problems, "a tab was left open at "+t.Tab().URL)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.Close(ctx); err != nil {
+			problems = append(problems, "closing the browser: "+err.Error())
+		}
+	}
+	if err := goleak.Find(goleak.IgnoreTopFunction("os/signal.signal_recv")); err != nil {
+		problems = append(problems, err.Error())
+	}
+	left, _ := filepath.Glob(filepath.Join(tmp, "outrider-profile-*"))
+	for _, dir := range left {
+		problems = append(problems, "profile directory left: "+dir)
+	}
+	return problems
+}
+
+// Options are the options of the shared browser, for tests that launch another.
+func Options() browser.Options {
+	return browser.Options{Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
+		for _, t := range from.Browser().Tabs() {
+			if t.Tab().ID == id {
+				return t, nil
+			}
+		}
+		return nil, fmt.Errorf("no tab %d", id)
+	}}
+}
+
+// Require skips or fails the test when there is no browser.
+func Require(tb testing.TB) {
+	tb.Helper()
+	if _, err := browser.Find(""); err != nil {
+		if os.Getenv(RequireEnv) == "1" {
+			tb.Fatalf("a browser is required: %v", err)
+		}
+		tb.Skipf("no browser: %v", err)
+	}
+}
+
+// Browser returns the browser of the test binary, and starts it at first use.
+func Browser(tb testing.TB) *browser.Browser {
+	tb.Helper()
+	Require(tb)
+	shared.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		shared.b, shared.err = browser.Launch(ctx, Options())
+	})
+	if shared.err != nil {
+		tb.Fatalf("launching the browser: %v", shared.err)
+	}
+	return shared.b
+}
+
+// Tab opens a tab at about:blank in a browser context of its own. Both end with
+// the test.
+func Tab(tb testing.TB) *browser.Tab {
+	tb.Helper()
+	b := Browser(tb)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	id, err := b.NewContext(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := b.DisposeContext(ctx, id); err != nil {
+			tb.Errorf("ending the browser context: %v", err)
+		}
+		for _, t := range b.Tabs() {
+			if t.Context() != id {
+				continue
+			}
+			select {
+			case <-t.Done():
+			case <-ctx.Done():
+				tb.Errorf("a tab outlived its browser context: %s", t.Tab().URL)
+			}
+		}
+	})
+	t, err := b.NewTab(ctx, "", browser.TabOptions{Context: id})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	shared.mu.Lock()
+	shared.tabs++
+	t.SetIdentity(primitives.TabInfo{ID: shared.tabs, RuntimeID: fmt.Sprintf("rt-%d", shared.tabs), RuntimeKey: fmt.Sprintf("test-tab:%d", shared.tabs), Active: true})
+	shared.mu.Unlock()
+	return t
+}

@@ -1,0 +1,127 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// openDialog is the JavaScript dialog that blocks a tab.
+type openDialog struct {
+	primitives.Dialog
+	s *session // session that reported it and must answer it
+}
+
+// dialogMessage bounds the page's text in evidence, in characters.
+const dialogMessage = 200
+
+// answerCap bounds answering a dialog, which the browser does by itself.
+const answerCap = 8 * time.Second
+
+func (d *openDialog) fault() error {
+	return fault.New(fault.DialogOpen, "a %s dialog is open and blocks the page", d.Type).
+		With("type", d.Type).With("message", clipRunes(d.Message, dialogMessage)).
+		Next("answer it with browser.dismiss_dialog")
+}
+
+// Dialog implements primitives.Page.
+func (t *Tab) Dialog() (primitives.Dialog, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dialog == nil {
+		return primitives.Dialog{}, false
+	}
+	return t.dialog.Dialog, true
+}
+
+// AnswerDialog implements primitives.Page.
+func (t *Tab) AnswerDialog(ctx context.Context, accept bool, promptText string) (primitives.Dialog, error) {
+	t.mu.Lock()
+	d, l := t.dialog, t.life
+	t.mu.Unlock()
+	if d == nil {
+		select {
+		case <-l.over:
+			return primitives.Dialog{}, l.err
+		default:
+			return primitives.Dialog{}, fault.New(fault.NoDialog, "no dialog is open")
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerCap)
+	defer cancel()
+	params := strconv.AppendBool([]byte(`{"accept":`), accept)
+	if d.Type == "prompt" && accept {
+		params = appendQuoted(append(params, `,"promptText":`...), promptText)
+	}
+	err := t.askIn(ctx, d.s, "Page.handleJavaScriptDialog", append(params, '}'), nil)
+	var pe *protocolError
+	refused := errors.As(err, &pe)
+	if err != nil && !refused {
+		return d.Dialog, t.b.explain(err, "answering the dialog")
+	}
+	// The event that says so may come later than the answer.
+	t.mu.Lock()
+	closed := t.dialog == d
+	if closed {
+		t.dialog = nil
+	}
+	t.mu.Unlock()
+	if closed {
+		t.change.notify()
+	}
+	if refused {
+		return primitives.Dialog{}, &fault.Error{Code: fault.NoDialog, Message: "the dialog was closed by somebody else", Err: err}
+	}
+	return d.Dialog, nil
+}
+
+func (t *Tab) dialogFault() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dialog == nil { // closed again already
+		return fault.New(fault.DialogOpen, "a dialog opened during the call")
+	}
+	return t.dialog.fault()
+}
+
+func (t *Tab) onDialogOpening(s *session, params []byte) {
+	var e struct {
+		URL           string `json:"url"`
+		Message       string `json:"message"`
+		Type          string `json:"type"`
+		DefaultPrompt string `json:"defaultPrompt"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	t.mu.Lock()
+	t.dialog = &openDialog{s: s, Dialog: primitives.Dialog{
+		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: e.URL, OpenedAt: time.Now(),
+	}}
+	close(t.dialogs)
+	t.dialogs = make(chan struct{})
+	t.mu.Unlock()
+	t.change.notify()
+	t.b.events.add(Event{Kind: DialogOpened, Tab: t})
+}
+
+func (t *Tab) onDialogClosed() {
+	t.mu.Lock()
+	t.dialog = nil
+	t.mu.Unlock()
+	t.change.notify()
+	t.b.events.add(Event{Kind: DialogClosed, Tab: t})
+}
+
+func clipRunes(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "..."
+}

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package browser
+
+func groupIsDead(int) bool { return false }

@@ -1,0 +1,188 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// Input always goes to the tab's own session: the browser finds the frame, also
+// one in another process.
+
+// Mouse implements primitives.Page.
+func (t *Tab) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
+	commands := make([]command, len(events))
+	for i, e := range events {
+		commands[i] = command{session: t.s.id, method: "Input.dispatchMouseEvent", params: mouseParams(e)}
+	}
+	return t.b.explain(t.dispatch(ctx, commands, nil), "sending pointer events")
+}
+
+// Keys implements primitives.Page.
+func (t *Tab) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
+	commands := make([]command, len(events))
+	delays := make([]time.Duration, len(events))
+	for i, e := range events {
+		commands[i] = command{session: t.s.id, method: "Input.dispatchKeyEvent", params: keyParams(e)}
+		delays[i] = e.Delay
+	}
+	return t.b.explain(t.dispatch(ctx, commands, delays), "sending key events")
+}
+
+// InsertText implements primitives.Page.
+func (t *Tab) InsertText(ctx context.Context, text string) error {
+	return t.b.explain(t.dispatch(ctx, []command{{session: t.s.id, method: "Input.insertText", params: object("text", text)}}, nil),
+		"inserting text")
+}
+
+// dispatch sends input and waits until all of it was handled. Commands without a
+// delay between them go out in one write.
+//
+// Input whose effect is a dialog, a new document or the end of the tab has been
+// handled, though its answer may never come: the first two count as success.
+func (t *Tab) dispatch(ctx context.Context, commands []command, delays []time.Duration) error {
+	if len(commands) == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	if err := t.blockedLocked(); err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	l, dialogs, commits := t.life, t.dialogs, t.commits
+	t.mu.Unlock()
+	var limit <-chan time.Time
+	if _, ok := ctx.Deadline(); !ok {
+		timer := time.NewTimer(commandCap)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	var sent []*call
+	defer func() { t.b.c.drop(sent...) }()
+	for first := 0; first < len(commands); {
+		last := first
+		for last < len(commands)-1 && (delays == nil || delays[last] == 0) {
+			last++
+		}
+		calls, err := t.b.c.start(ctx, commands[first:last+1]...)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, calls...)
+		first = last + 1
+		if delays == nil || delays[last] <= 0 {
+			continue
+		}
+		pause := time.NewTimer(delays[last])
+		select {
+		case <-pause.C:
+		case <-dialogs:
+			pause.Stop()
+			return nil
+		case <-l.over:
+			pause.Stop()
+			return l.err
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
+	for _, p := range sent {
+		select {
+		case r := <-p.done:
+			if r.err != nil {
+				return t.interrupted(ctx, l, commits, r.err)
+			}
+		case <-dialogs:
+			return nil
+		case <-l.over:
+			return l.err
+		case <-limit:
+			return context.DeadlineExceeded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// interrupted decides what an error answer to input means: nothing, when the
+// document was replaced after it was sent.
+func (t *Tab) interrupted(ctx context.Context, l *life, commits int, err error) error {
+	var pe *protocolError
+	if !errors.As(err, &pe) {
+		return err
+	}
+	timer := time.NewTimer(graceAfterDocument)
+	defer timer.Stop()
+	for {
+		changed := t.change.wait()
+		t.mu.Lock()
+		moved := t.commits != commits || t.loading
+		t.mu.Unlock()
+		if moved {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-l.over:
+			return l.err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return err
+		}
+	}
+}
+
+func mouseParams(e primitives.MouseEvent) []byte {
+	b := make([]byte, 0, 192)
+	b = appendQuoted(append(b, `{"type":`...), string(e.Type))
+	b = strconv.AppendFloat(append(b, `,"x":`...), e.X, 'f', -1, 64)
+	b = strconv.AppendFloat(append(b, `,"y":`...), e.Y, 'f', -1, 64)
+	if e.Button != "" {
+		b = appendQuoted(append(b, `,"button":`...), e.Button)
+	}
+	b = appendInt(b, `,"buttons":`, e.Buttons)
+	b = appendInt(b, `,"clickCount":`, e.ClickCount)
+	b = appendInt(b, `,"modifiers":`, int(e.Modifiers))
+	if e.Type == primitives.MouseWheel {
+		b = strconv.AppendFloat(append(b, `,"deltaX":`...), e.DeltaX, 'f', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"deltaY":`...), e.DeltaY, 'f', -1, 64)
+	}
+	return append(b, `,"pointerType":"mouse"}`...)
+}
+
+func keyParams(e primitives.KeyEvent) []byte {
+	b := make([]byte, 0, 192)
+	b = appendQuoted(append(b, `{"type":`...), string(e.Type))
+	b = appendInt(b, `,"modifiers":`, int(e.Modifiers))
+	b = appendQuoted(append(b, `,"key":`...), e.Key)
+	if e.Code != "" {
+		b = appendQuoted(append(b, `,"code":`...), e.Code)
+	}
+	if e.KeyCode != 0 {
+		b = appendInt(b, `,"windowsVirtualKeyCode":`, e.KeyCode)
+		b = appendInt(b, `,"nativeVirtualKeyCode":`, e.KeyCode)
+	}
+	if e.Text != "" {
+		b = appendQuoted(append(b, `,"text":`...), e.Text)
+		b = appendQuoted(append(b, `,"unmodifiedText":`...), e.Text)
+	}
+	b = appendInt(b, `,"location":`, e.Location)
+	if e.Location == 3 {
+		b = append(b, `,"isKeypad":true`...)
+	}
+	return append(b, '}')
+}
+
+// appendInt leaves zero out: it is the protocol's default everywhere here.
+func appendInt(b []byte, name string, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, name...), int64(n), 10)
+}

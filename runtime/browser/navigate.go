@@ -1,0 +1,294 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+const (
+	// wedged is how long a navigation may make no progress before we ask
+	// whether the old document's thread still runs, and how long it has to say
+	// so.
+	wedged = time.Second
+	// describeCap bounds asking the new document for its title and status.
+	describeCap = 500 * time.Millisecond
+)
+
+// Navigate implements primitives.Page. A dialog that the new document opens while
+// it loads ends the wait: the navigation is reported, as not loaded, and Dialog
+// has the dialog. A beforeunload dialog of the old document is dialog_open.
+func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
+	n := &navigation{t: t}
+	if err := n.begin(); err != nil {
+		return primitives.Navigation{}, err
+	}
+	limit := opts.LoadTimeout
+	if limit <= 0 {
+		limit = defaultLoad
+	}
+	n.deadline = time.NewTimer(limit)
+	defer n.deadline.Stop()
+	method, params := "Page.navigate", object("url", opts.URL, "transitionType", "typed")
+	if opts.Reload {
+		method, params = "Page.reload", nil
+	}
+	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: method, params: params})
+	if err != nil {
+		return primitives.Navigation{}, t.b.explain(err, "navigating")
+	}
+	defer t.b.c.drop(calls...)
+	result, err := n.answer(ctx, calls[0])
+	if err == nil && !n.sameDocument(opts, result) {
+		if err = n.commit(ctx); err == nil {
+			err = n.load(ctx)
+		}
+	}
+	if err != nil {
+		return primitives.Navigation{}, t.b.explain(err, "navigating")
+	}
+	return t.describe(ctx, n), nil
+}
+
+// navigation is one Navigate.
+type navigation struct {
+	t        *Tab
+	life     *life
+	dialogs  chan struct{}
+	commits  int // documents the frame had before
+	deadline *time.Timer
+	same     bool
+	replaced bool
+	loaded   bool
+}
+
+func (n *navigation) begin() error {
+	t := n.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n.life = t.life
+	if t.crashed {
+		// Navigating is how a crashed tab comes back.
+		n.life = &life{over: t.s.gone, err: fault.New(fault.TabClosed, "the tab was closed")}
+	} else if err := t.blockedLocked(); err != nil {
+		return err
+	}
+	n.dialogs, n.commits = t.dialogs, t.commits
+	t.redirect = false
+	return nil
+}
+
+// answer waits for the answer to the command, which comes when the server has
+// answered, and checks it.
+func (n *navigation) answer(ctx context.Context, c *call) ([]byte, error) {
+	stuck := time.NewTimer(wedged)
+	defer stuck.Stop()
+	for {
+		select {
+		case r := <-c.done:
+			var pe *protocolError
+			if errors.As(r.err, &pe) {
+				return nil, (&fault.Error{Code: fault.NavigationFailed, Message: "the address cannot be loaded", Err: r.err}).
+					With("error_text", pe.Message)
+			}
+			if r.err != nil {
+				return nil, r.err
+			}
+			return r.result, n.refused(r.result)
+		case <-n.dialogs:
+			return nil, n.t.dialogFault()
+		case <-n.life.over:
+			return nil, n.life.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-n.deadline.C:
+			return nil, n.tooSlow()
+		case <-stuck.C:
+			n.t.unwedge()
+		}
+	}
+}
+
+// refused reads the failure of a navigation from the answer.
+func (n *navigation) refused(result []byte) error {
+	var r struct {
+		ErrorText  string `json:"errorText"`
+		IsDownload bool   `json:"isDownload"`
+	}
+	if json.Unmarshal(result, &r) != nil || (r.ErrorText == "" && !r.IsDownload) {
+		return nil
+	}
+	f := fault.New(fault.NavigationFailed, "the address could not be loaded").With("error_text", r.ErrorText)
+	switch {
+	case r.IsDownload:
+		f.Message = "the address is a download, so the page stayed as it was"
+	case r.ErrorText == "net::ERR_ABORTED":
+		f.Message = "no new document came: an empty answer (204 or 205), a download, or another navigation got in between"
+	case strings.HasPrefix(r.ErrorText, "net::ERR_NAME"):
+		f.Message = "the host name does not resolve"
+	case r.ErrorText == "net::ERR_CONNECTION_REFUSED":
+		f.Message = "the server refuses connections"
+	}
+	return f
+}
+
+// tooSlow gives up before the new document is there, and stops its loading so
+// that it does not replace the page under a later call.
+func (n *navigation) tooSlow() error {
+	n.t.b.c.post(command{session: n.t.s.id, method: "Page.stopLoading"})
+	return fault.New(fault.Timeout, "the server did not answer in time; the page stayed as it was")
+}
+
+func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte) bool {
+	n.same = !opts.Reload && member(result, "loaderId") == nil
+	return n.same
+}
+
+// commit waits until the new document is there.
+func (n *navigation) commit(ctx context.Context) error {
+	stuck := time.NewTimer(wedged)
+	defer stuck.Stop()
+	started := false
+	for {
+		changed := n.t.change.wait()
+		n.t.mu.Lock()
+		n.replaced = n.t.commits != n.commits
+		started = started || n.t.loading
+		ended := started && !n.t.loading
+		n.t.mu.Unlock()
+		if n.replaced {
+			return nil
+		}
+		if ended { // a reload that brought nothing
+			return fault.New(fault.NavigationFailed, "no new document came: an empty answer (204 or 205) or a download")
+		}
+		select {
+		case <-changed:
+		case <-n.dialogs:
+			return n.t.dialogFault()
+		case <-n.life.over:
+			return n.life.err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-n.deadline.C:
+			return n.tooSlow()
+		case <-stuck.C:
+			n.t.unwedge()
+		}
+	}
+}
+
+// load waits for the load event of the document that is there, also when the page
+// replaced itself meanwhile or has asked to.
+func (n *navigation) load(ctx context.Context) error {
+	n.life = n.t.currentLife() // a crashed tab has a new one
+	for {
+		changed := n.t.change.wait()
+		n.t.mu.Lock()
+		f := n.t.frames[n.t.main]
+		failed := ""
+		if f != nil {
+			n.loaded, failed = f.loaded && !n.t.redirect, f.failed
+		}
+		blocked := n.t.dialog != nil
+		n.t.mu.Unlock()
+		switch {
+		case failed != "":
+			return fault.New(fault.NavigationFailed, "the address could not be loaded; the browser shows its error page")
+		case n.loaded || blocked:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-n.life.over:
+			return n.life.err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-n.deadline.C:
+			return nil
+		}
+	}
+}
+
+// describe says what is there now. The document is asked, in our world; one
+// that does not answer is described from outside.
+func (t *Tab) describe(ctx context.Context, n *navigation) primitives.Navigation {
+	info := t.Tab()
+	out := primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
+	ctx, cancel := context.WithTimeout(ctx, describeCap)
+	defer cancel()
+	remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true} })
+	if err != nil {
+		t.b.log.Debug("the new document did not describe itself", "error", err)
+		return out
+	}
+	var d struct {
+		Title  string `json:"title"`
+		URL    string `json:"url"`
+		Status int    `json:"status"`
+	}
+	text, ok := unquote(member(remote, "value"))
+	if !ok || json.Unmarshal(text, &d) != nil {
+		return out
+	}
+	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
+	t.mu.Lock()
+	t.title, t.identity.URL = d.Title, d.URL
+	t.mu.Unlock()
+	return out
+}
+
+// describeFunction reads the title through the prototype: an element named
+// "title" hides the document's own.
+const describeFunction = `function(){"use strict";` +
+	`const n=performance.getEntriesByType("navigation")[0];` +
+	`return JSON.stringify({title:String(Object.getOwnPropertyDescriptor(Document.prototype,"title").get.call(document)),` +
+	`url:location.href,status:n&&n.responseStatus||0})}`
+
+// unwedge ends a script that keeps the page's thread: a new document in the same
+// process cannot begin before. A thread that answers is left alone.
+func (t *Tab) unwedge() {
+	answered := make(chan struct{})
+	t.b.c.post(command{session: t.s.id, method: "Runtime.evaluate", params: []byte(`{"expression":"0"}`), then: func(reply) { close(answered) }})
+	timer := time.NewTimer(wedged / 2)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-t.s.gone:
+	case <-timer.C:
+		t.b.c.post(command{session: t.s.id, method: "Runtime.terminateExecution"})
+	}
+}
+
+// onRequestedNavigation notes that the page is about to replace itself at once: a
+// script set the location, or a refresh has no delay.
+func (t *Tab) onRequestedNavigation(params []byte) {
+	var e struct {
+		FrameID     primitives.FrameID `json:"frameId"`
+		Delay       float64            `json:"delay"`
+		Disposition string             `json:"disposition"`
+	}
+	if json.Unmarshal(params, &e) != nil || e.Delay > 0.1 || (e.Disposition != "" && e.Disposition != "currentTab") {
+		return
+	}
+	t.mu.Lock()
+	if e.FrameID == t.main {
+		t.redirect = true
+	}
+	t.mu.Unlock()
+}
+
+func (t *Tab) onClearedNavigation(params []byte) {
+	id := primitives.FrameID(plainString(member(params, "frameId")))
+	t.mu.Lock()
+	if id == t.main {
+		t.redirect = false
+	}
+	t.mu.Unlock()
+	t.change.notify()
+}

@@ -1,0 +1,95 @@
+package browser
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// Options says which browser to run and how. The zero value launches the browser
+// that Find finds, headless, with a profile that is removed at the end.
+type Options struct {
+	// Path is the browser's executable; empty means Find.
+	Path string
+	// Headed shows windows. The default is --headless=new.
+	Headed bool
+	// Attach is the address of a running browser, http://host:port or a
+	// WebSocket URL. Nothing is launched then, and Close leaves the browser
+	// and the tabs that we did not open alone.
+	Attach string
+	// AdoptTabs makes the tabs that an attached browser already has tabs of
+	// ours too. Without it they are left alone.
+	AdoptTabs bool
+	// UserDataDir is a profile to use and to keep. Empty means a fresh one in
+	// the temporary directory that is removed when the browser ends.
+	UserDataDir string
+	// Viewport is emulated in every tab. Zero means no emulation: pages see
+	// the window, whose size is WindowWidth x WindowHeight.
+	Viewport struct{ Width, Height int }
+	// Locale is a language tag such as de-CH; empty means the system's.
+	Locale string
+	// Timezone is an IANA name such as Europe/Zurich; empty means the system's.
+	Timezone string
+	// Proxy is passed as --proxy-server.
+	Proxy string
+	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
+	// refuses to start with it: for root on Linux. See Browser.Sandboxed.
+	NoSandbox bool
+	// ExtraArgs are appended to the command line, so they win over ours.
+	ExtraArgs []string
+	// StartTimeout bounds the time until the browser answers; default 30 s.
+	StartTimeout time.Duration
+	// Logger gets names and sizes, never text of pages. nil discards.
+	Logger *slog.Logger
+	// OnEvent hears what happens to the browser and its tabs, in order, from
+	// one goroutine of its own, so it may call back into this package, but
+	// while it does later events wait.
+	OnEvent func(Event)
+	// Peer answers Tab.Peer. Without it a tab has no peers.
+	Peer func(from *Tab, tabID int) (primitives.Page, error)
+}
+
+// WindowWidth and WindowHeight are the size of a window in CSS pixels when no
+// viewport is asked for.
+const (
+	WindowWidth  = 1280
+	WindowHeight = 800
+)
+
+// TabOptions says how to open a tab.
+type TabOptions struct {
+	// Background keeps the tab that is in front there.
+	Background bool
+	// Context is a browser context made by NewContext; empty is the profile
+	// itself.
+	Context string
+	// LoadTimeout bounds the wait for the load event; default 15 s.
+	LoadTimeout time.Duration
+}
+
+// Event is something that happened to the browser or to a tab.
+type Event struct {
+	Kind EventKind
+	Tab  *Tab // nil for BrowserLost
+	// Opener is the tab whose page opened Tab, when there is one (TabOpened).
+	Opener *Tab
+	// Requested means that NewTab opened the tab (TabOpened).
+	Requested bool
+	// Err is the cause of BrowserLost.
+	Err error
+}
+
+// EventKind says what an Event is about.
+type EventKind string
+
+const (
+	TabOpened    EventKind = "tab_opened"    // also for popups
+	TabNavigated EventKind = "tab_navigated" // a new document is there
+	TabChanged   EventKind = "tab_changed"   // address or title changed
+	TabCrashed   EventKind = "tab_crashed"
+	TabClosed    EventKind = "tab_closed"
+	DialogOpened EventKind = "dialog_opened"
+	DialogClosed EventKind = "dialog_closed"
+	BrowserLost  EventKind = "browser_lost"
+)

@@ -1,0 +1,274 @@
+package browser
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Frames are read without a general decoder: most events are of no use to us
+// and need only their name, and answers can hold megabytes that must be looked
+// at once, not once per layer. The scanner trusts nothing: whatever it does not
+// understand it reports as malformed, and values are decoded (and so validated)
+// by encoding/json where they are used.
+
+// frameHead is the top level of a CDP frame. Its slices alias the frame.
+type frameHead struct {
+	id      int64
+	hasID   bool
+	method  []byte
+	session []byte
+	params  []byte
+	result  []byte
+	err     []byte
+}
+
+// scanFrame reads the top level of a frame. When ok is false, what was read
+// before the fault is kept.
+func scanFrame(b []byte) (h frameHead, ok bool) {
+	ok = eachMember(b, func(key, value []byte) bool {
+		switch string(key) {
+		case "id":
+			id, err := strconv.ParseInt(string(value), 10, 64)
+			if err != nil {
+				return false
+			}
+			h.id, h.hasID = id, true
+		case "method":
+			h.method = plainString(value)
+		case "sessionId":
+			h.session = plainString(value)
+		case "params":
+			h.params = value
+		case "result":
+			h.result = value
+		case "error":
+			h.err = value
+		}
+		return true
+	})
+	return h, ok
+}
+
+// eachMember calls visit with the key and raw value of each member of the
+// object b and reports whether b is one, as far as its top level shows. Keys
+// with escapes are passed as they stand. visit returns false to stop with
+// failure.
+func eachMember(b []byte, visit func(key, value []byte) bool) bool {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return false
+	}
+	i = space(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return space(b, i+1) == len(b)
+	}
+	for {
+		if i >= len(b) || b[i] != '"' {
+			return false
+		}
+		end := stringEnd(b, i)
+		if end < 0 {
+			return false
+		}
+		key := b[i+1 : end-1]
+		i = space(b, end)
+		if i >= len(b) || b[i] != ':' {
+			return false
+		}
+		i = space(b, i+1)
+		end = valueEnd(b, i)
+		if end <= i {
+			return false
+		}
+		if !visit(key, b[i:end]) {
+			return false
+		}
+		i = space(b, end)
+		if i >= len(b) {
+			return false
+		}
+		switch b[i] {
+		case ',':
+			i = space(b, i+1)
+		case '}':
+			return space(b, i+1) == len(b)
+		default:
+			return false
+		}
+	}
+}
+
+// member returns the raw value of one member of the object b, nil when there is
+// none.
+func member(b []byte, name string) (value []byte) {
+	eachMember(b, func(k, v []byte) bool {
+		if string(k) == name {
+			value = v
+			return false
+		}
+		return true
+	})
+	return value
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// stringEnd returns the index after the string that starts at i, -1 when it
+// does not end.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		// A quote is escaped when an odd number of backslashes stands before it.
+		q := i + n
+		back := q
+		for back > i && b[back-1] == '\\' {
+			back--
+		}
+		i = q + 1
+		if (q-back)%2 == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// valueEnd returns the index after the value that starts at i, -1 when it does
+// not end. Brackets are counted, not matched.
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				if i = stringEnd(b, i); i < 0 {
+					return -1
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return -1
+	}
+	for start := i; ; i++ {
+		if i >= len(b) || b[i] == ',' || b[i] == '}' || b[i] == ']' || space(b, i) != i {
+			if i == start {
+				return -1
+			}
+			return i
+		}
+	}
+}
+
+// plainString returns the content of a string value without escapes, nil for
+// anything else.
+func plainString(v []byte) []byte {
+	if len(v) < 2 || v[0] != '"' || bytes.IndexByte(v, '\\') >= 0 {
+		return nil
+	}
+	return v[1 : len(v)-1]
+}
+
+// unquote decodes a string value. Unlike strconv.Unquote it reads JSON, and it
+// copies runs without escapes at once: an answer of the page library is one long
+// string.
+func unquote(v []byte) ([]byte, bool) {
+	if len(v) < 2 || v[0] != '"' || v[len(v)-1] != '"' {
+		return nil, false
+	}
+	v = v[1 : len(v)-1]
+	out := make([]byte, 0, len(v))
+	for {
+		n := bytes.IndexByte(v, '\\')
+		if n < 0 {
+			return append(out, v...), true
+		}
+		out = append(out, v[:n]...)
+		if n+1 >= len(v) {
+			return nil, false
+		}
+		c := v[n+1]
+		v = v[n+2:]
+		switch c {
+		case '"', '\\', '/':
+			out = append(out, c)
+		case 'n':
+			out = append(out, '\n')
+		case 't':
+			out = append(out, '\t')
+		case 'r':
+			out = append(out, '\r')
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'u':
+			r, ok := hex4(v)
+			if !ok {
+				return nil, false
+			}
+			v = v[4:]
+			if utf16.IsSurrogate(r) {
+				if low, ok := lowSurrogate(v); ok && r < 0xdc00 {
+					r = utf16.DecodeRune(r, low)
+					v = v[6:]
+				} else {
+					r = utf8.RuneError
+				}
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			return nil, false
+		}
+	}
+}
+
+func lowSurrogate(v []byte) (rune, bool) {
+	if len(v) < 6 || v[0] != '\\' || v[1] != 'u' {
+		return 0, false
+	}
+	r, ok := hex4(v[2:])
+	return r, ok && r >= 0xdc00 && r < 0xe000
+}
+
+func hex4(v []byte) (rune, bool) {
+	if len(v) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range v[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,490 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/inject"
+)
+
+// worldName is the name of our isolated world in every frame.
+const worldName = "outrider"
+
+// document is what belongs to one document of a frame: its isolated world and
+// the frames that its elements show.
+type document struct {
+	gone chan struct{} // closed when the document was replaced or its frame removed
+
+	building chan struct{} // held while the world is made
+
+	mu      sync.Mutex
+	world   *world
+	byFrame map[primitives.FrameID]string // handle of the element that shows a frame
+	byName  map[string]primitives.FrameID // the reverse
+}
+
+// world is our isolated world in one document.
+//
+// Context ids are numbered per renderer process, so the id of a document that
+// was replaced can name some other context for a moment, even one of the page's
+// own world. The token tells them apart: it is set when the library is
+// installed and checked by each call.
+type world struct {
+	context int
+	token   string
+}
+
+func newDocument() *document {
+	return &document{gone: make(chan struct{}), building: make(chan struct{}, 1)}
+}
+
+// end marks the document as replaced. Only the reader calls it.
+func (d *document) end() {
+	select {
+	case <-d.gone:
+	default:
+		close(d.gone)
+	}
+}
+
+func (d *document) current() *world {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.world
+}
+
+// forget drops w: its context is not there any more.
+func (d *document) forget(w *world) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.world == w {
+		d.world = nil
+		d.byFrame, d.byName = nil, nil
+	}
+}
+
+// errStale means that a call reached no context of ours and so did nothing.
+var errStale = errors.New("the document was replaced before the call reached it")
+
+// maxMoves bounds how often one call follows a frame into a new document.
+const maxMoves = 20
+
+// place is where a call goes.
+type place struct {
+	s    *session
+	doc  *document
+	life *life
+	// dialogs is closed when a dialog opens.
+	dialogs chan struct{}
+	id      primitives.FrameID
+}
+
+// locate finds a frame, and waits while it is between two processes.
+func (t *Tab) locate(ctx context.Context, id primitives.FrameID) (place, error) {
+	for {
+		changed := t.change.wait()
+		t.mu.Lock()
+		if err := t.blockedLocked(); err != nil {
+			t.mu.Unlock()
+			return place{}, err
+		}
+		if id == "" {
+			id = t.main
+		}
+		f := t.frames[id]
+		switch {
+		case f == nil:
+			t.mu.Unlock()
+			return place{}, fault.New(fault.FrameNotFound, "the frame is not there any more")
+		case f.crashed:
+			t.mu.Unlock()
+			return place{}, fault.New(fault.TabCrashed, "the frame's renderer process crashed")
+		case f.s != nil:
+			p := place{s: f.s, doc: f.doc, life: t.life, dialogs: t.dialogs, id: id}
+			t.mu.Unlock()
+			return p, nil
+		}
+		l := t.life
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-l.over:
+			return place{}, l.err
+		case <-ctx.Done():
+			return place{}, ctx.Err()
+		}
+	}
+}
+
+// Call implements primitives.Page.
+func (t *Tab) Call(ctx context.Context, frame primitives.FrameID, fn string, args, out any) error {
+	encoded := []byte("{}")
+	switch a := args.(type) {
+	case nil:
+	case json.RawMessage:
+		if len(a) > 0 {
+			encoded = a
+		}
+	default:
+		var err error
+		if encoded, err = json.Marshal(args); err != nil {
+			return fault.Wrap(fault.Internal, err, "encoding the arguments of %s", fn)
+		}
+	}
+	answer, err := t.inWorld(ctx, frame, func(token string) invocation {
+		return invocation{function: callFunction, args: []string{token, fn, string(encoded)}, byValue: true}
+	})
+	if err != nil {
+		return t.b.explain(err, "calling "+fn)
+	}
+	return decodeAnswer(fn, answer, out)
+}
+
+// callFunction runs in our world. It is strict so that nothing it calls can
+// look at its arguments.
+const callFunction = `function(t,f,a){"use strict";return globalThis.outriderWorld!==t?'` + staleAnswer + `':globalThis.outrider(f,a)}`
+
+const staleAnswer = `{"stale":true}`
+
+// invocation is one Runtime.callFunctionOn in our world, or on an object of it.
+type invocation struct {
+	function string
+	args     []string
+	object   string // "" calls in the world's global scope
+	byValue  bool
+}
+
+func (v invocation) command(s *session, w *world) command {
+	n := 256 + len(v.function)
+	for _, a := range v.args {
+		n += len(a) + len(a)/8
+	}
+	b := make([]byte, 0, n)
+	b = append(b, `{"functionDeclaration":`...)
+	b = appendQuoted(b, v.function)
+	if v.object != "" {
+		b = appendQuoted(append(b, `,"objectId":`...), v.object)
+	} else {
+		b = strconv.AppendInt(append(b, `,"executionContextId":`...), int64(w.context), 10)
+	}
+	b = append(b, `,"arguments":[`...)
+	for i, a := range v.args {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendQuoted(append(b, `{"value":`...), a), '}')
+	}
+	b = append(b, `],"awaitPromise":true,"returnByValue":`...)
+	b = strconv.AppendBool(b, v.byValue)
+	if !v.byValue {
+		b = append(b, `,"objectGroup":"outrider"`...)
+	}
+	return command{session: s.id, method: "Runtime.callFunctionOn", params: append(b, '}')}
+}
+
+// inWorld runs what make returns in our world of a frame, in the document that
+// is there when it starts, and returns the raw result member of the answer.
+func (t *Tab) inWorld(ctx context.Context, frame primitives.FrameID, make func(token string) invocation) ([]byte, error) {
+	for range maxMoves {
+		p, err := t.locate(ctx, frame)
+		if err != nil {
+			return nil, err
+		}
+		result, err := t.invoke(ctx, p, make)
+		if !errors.Is(err, errStale) {
+			return result, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fault.New(fault.PageNavigated, "the document was replaced again and again")
+}
+
+func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invocation) ([]byte, error) {
+	w := p.doc.current()
+	var install *call
+	var calls []*call
+	var err error
+	if w != nil {
+		calls, err = t.b.c.start(ctx, make(w.token).command(p.s, w))
+	} else {
+		select {
+		case p.doc.building <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.life.over:
+			return nil, p.life.err
+		case <-p.dialogs:
+			return nil, t.dialogFault()
+		}
+		release := func() { <-p.doc.building }
+		if w = p.doc.current(); w != nil { // somebody else made it meanwhile
+			release()
+			calls, err = t.b.c.start(ctx, make(w.token).command(p.s, w))
+		} else {
+			defer release()
+			if w, err = t.makeWorld(ctx, p); err != nil {
+				return nil, err
+			}
+			calls, err = t.b.c.start(ctx, installCommand(p.s, w), make(w.token).command(p.s, w))
+			if err == nil {
+				install, calls = calls[0], calls[1:]
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if install != nil {
+		defer t.b.c.drop(calls...)
+		result, err := t.awaitPage(ctx, p, install)
+		if err != nil {
+			return nil, t.classify(ctx, p, err)
+		}
+		if x := member(result, "exceptionDetails"); x != nil {
+			return nil, &fault.Error{Code: fault.Internal, Message: "installing the page library failed", Err: exception(x)}
+		}
+		p.doc.mu.Lock()
+		p.doc.world = w
+		p.doc.mu.Unlock()
+	}
+	result, err := t.awaitPage(ctx, p, calls[0])
+	if err != nil {
+		err = t.classify(ctx, p, err)
+		if errors.Is(err, errStale) {
+			p.doc.forget(w)
+		}
+		return nil, err
+	}
+	if x := member(result, "exceptionDetails"); x != nil {
+		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the page library threw", Err: exception(x)}
+	}
+	value := member(result, "result")
+	if bytes.Contains(value[:min(len(value), 64)], []byte(`{\"stale\":true}`)) {
+		p.doc.forget(w)
+		return nil, errStale
+	}
+	return value, nil
+}
+
+// awaitPage waits for an answer of page code: not longer than the page lives,
+// and not while a dialog blocks it.
+func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
+	var limit <-chan time.Time
+	if _, ok := ctx.Deadline(); !ok {
+		timer := time.NewTimer(callCap)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	gone := (<-chan struct{})(p.doc.gone)
+	var err error
+	for err == nil {
+		select {
+		case r := <-c.done:
+			return r.result, r.err
+		case <-p.dialogs:
+			err = t.dialogFault()
+		case <-p.life.over:
+			err = p.life.err
+		case <-gone:
+			// The answer says whether the function had started. It comes at
+			// once, if it comes: the process may be gone with the document.
+			gone = nil
+			timer := time.NewTimer(graceAfterDocument)
+			defer timer.Stop()
+			limit = timer.C
+		case <-limit:
+			if gone == nil {
+				err = fault.New(fault.PageNavigated, "the document was replaced during the call")
+			} else {
+				err = context.DeadlineExceeded
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	t.b.c.drop(c)
+	return nil, err
+}
+
+const (
+	// callCap bounds a page call whose context has no deadline.
+	callCap            = 2 * time.Minute
+	graceAfterDocument = 250 * time.Millisecond
+)
+
+// classify tells a call that never reached its document from one that was
+// interrupted there.
+func (t *Tab) classify(ctx context.Context, p place, err error) error {
+	var pe *protocolError
+	if !errors.As(err, &pe) {
+		return err
+	}
+	switch pe.Message {
+	case "Cannot find context with specified id",
+		"Session with given id not found.",
+		"No frame for given id found",
+		"No frame with given id found",
+		"Frame with the given id was not found.",
+		"Argument should belong to the same JavaScript world as target object":
+		t.awaitNews(ctx, p)
+		return errStale
+	case "Execution context was destroyed.",
+		"Inspected target navigated or closed",
+		"Cannot find default execution context",
+		"Promise was collected":
+		if err := t.awaitNews(ctx, p); err != nil {
+			return err
+		}
+		return &fault.Error{Code: fault.PageNavigated, Message: "the document was replaced during the call", Err: err}
+	case "Target crashed":
+		return fault.New(fault.TabCrashed, "the page's renderer process crashed")
+	}
+	return err
+}
+
+// awaitNews gives the event that explains a failed call a moment to arrive. It
+// returns an error when the tab itself is gone.
+func (t *Tab) awaitNews(ctx context.Context, p place) error {
+	timer := time.NewTimer(20 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-p.life.over:
+		return p.life.err
+	case <-p.doc.gone:
+	case <-p.s.gone:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	select {
+	case <-p.life.over:
+		return p.life.err
+	default:
+		return nil
+	}
+}
+
+// makeWorld asks for our isolated world of the frame.
+func (t *Tab) makeWorld(ctx context.Context, p place) (*world, error) {
+	cmd := command{session: p.s.id, method: "Page.createIsolatedWorld", params: object("frameId", string(p.id), "worldName", worldName)}
+	calls, err := t.b.c.start(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	result, err := t.awaitPage(ctx, p, calls[0])
+	if err != nil {
+		return nil, t.classify(ctx, p, err)
+	}
+	id, err := strconv.Atoi(string(member(result, "executionContextId")))
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "reading a context id")
+	}
+	return &world{context: id, token: newToken()}, nil
+}
+
+// installCommand installs the page library, which does nothing where it is
+// installed already, and sets the token.
+func installCommand(s *session, w *world) command {
+	source := library()
+	b := make([]byte, 0, len(source)+192)
+	b = append(b, `{"expression":"`...)
+	b = append(b, source...)
+	b = append(b, `;globalThis.outriderWorld='`...)
+	b = append(b, w.token...)
+	b = append(b, `'","returnByValue":true,"silent":true,"contextId":`...)
+	b = strconv.AppendInt(b, int64(w.context), 10)
+	return command{session: s.id, method: "Runtime.evaluate", params: append(b, '}')}
+}
+
+// library is the page library as the inside of a JSON string, encoded once.
+var library = sync.OnceValue(func() string {
+	q := appendQuoted(nil, inject.Library()+"\n")
+	return string(q[1 : len(q)-1])
+})
+
+var tokens = struct {
+	mu   sync.Mutex
+	last uint64
+}{}
+
+// newToken needs no secrecy, only to differ: a page cannot write into our world.
+func newToken() string {
+	tokens.mu.Lock()
+	defer tokens.mu.Unlock()
+	tokens.last++
+	return strconv.FormatInt(processStart, 36) + "." + strconv.FormatUint(tokens.last, 36)
+}
+
+var processStart = time.Now().UnixNano()
+
+func exception(details []byte) error {
+	var d struct {
+		Text      string `json:"text"`
+		Exception struct {
+			Description string `json:"description"`
+		} `json:"exception"`
+	}
+	_ = json.Unmarshal(details, &d)
+	return errors.New("exception: " + d.Text + " " + d.Exception.Description)
+}
+
+// decodeAnswer reads the result of a library call: a remote object that holds
+// the library's answer as a string of JSON.
+func decodeAnswer(fn string, remote []byte, out any) error {
+	text, ok := unquote(member(remote, "value"))
+	if !ok {
+		return fault.New(fault.HandlerFailed, "page function %s gave no text", fn)
+	}
+	var success bool
+	var value []byte
+	read := eachMember(text, func(k, v []byte) bool {
+		switch string(k) {
+		case "ok":
+			success = string(v) == "true"
+		case "value":
+			value = v
+		}
+		return true
+	})
+	switch {
+	case !read:
+		return fault.New(fault.HandlerFailed, "page function %s gave an unreadable answer", fn)
+	case !success:
+		return pageFault(fn, text)
+	case out == nil || value == nil:
+		return nil
+	}
+	if raw, ok := out.(*json.RawMessage); ok {
+		*raw = value
+		return nil
+	}
+	if err := json.Unmarshal(value, out); err != nil {
+		return &fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " gave an answer of another shape", Err: err}
+	}
+	return nil
+}
+
+// pageFault reads a failure of the page library.
+func pageFault(fn string, text []byte) error {
+	var f struct {
+		Code     fault.Code     `json:"code"`
+		Message  string         `json:"message"`
+		Evidence map[string]any `json:"evidence"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return &fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " gave an unreadable answer", Err: err}
+	}
+	if _, declared := fault.Lookup(f.Code); !declared {
+		return (&fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " failed", Evidence: f.Evidence,
+			Err: errors.New(string(f.Code) + ": " + f.Message)})
+	}
+	return &fault.Error{Code: f.Code, Message: f.Message, Evidence: f.Evidence}
+}
