@@ -1,0 +1,62 @@
+// extract answers the rows of a repeated structure: one object per visible item,
+// one member per field.
+
+const maxScopeText = 4000;
+const emptyFragment = new DocumentFragment();
+
+function readAttribute(node, name) {
+  switch (name) {
+    case 'text': return norm(textOf(node));
+    case 'href': return node instanceof HTMLAnchorElement ? protoGet(node, 'href') : attributeOf(node, 'href') || '';
+    case 'src': return node instanceof HTMLImageElement ? protoGet(node, 'src') : attributeOf(node, 'src') || '';
+    case 'currentSrc': return node instanceof HTMLImageElement ? protoGet(node, 'currentSrc') || protoGet(node, 'src') : '';
+  }
+  return norm(attributeOf(node, name));
+}
+
+/** fieldReader prepares a field: where to look in an item, and what to read. */
+function fieldReader(field) {
+  const selector = field.selector === undefined ? ':scope' : field.selector;
+  const listed = (field.attributes || []).filter((name) => norm(name) !== '');
+  const names = listed.length > 0 ? listed : field.attribute ? [field.attribute] : ['text'];
+  const own = norm(selector) === ':scope';
+  if (!own) queryParts(emptyFragment, selector); // fails when no part parses
+  return (item, view, clips) => {
+    const nodes = own ? [item] : queryParts(item, selector).nodes;
+    for (const node of nodes) {
+      if (node !== item && !isVisible(node, view, clips)) continue;
+      for (const name of names) {
+        const value = readAttribute(node, name);
+        if (value) return value;
+      }
+    }
+    return '';
+  };
+}
+
+questions.extract = (args) => {
+  const view = viewOf(args.view);
+  const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view);
+  const fields = args.fields.map((field) => [field.name, fieldReader(field)]);
+  const clips = new Map();
+  const seen = new Set();
+  const items = [];
+  for (const node of queryList(root, args.item_selector)) {
+    if (!isVisible(node, view, clips)) continue;
+    const item = {};
+    let empty = true;
+    for (const [name, read] of fields) {
+      const value = read(node, view, clips);
+      Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true });
+      if (value !== '') empty = false;
+    }
+    if (empty) continue;
+    const json = JSON.stringify(item);
+    if (seen.has(json)) continue;
+    seen.add(json);
+    items.push(json);
+  }
+  const head = JSON.stringify({ text: cut(norm(textOf(scope)), maxScopeText), selector_count: selectorCount });
+  return new Raw('{"ok":true,"scope":' + head + ',"items":[' + items.join(',') + '],"item_count":' + items.length +
+    ',"extracted_at":' + JSON.stringify(new Date().toISOString()) + ',"url":' + JSON.stringify(location.href) + '}');
+};
