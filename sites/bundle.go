@@ -1,0 +1,206 @@
+package sites
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// BundleProtocol is the protocol member of a storage bundle.
+const BundleProtocol = "actions.json.storage.bundle"
+
+// Bundle is a storage workspace that came as one JSON value. It is immutable.
+type Bundle struct {
+	entries    map[string]entry
+	SyncedAtMS *int64
+	// Hydration is set when the bridge marked the bundle as its own push after
+	// runtime_ready: such a bundle is merged, any other replaces.
+	Hydration bool
+}
+
+type entry struct {
+	text       string
+	modifiedMS *float64
+}
+
+// ImportResult is the answer to storage.import_bundle.
+type ImportResult struct {
+	OK             bool   `json:"ok"`
+	EntryCount     int    `json:"entry_count"`
+	Merged         bool   `json:"merged"`
+	UpdatedCount   int    `json:"updated_count"`
+	PreservedCount int    `json:"preserved_count"`
+	SyncedAtMS     *int64 `json:"synced_at_ms"`
+	ImportedAt     string `json:"imported_at"`
+}
+
+// ParseBundle reads a bundle: {protocol, entries:[{path, content or text, ...}]}
+// or {protocol, files:{path:{text}}}. Entries whose path has an empty, . or ..
+// part are left out: they could only be meant to escape.
+func ParseBundle(raw json.RawMessage) (*Bundle, *fault.Error) {
+	var in struct {
+		Protocol   string
+		SyncedAtMS *int64 `json:"synced_at_ms"`
+		Hydration  bool   `json:"x_actions_json_bridge_hydration"`
+		Entries    []bundleEntry
+		Files      map[string]bundleEntry
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the bundle cannot be decoded", Err: err}
+	}
+	if in.Protocol != BundleProtocol {
+		return nil, fault.New(fault.HandlerFailed, "the bundle's protocol is not %s", BundleProtocol)
+	}
+	if in.Entries == nil && in.Files == nil {
+		return nil, fault.New(fault.HandlerFailed, "the bundle has no entries")
+	}
+	b := &Bundle{entries: map[string]entry{}, SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
+	for _, e := range in.Entries {
+		b.put(e.Path, e)
+	}
+	for name, e := range in.Files {
+		b.put(name, e)
+	}
+	return b, nil
+}
+
+type bundleEntry struct {
+	Path    string
+	Content *string
+	Text    *string
+	// The first of these that is there counts.
+	ModifiedAtMS   *float64 `json:"modified_at_ms"`
+	LastModifiedMS *float64 `json:"last_modified_ms"`
+	MtimeMS        *float64 `json:"mtime_ms"`
+	UpdatedAtMS    *float64 `json:"updated_at_ms"`
+}
+
+func (b *Bundle) put(name string, e bundleEntry) {
+	text := e.Content
+	if text == nil {
+		text = e.Text
+	}
+	if text == nil || !fs.ValidPath(name) || name == "." || strings.Contains(name, `\`) {
+		return
+	}
+	out := entry{text: *text}
+	for _, ms := range []*float64{e.ModifiedAtMS, e.LastModifiedMS, e.MtimeMS, e.UpdatedAtMS} {
+		if ms != nil {
+			out.modifiedMS = ms
+			break
+		}
+	}
+	b.entries[name] = out
+}
+
+// Paths returns the entries' paths, sorted.
+func (b *Bundle) Paths() []string {
+	if b == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(b.entries))
+}
+
+// Import returns what a runtime holds after in arrived, b being what it held
+// before (nil is nothing). A hydration is merged path by path: an entry it has
+// is kept unless the new one says a strictly later time, and entries that did
+// not come stay. Any other bundle replaces all.
+func (b *Bundle) Import(in *Bundle, now time.Time) (*Bundle, ImportResult) {
+	r := ImportResult{OK: true, SyncedAtMS: in.SyncedAtMS, ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"), Merged: in.Hydration && b != nil}
+	if !r.Merged {
+		r.EntryCount, r.UpdatedCount = len(in.entries), len(in.entries)
+		return in, r
+	}
+	out := &Bundle{entries: maps.Clone(b.entries), SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
+	for name, e := range in.entries {
+		if old, ok := out.entries[name]; ok && !later(e, old) {
+			continue
+		}
+		out.entries[name] = e
+		r.UpdatedCount++
+	}
+	r.EntryCount = len(out.entries)
+	r.PreservedCount = r.EntryCount - r.UpdatedCount
+	return out, r
+}
+
+// later reports whether e says a strictly later time than old. An entry without
+// a time is never later, and one with a time is later than one without.
+func later(e, old entry) bool {
+	switch {
+	case e.modifiedMS == nil:
+		return false
+	case old.modifiedMS == nil:
+		return true
+	}
+	return *e.modifiedMS > *old.modifiedMS
+}
+
+// Library loads the maps of the bundle: entries called actions.json in a site
+// folder and not below proof. Reports are named by path.
+func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
+	var (
+		ms      []*Map
+		reports []FileReport
+		refused []refusal
+	)
+	for _, name := range b.Paths() {
+		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), func(p string) bool { return skippedFolders[p] }) {
+			continue
+		}
+		loc, ok := Locate(name)
+		if !ok {
+			continue
+		}
+		if len(reports) == MaxMaps {
+			reports = append(reports, failedReport(name, fault.LimitExceeded, "the bundle has more than %d maps", MaxMaps))
+			break
+		}
+		m, report := manifest.Parse([]byte(b.entries[name].text), opts.manifest())
+		if m == nil {
+			refused = append(refused, refusal{path: name, host: loc.Host})
+			reports = append(reports, reportOf(name, report))
+			continue
+		}
+		out := newMap(m, name, loc, opts)
+		out.companions, out.dir = bundleFiles{b}, path.Dir(name)
+		report.Warnings = append(report.Warnings, out.missingFiles()...)
+		ms, reports = append(ms, out), append(reports, reportOf(name, report))
+	}
+	return newLibrary(ms, refused), reports
+}
+
+// FromBundle is ParseBundle and Library in one.
+func FromBundle(raw json.RawMessage, opts Options) (*Library, []FileReport, *fault.Error) {
+	b, err := ParseBundle(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, reports := b.Library(opts)
+	return l, reports, nil
+}
+
+type bundleFiles struct{ b *Bundle }
+
+func (f bundleFiles) size(name string) (int64, error) {
+	e, ok := f.b.entries[name]
+	if !ok {
+		return 0, fs.ErrNotExist
+	}
+	return int64(len(e.text)), nil
+}
+
+func (f bundleFiles) read(name string, max int64) ([]byte, error) {
+	e, ok := f.b.entries[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(e.text[:min(int64(len(e.text)), max)]), nil
+}

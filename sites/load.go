@@ -1,0 +1,278 @@
+package sites
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// MaxMaps bounds the maps of one folder or bundle.
+const MaxMaps = 10_000
+
+// FileReport says what became of one file. It is what outrider validate prints.
+type FileReport struct {
+	Path     string             `json:"file"`
+	OK       bool               `json:"ok"`
+	Errors   []manifest.Problem `json:"errors"`
+	Warnings []manifest.Problem `json:"warnings"`
+}
+
+func reportOf(path string, r manifest.Report) FileReport {
+	f := FileReport{Path: path, OK: r.OK(), Errors: r.Errors, Warnings: r.Warnings}
+	if f.Errors == nil {
+		f.Errors = []manifest.Problem{}
+	}
+	if f.Warnings == nil {
+		f.Warnings = []manifest.Problem{}
+	}
+	return f
+}
+
+func failedReport(path string, code fault.Code, format string, args ...any) FileReport {
+	return reportOf(path, manifest.Report{Errors: []manifest.Problem{{Code: code, Message: fmt.Sprintf(format, args...)}}})
+}
+
+// skippedFolders hold no maps: proof is evidence of earlier runs, the others
+// belong to tools.
+var skippedFolders = map[string]bool{"proof": true, ".git": true, "node_modules": true, "dist": true}
+
+// Load reads maps. Each path is one map, or a folder: a storage workspace, any
+// folder that has sites/<host>/.../actions.json below it, or a plain folder of
+// maps (actions.json and *.actions.json). An invalid map contributes nothing;
+// its report has every error. A path that cannot be read is an error too.
+//
+// A file that the user names applies to every page unless it lies in a site
+// folder.
+func Load(paths []string, opts Options) (*Library, []FileReport) {
+	l := &loader{opts: opts, seen: map[string]bool{}}
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case err != nil:
+			l.unreadable(p, err)
+		case info.IsDir():
+			l.folder(p)
+		default:
+			l.single(p)
+		}
+	}
+	return newLibrary(l.maps, l.refused), l.reports
+}
+
+type loader struct {
+	opts    Options
+	maps    []*Map
+	reports []FileReport
+	refused []refusal
+	seen    map[string]bool // real paths
+}
+
+func (l *loader) unreadable(name string, err error) {
+	code, what := fault.StorageFileReadFailed, "the path cannot be read"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code, what = fault.StorageFileNotFound, "there is no such file or folder"
+	case errors.Is(err, fs.ErrPermission):
+		what = "the path cannot be read: permission denied"
+	}
+	l.reports = append(l.reports, failedReport(name, code, "%s", what))
+	l.refused = append(l.refused, refusal{path: agentPath(name), everywhere: true})
+}
+
+// place is what a file's path says about a map.
+type place struct {
+	path       string // towards agents
+	loc        Location
+	root       string // folder that companions are read from
+	dir        string // of the map in it, with / separators
+	everywhere bool
+}
+
+// locate decides where the file rel of folder root belongs. explicit is true
+// for a file the user named himself.
+func locate(root, rel string, explicit bool) place {
+	full := filepath.ToSlash(filepath.Join(root, filepath.FromSlash(rel)))
+	tail, ok := canonicalTail(full)
+	if !ok && !explicit {
+		if loc, ok := Locate(rel); ok {
+			return place{path: rel, loc: loc, root: root, dir: path.Dir(rel)}
+		}
+	}
+	if !ok {
+		tail, ok = siteTail(full)
+	}
+	if ok {
+		if loc, ok := Locate(tail); ok {
+			top := strings.TrimSuffix(full, tail)
+			return place{path: tail, loc: loc, root: filepath.FromSlash(top), dir: path.Dir(tail)}
+		}
+	}
+	return place{path: rel, root: root, dir: path.Dir(rel), everywhere: explicit}
+}
+
+// siteTail returns the part of a path from the last sites folder on whose next
+// folder can only be a host.
+func siteTail(full string) (string, bool) {
+	for end := len(full); ; {
+		i := strings.LastIndex(full[:end], "/sites/")
+		if i < 0 {
+			return "", false
+		}
+		if host, _, ok := strings.Cut(full[i+len("/sites/"):], "/"); ok && hostLike(host) {
+			return full[i+1:], true
+		}
+		end = i
+	}
+}
+
+func (l *loader) single(name string) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		l.unreadable(name, err)
+		return
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		l.unreadable(name, err)
+		return
+	}
+	defer f.Close()
+	at := locate(filepath.Dir(abs), filepath.Base(abs), true)
+	if at.everywhere {
+		at.path = agentPath(name)
+	}
+	l.read(f, name, abs, at)
+}
+
+// agentPath names a file that is in no storage folder. Agents learn what the
+// user typed, not where his home is.
+func agentPath(name string) string {
+	p := path.Clean(filepath.ToSlash(name))
+	if filepath.IsAbs(name) || strings.HasPrefix(p, "../") {
+		parts := strings.Split(p, "/")
+		return strings.Join(parts[max(0, len(parts)-2):], "/")
+	}
+	return p
+}
+
+func (l *loader) folder(name string) {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		l.unreadable(name, err)
+		return
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		l.unreadable(name, err)
+		return
+	}
+	defer root.Close()
+	count := 0
+	err = fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+		shown := filepath.Join(name, filepath.FromSlash(rel))
+		switch {
+		case err != nil:
+			l.unreadable(shown, err)
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			if rel != "." && skippedFolders[d.Name()] {
+				return fs.SkipDir
+			}
+			return nil
+		case !isMap(rel, d.Name()):
+			return nil
+		}
+		if count++; count > MaxMaps {
+			l.reports = append(l.reports, failedReport(name, fault.LimitExceeded, "the folder has more than %d maps", MaxMaps))
+			return fs.SkipAll
+		}
+		// A link is followed inside of the folder only.
+		f, err := root.Open(filepath.FromSlash(rel))
+		if err != nil {
+			if d.Type()&fs.ModeSymlink != 0 && !errors.Is(err, fs.ErrNotExist) {
+				l.reports = append(l.reports, failedReport(shown, fault.PathEscape, "the link leaves the storage folder"))
+				return nil
+			}
+			l.unreadable(shown, err)
+			return nil
+		}
+		defer f.Close()
+		l.read(f, shown, filepath.Join(abs, filepath.FromSlash(rel)), locate(abs, rel, false))
+		return nil
+	})
+	if err != nil {
+		l.unreadable(name, err)
+	}
+	if count == 0 {
+		r := reportOf(name, manifest.Report{})
+		r.Warnings = append(r.Warnings, manifest.Problem{Code: fault.StorageFileNotFound, Message: "the folder has no actions.json"})
+		l.reports = append(l.reports, r)
+	}
+}
+
+// isMap reports whether a file of a folder is a map. In a site folder only the
+// exact name counts, because companions may be called anything else.
+func isMap(rel, name string) bool {
+	if name == "actions.json" {
+		return true
+	}
+	return strings.HasSuffix(name, ".actions.json") && !strings.HasPrefix(rel, "sites/") && !strings.Contains(rel, "/sites/")
+}
+
+func (l *loader) read(f *os.File, name, abs string, at place) {
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		if l.seen[real] {
+			return // named twice
+		}
+		l.seen[real] = true
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		l.reports = append(l.reports, failedReport(name, fault.StorageFileReadFailed, "not a regular file"))
+		return
+	}
+	// One byte more than allowed is enough for the parser to say so.
+	data, err := io.ReadAll(io.LimitReader(f, manifest.MaxBytes+1))
+	if err != nil {
+		l.unreadable(name, err)
+		return
+	}
+	m, report := manifest.Parse(data, l.opts.manifest())
+	if m == nil {
+		l.refused = append(l.refused, refusal{path: at.path, host: at.loc.Host, everywhere: at.loc.Host == ""})
+		l.reports = append(l.reports, reportOf(name, report))
+		return
+	}
+	out := newMap(m, at.path, at.loc, l.opts)
+	out.everywhere, out.file = at.everywhere, abs
+	out.companions, out.dir = folderFiles(at.root), at.dir
+	report.Warnings = append(report.Warnings, out.missingFiles()...)
+	l.maps = append(l.maps, out)
+	l.reports = append(l.reports, reportOf(name, report))
+}
+
+// FromMap makes a library of the one map that came with a call. It applies to
+// the host its path names, or everywhere when the path names none. The fault is
+// invalid_manifest with the first errors as evidence.
+func FromMap(mapPath string, raw json.RawMessage, opts Options) (*Library, *fault.Error) {
+	m, report := manifest.Parse(raw, opts.manifest())
+	if m == nil {
+		return nil, report.Err().With("map_path", shown(mapPath))
+	}
+	loc, ok := Locate(mapPath)
+	out := newMap(m, mapPath, loc, opts)
+	out.everywhere = !ok
+	return newLibrary([]*Map{out}, nil), nil
+}

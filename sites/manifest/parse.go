@@ -1,0 +1,226 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Options lends Parse the knowledge of other packages. Without them it checks
+// what a map says by itself.
+type Options struct {
+	// Known reports whether the runtime has a primitive of this name. Without
+	// it names of primitives are not checked.
+	Known func(primitive string) bool
+	// CheckWorkflow and CheckProjection return what is wrong with the workflow
+	// of a tool or with a state projection, with pointers relative to it.
+	CheckWorkflow   func(raw json.RawMessage) []Problem
+	CheckProjection func(raw json.RawMessage) []Problem
+}
+
+// Parse reads and checks one map. The Manifest is nil unless the report is OK.
+// Every error is reported, not only the first, except where the text cannot be
+// read at all. Parse never panics on any input, keeps no reference to data, and
+// gives the same report for the same text.
+func Parse(data []byte, opts Options) (*Manifest, Report) {
+	c := &checker{opts: opts}
+	if len(data) > MaxBytes {
+		c.found.error("", 0, fault.LimitExceeded, fmt.Sprintf("the map has %d bytes, the limit is %d", len(data), MaxBytes))
+		return nil, c.found.report(nil)
+	}
+	// Windows editors put a byte order mark in front; JSON has none.
+	c.src = bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	s := &scanner{src: c.src, duplicate: func(pointer, name string, offset int) {
+		c.found.error(pointer, offset, fault.DuplicateName, fmt.Sprintf("the member %s occurs more than once", quote(name)))
+	}}
+	root, err := s.document()
+	if err != nil {
+		code := fault.InvalidJSON
+		if err.limit {
+			code = fault.LimitExceeded
+		}
+		line, column := position(c.src, err.offset)
+		c.found.error("", err.offset, code, fmt.Sprintf("%s (line %d, column %d)", err.message, line, column))
+		return nil, c.found.report(c.src)
+	}
+	doc := value{c: c, n: root}.object()
+	if doc == nil {
+		return nil, c.found.report(c.src)
+	}
+	m := c.manifest(doc)
+	for _, check := range c.later {
+		check()
+	}
+	c.compileSchemas()
+	report := c.found.report(c.src)
+	if !report.OK() {
+		return nil, report
+	}
+	return m, report
+}
+
+func position(src []byte, offset int) (line, column int) {
+	before := src[:min(offset, len(src))]
+	return 1 + bytes.Count(before, []byte{'\n'}), 1 + len(before) - (bytes.LastIndexByte(before, '\n') + 1)
+}
+
+// checker reads one document. What refers to something declared elsewhere is
+// checked at the end, when everything is declared.
+type checker struct {
+	opts  Options
+	src   []byte
+	found collector
+	later []func()
+
+	schemas []schemaJob
+
+	tools, signals, states, transitions, contexts names
+	attachments, checks, imports, files           names
+	projections                                   map[string]string // name and pages → pointer
+	projectionNames                               map[string]bool
+	// targets are the names by which a check may mean the target of something
+	// else: tools, signals, attachments and diagnostics that declare one.
+	targets map[string]bool
+	// namespaces are those of enabled imports. What an import adds is not known
+	// here, so a name in its namespace may exist.
+	namespaces []string
+	anyImport  bool // an enabled import has no namespace
+}
+
+func (c *checker) manifest(o *object) *Manifest {
+	m := &Manifest{Raw: o.raw()}
+	c.targets, c.projections, c.projectionNames = map[string]bool{}, map[string]string{}, map[string]bool{}
+	if v, ok := o.need("protocol"); ok && v.is(kindString) {
+		if m.Protocol = v.text(); m.Protocol != Protocol {
+			v.fail(fault.UnsupportedProtocol, "the protocol is %s, only %s is supported", quote(m.Protocol), Protocol)
+		}
+	}
+	if v, ok := o.need("version"); ok {
+		m.Version = c.version(v)
+	}
+	m.Surface = readObject(o, "surface", c.surface)
+	m.Composition = readObject(o, "composition", c.composition)
+	m.Imports = entries(o, "imports", func(e *object) Import { return c.importEntry(e, m.Composition) })
+	m.Context = entries(o, "context", c.context)
+	m.States = entries(o, "states", c.state)
+	m.Transitions = entries(o, "transitions", c.transition)
+	o.need("tools")
+	m.Tools = entries(o, "tools", c.tool)
+	m.Signals = entries(o, "signals", c.signal)
+	m.Attachments = entries(o, "attachments", c.attachment)
+	m.Checks = entries(o, "checks", c.check)
+	m.StateProjections = entries(o, "state_projections", c.projection)
+	m.Provenance = readObject(o, "provenance", c.provenance)
+	if v, ok := o.get("x_actions"); ok {
+		m.XActions = v.raw()
+		if x := v.object(); x != nil {
+			m.Files = entries(x, "files", c.file)
+		}
+	}
+	m.Extensions = o.done()
+	return m
+}
+
+func (c *checker) version(v value) int {
+	if !v.is(kindNumber) {
+		return 0
+	}
+	if f, err := strconv.ParseFloat(string(v.raw()), 64); err != nil || f != Version {
+		v.fail(fault.UnsupportedVersion, "the version is %s, only %d is supported", clipNumber(v.raw()), Version)
+		return 0
+	}
+	return Version
+}
+
+func clipNumber(raw json.RawMessage) string {
+	if len(raw) > 24 {
+		return string(raw[:24]) + "..."
+	}
+	return string(raw)
+}
+
+// readObject reads a member that must be an object, field by field.
+func readObject[T any](o *object, name string, into func(*object) T) T {
+	return read(o, name, func(v value) T {
+		if e := v.object(); e != nil {
+			return into(e)
+		}
+		var zero T
+		return zero
+	})
+}
+
+// declared reads the required name or id of an entry, which must be unique.
+func (o *object) declared(field string, in *names, what string) string {
+	v, ok := o.need(field)
+	if !ok {
+		return ""
+	}
+	in.what = what
+	name := v.identifier()
+	in.add(name, v)
+	return name
+}
+
+// description reads an optional text for people.
+func (o *object) description() string { return o.string("description") }
+
+func (c *checker) imported(name string) bool {
+	if c.anyImport {
+		return true
+	}
+	for _, ns := range c.namespaces {
+		if strings.HasPrefix(name, ns+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// refer checks, when everything is declared, that name is; report is v.fail or
+// v.warn.
+func (c *checker) refer(v value, name string, in *names, what string, report func(fault.Code, string, ...any)) {
+	if name == "" {
+		return
+	}
+	c.later = append(c.later, func() {
+		if in.has(name) || c.imported(name) {
+			return
+		}
+		hint := ""
+		if n := Nearest(name, in.list()); n != "" {
+			hint = fmt.Sprintf("; did you mean %s?", quote(n))
+		}
+		report(fault.UnknownReference, "the map declares no %s %s%s", what, quote(name), hint)
+	})
+}
+
+// referMember reads a string member that must name something declared.
+func (o *object) referMember(field string, in *names, what string) string {
+	return read(o, field, func(v value) string {
+		name := v.string()
+		o.c.refer(v, name, in, what, v.fail)
+		if name == "" && v.n.kind == kindString {
+			v.fail(fault.UnknownReference, "must name a %s", what)
+		}
+		return name
+	})
+}
+
+// hintMember reads an array of names that are documentation: an unknown one is
+// only worth a warning.
+func (o *object) hintMember(field string, in *names, what string) []string {
+	return read(o, field, func(v value) []string {
+		var out []string
+		for _, e := range v.items() {
+			name := e.string()
+			o.c.refer(e, name, in, what, e.warn)
+			out = append(out, name)
+		}
+		return out
+	})
+}

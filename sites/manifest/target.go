@@ -1,0 +1,240 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Target says where something is in the live page. All set predicates hold for
+// it together; selectors are alternatives, in order.
+type Target struct {
+	Selector          []string // one, or candidates in order
+	Selectors         []string
+	FallbackSelectors []string
+	Role              string
+	Name              string
+	TextEquals        string
+	TextContains      string
+	URLContains       string
+	URLMatches        string
+	State             string
+	Confidence        string
+	Notes             string
+	Extensions        Extensions
+}
+
+// Candidates returns the selectors in the order in which they are tried, the
+// fallbacks last.
+func (t *Target) Candidates() []string {
+	out := make([]string, 0, len(t.Selector)+len(t.Selectors)+len(t.FallbackSelectors))
+	seen := map[string]bool{}
+	for _, list := range [][]string{t.Selector, t.Selectors, t.FallbackSelectors} {
+		for _, s := range list {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// Source holds hints for review and repair. Nothing in it is executed.
+type Source struct {
+	Files      []string
+	Symbols    []string
+	Selectors  []string
+	Component  string
+	Extensions Extensions
+}
+
+// lifecycleStates may stand where a state is named: every attachment has them.
+var lifecycleStates = map[string]bool{
+	"unattached": true, "attached": true, "wrong_context": true,
+	"stale": true, "reattached": true, "drifted": true,
+}
+
+// selectors reads a selector field: a string or an array of strings, none of
+// them blank.
+func (o *object) selectors(name string) []string {
+	return read(o, name, func(v value) []string {
+		switch v.n.kind {
+		case kindString:
+			v.selector()
+			return []string{v.text()}
+		case kindArray:
+			var out []string
+			for _, e := range v.items() {
+				if e.n.kind != kindString {
+					e.fail(fault.InvalidSelectorField, "a selector must be a string, not %s", e.n.kind)
+					continue
+				}
+				e.selector()
+				out = append(out, e.text())
+			}
+			return out
+		}
+		v.fail(fault.InvalidSelectorField, "must be a string or an array of strings, not %s", v.n.kind)
+		return nil
+	})
+}
+
+func (v value) selector() {
+	if strings.TrimSpace(v.text()) == "" {
+		v.fail(fault.InvalidSelectorField, "a selector must not be blank")
+	}
+}
+
+// target reads a target descriptor. strict makes an unknown state an error.
+func (c *checker) target(o *object, strict bool) *Target {
+	t := &Target{
+		Selector:          o.selectors("selector"),
+		Selectors:         o.selectors("selectors"),
+		FallbackSelectors: o.selectors("fallback_selectors"),
+		Role:              o.string("role"),
+		Name:              o.string("name"),
+		TextEquals:        o.string("text_equals"),
+		TextContains:      o.string("text_contains"),
+		URLContains:       o.string("url_contains"),
+		URLMatches:        o.string("url_matches"),
+		Confidence:        o.oneOf("confidence", "observed", "inferred", "generated", "unknown"),
+		Notes:             o.string("notes"),
+	}
+	if v, ok := o.get("state"); ok {
+		t.State = v.string()
+		if !lifecycleStates[t.State] {
+			report := v.warn
+			if strict {
+				report = v.fail
+			}
+			c.refer(v, t.State, &c.states, "state", report)
+		}
+	}
+	t.Extensions = o.done()
+	return t
+}
+
+func (c *checker) source(o *object) *Source {
+	if o == nil {
+		return nil
+	}
+	s := &Source{
+		Files: read(o, "files", func(v value) []string {
+			var out []string
+			for _, e := range v.items() {
+				p := e.string()
+				if e.n.kind != kindString {
+					continue
+				}
+				switch slashed := strings.ReplaceAll(p, `\`, "/"); {
+				case strings.TrimSpace(p) == "":
+					e.fail(fault.InvalidValue, "must not be blank")
+				case absolute(slashed):
+					e.fail(fault.PathEscape, "%s is absolute; source files are named from the site root", quote(p))
+				case escapes(slashed):
+					e.fail(fault.PathEscape, "%s leaves the site root", quote(p))
+				}
+				out = append(out, p)
+			}
+			return out
+		}),
+		Symbols:   o.strings("symbols"),
+		Selectors: o.selectors("selectors"),
+		Component: o.string("component"),
+	}
+	// Some tools bind to these; they are hints here.
+	o.get("scope")
+	o.get("item_selector")
+	o.get("fields")
+	o.get("notes")
+	s.Extensions = o.done()
+	return s
+}
+
+// Probe is one question to the page: a diagnostic of a state, an assertion of
+// a check, a condition of a step. What is not set is not asked.
+type Probe struct {
+	Name        string
+	Description string
+	Target      *Target
+	// TargetOf names the tool, signal, attachment or diagnostic whose target is
+	// meant instead of one of its own.
+	TargetOf   string
+	Selectors  []string // selector and selectors, where no target is spelled out
+	Tool       string
+	State      string
+	Attachment string
+
+	Visible, Exists, Enabled, Checked, Focused *bool
+
+	TextEquals, TextContains, ValueEquals string
+	URLContains, URLMatches               string
+	Count, MinCount, MaxCount             *int
+	Extensions                            Extensions
+}
+
+// probe reads one question. strict is true inside a check, where an unknown
+// name is an error.
+func (c *checker) probe(o *object, strict bool) Probe {
+	p := Probe{Description: o.description()}
+	if v, ok := o.get("target"); ok {
+		p.Target, p.TargetOf = c.targetOrName(v, strict)
+	}
+	p.Selectors = append(o.selectors("selector"), o.selectors("selectors")...)
+	p.Tool, p.State, p.Attachment = c.subjects(o, strict)
+	p.Visible, p.Exists, p.Enabled = o.bool("visible"), o.bool("exists"), o.bool("enabled")
+	p.Checked, p.Focused = o.bool("checked"), o.bool("focused")
+	p.TextEquals, p.TextContains, p.ValueEquals = o.string("text_equals"), o.string("text_contains"), o.string("value_equals")
+	if s := o.string("expected_text"); s != "" && p.TextContains == "" {
+		p.TextContains = s
+	}
+	p.URLContains, p.URLMatches = o.string("url_contains"), o.string("url_matches")
+	p.Count, p.MinCount, p.MaxCount = o.integer("count", 0), o.integer("min_count", 0), o.integer("max_count", 0)
+	return p
+}
+
+// targetOrName reads a target descriptor or the name of something that has one.
+func (c *checker) targetOrName(v value, strict bool) (*Target, string) {
+	switch v.n.kind {
+	case kindObject:
+		return c.target(v.object(), strict), ""
+	case kindString:
+		name := v.text()
+		c.later = append(c.later, func() {
+			if c.targets[name] || c.imported(name) {
+				return
+			}
+			report := v.warn
+			if strict {
+				report = v.fail
+			}
+			report(fault.UnknownReference, "nothing named %s declares a target", quote(name))
+		})
+		return nil, name
+	}
+	v.fail(fault.WrongType, "must be a target object or the name of a declared target, not %s", v.n.kind)
+	return nil, ""
+}
+
+// subjects reads the members tool, state and attachment.
+func (c *checker) subjects(o *object, strict bool) (tool, state, attachment string) {
+	one := func(field string, in *names) string {
+		return read(o, field, func(v value) string {
+			name := v.string()
+			if v.n.kind != kindString {
+				return ""
+			}
+			report := v.warn
+			if strict {
+				report = v.fail
+			}
+			if name == "" {
+				report(fault.UnknownReference, "must name a %s", field)
+			}
+			c.refer(v, name, in, field, report)
+			return name
+		})
+	}
+	return one("tool", &c.tools), one("state", &c.states), one("attachment", &c.attachments)
+}

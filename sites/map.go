@@ -1,0 +1,91 @@
+package sites
+
+import (
+	"net/url"
+
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// Map is one valid actions.json with the place it came from. It is immutable
+// and safe for concurrent use.
+type Map struct {
+	// Path names the map towards agents and in errors: relative to the storage
+	// root, with / separators.
+	Path     string
+	Location Location
+	Manifest *manifest.Manifest
+	// everywhere means that the map applies to every page: a file the user
+	// named himself that is not in a site folder.
+	everywhere bool
+	// file is where the map was read, "" for one that came with a call or a
+	// bundle.
+	file string
+	// companions is where declared files are read, and dir the folder of the
+	// map in it; nil when there is nothing to read from.
+	companions companions
+	dir        string
+	origin     string // of the surface, normalized; "" when there is none
+	surface    string // host of the surface's origin, for maps outside of site folders
+	port       string // port that origin spells out
+	known      func(string) bool
+	tools      map[string]*manifest.Tool
+}
+
+func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {
+	out := &Map{Path: path, Location: loc, Manifest: m, known: opts.Known, tools: make(map[string]*manifest.Tool, len(m.Tools))}
+	for i := range m.Tools {
+		if t := &m.Tools[i]; t.AgentCallable() {
+			out.tools[t.Name] = t
+		}
+	}
+	if u, err := url.Parse(m.Surface.Origin); err == nil && u.Scheme != "" && m.Surface.Origin != "" {
+		out.origin = origin(u)
+		out.surface, out.port = u.Hostname(), u.Port()
+	}
+	return out
+}
+
+// OriginDiffers reports whether the map's surface.origin names another origin
+// than that of pageURL. The origin is metadata: such a map still applies when
+// its folder, or the user, says so.
+func (m *Map) OriginDiffers(pageURL string) bool {
+	return m.origin != "" && m.origin != parsePage(pageURL).origin
+}
+
+// Applies reports whether the map applies to the page: the page's host, also
+// without a leading www., is the site folder's host or below it. Ports do not
+// count. A map outside of a site folder applies where its surface.origin does,
+// and to every page when it declares none or the user named the file. Every
+// map applies when pageURL is "".
+func (m *Map) Applies(pageURL string) bool { return m.applies(parsePage(pageURL)) }
+
+func (m *Map) applies(p page) bool {
+	if p.url == "" || m.everywhere {
+		return true
+	}
+	if m.port != "" && m.Location.Host == "" && m.port != p.port {
+		return false
+	}
+	key := m.hostKey()
+	if key == "" {
+		return true
+	}
+	for h := range p.hosts {
+		if h == key {
+			return true
+		}
+	}
+	return false
+}
+
+// hostKey is the host under which the map is indexed; "" for maps that apply
+// everywhere.
+func (m *Map) hostKey() string {
+	switch {
+	case m.everywhere:
+		return ""
+	case m.Location.Host != "":
+		return m.Location.Host
+	}
+	return m.surface
+}
