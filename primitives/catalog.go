@@ -6,5 +6,15 @@ package primitives
 func Standard() *Registry {
 	return NewRegistry(
 		pageInfo,
+		pointerMove,
+		pointerClick,
+		pointerDoubleClick,
+		viewportScroll,
+		textInsert,
+		textType,
+		keyboardPress,
+		browserNavigate,
+		browserScreenshot,
+		browserDismissDialog,
 	)
 }

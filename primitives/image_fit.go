@@ -14,12 +14,11 @@ import (
 
 // imageLimits says how small an image must become. Zero members do not limit.
 type imageLimits struct {
-	MaxWidth, MaxHeight int // pixels of the image
+	Format              string // "png" or "jpeg"; "" keeps the format of the image
+	MaxWidth, MaxHeight int    // pixels of the image
 	MaxBytes            int
 	Quality             int // JPEG, 1..100; 0 is defaultJPEGQuality
 }
-
-func (l imageLimits) any() bool { return l.MaxWidth > 0 || l.MaxHeight > 0 || l.MaxBytes > 0 }
 
 // fittedImage is the outcome of fitImage.
 type fittedImage struct {
@@ -61,7 +60,11 @@ func fitImage(ctx context.Context, data []byte, limits imageLimits) (fittedImage
 	}
 	width, height := fitSize(config.Width, config.Height, limits.MaxWidth, limits.MaxHeight)
 	within := func(n int) bool { return limits.MaxBytes <= 0 || n <= limits.MaxBytes }
-	if width == config.Width && height == config.Height && within(len(data)) {
+	convert := limits.Format != "" && limits.Format != format
+	if convert {
+		format = limits.Format
+	}
+	if width == config.Width && height == config.Height && !convert && within(len(data)) {
 		return out, nil
 	}
 	source, err := decodeRGBA(data)
@@ -102,7 +105,7 @@ func fitImage(ctx context.Context, data []byte, limits imageLimits) (fittedImage
 		}
 		return nil
 	}
-	if width != config.Width || height != config.Height {
+	if convert || width != config.Width || height != config.Height {
 		resize(width, height)
 		if err := encode(); err != nil {
 			return fittedImage{}, err

@@ -65,6 +65,8 @@ func TestFitImage(t *testing.T) {
 		{"budget lowers the size at last", asPNG(t, big), imageLimits{MaxBytes: 20 << 10}, "jpeg", 0, 0, true, false},
 		{"budget and width", asPNG(t, big), imageLimits{MaxBytes: 30 << 10, MaxWidth: 600}, "jpeg", 0, 0, true, false},
 		{"budget nobody can meet", asPNG(t, big), imageLimits{MaxBytes: 10}, "jpeg", 0, 0, true, true},
+		{"converted", asPNG(t, big), imageLimits{Format: "jpeg", Quality: 60}, "jpeg", 640, 480, true, false},
+		{"converted and scaled", asPNG(t, big), imageLimits{Format: "jpeg", MaxWidth: 320}, "jpeg", 320, 240, true, false},
 		{"one pixel limit", asPNG(t, big), imageLimits{MaxWidth: 1, MaxHeight: 1}, "png", 1, 1, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -66,18 +66,27 @@ const offsetsOf = (node) => node ? { scroll_x: scrollLeftOf(node), scroll_y: scr
 const viewportNow = () => ({ width: innerWidth, height: innerHeight, ...windowOffsets() });
 const placed = (node, view) => ({ ...box(rectOf(node), view), ...offsetsOf(node) });
 
-/** scrolled resolves when the page has been told of the scroll: its event, or 50 ms where no frames are made. */
-function scrolled(node) {
-  return new Promise((resolve) => {
-    const source = node || document;
-    const done = () => {
-      EventTarget.prototype.removeEventListener.call(source, 'scroll', done);
-      clearTimeout(timer);
-      resolve();
-    };
-    EventTarget.prototype.addEventListener.call(source, 'scroll', done);
-    const timer = setTimeout(done, 50);
-  });
+const listen = methodOf(EventTarget.prototype, 'addEventListener');
+const unlisten = methodOf(EventTarget.prototype, 'removeEventListener');
+
+/**
+ * scrolledBy runs move and, if it moved anything, waits until the page has been
+ * told: for the scroll event, or 50 ms where no frames are made.
+ */
+async function scrolledBy(node, move, moved) {
+  const source = node || document;
+  let tell;
+  const told = new Promise((resolve) => { tell = resolve; });
+  listen(source, 'scroll', tell);
+  try {
+    move();
+    if (!moved()) return;
+    const timer = setTimeout(tell, 50);
+    await told;
+    clearTimeout(timer);
+  } finally {
+    unlisten(source, 'scroll', tell);
+  }
 }
 
 questions.viewport_scroll = async ({ dx, dy, scope, item_selector, view: given }) => {
@@ -109,18 +118,18 @@ questions.viewport_scroll = async ({ dx, dy, scope, item_selector, view: given }
   const anchorBefore = anchor && placed(anchor, view);
   const nodeBefore = node && placed(node, view);
   const by = { left: dx, top: dy, behavior: 'instant' };
-  const told = scrolled(node);
-  if (node) elementScrollBy(node, by);
-  else scrollBy(by);
-  const now = offsetsOf(node);
-  if (now.scroll_x !== before.scroll_x || now.scroll_y !== before.scroll_y) await told;
+  const moved = () => {
+    const now = offsetsOf(node);
+    return now.scroll_x !== before.scroll_x || now.scroll_y !== before.scroll_y;
+  };
+  await scrolledBy(node, () => node ? elementScrollBy(node, by) : scrollBy(by), moved);
   const end = offsetsOf(node);
   const kind = node ? 'element' : 'viewport';
   const scrollTarget = { kind, before: nodeBefore || before, after: node ? placed(node, view) : end };
   if (node) scrollTarget.target_label = label(node);
   if (fallback) scrollTarget.fallback = fallback;
   return {
-    moved: end.scroll_x !== before.scroll_x || end.scroll_y !== before.scroll_y,
+    moved: moved(),
     target: kind, before, after: end, delta_x: dx, delta_y: dy,
     diagnostics: {
       viewport: viewportNow(), viewport_before: viewportBefore,

@@ -1,0 +1,221 @@
+package primitives
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type browserScreenshotIn struct {
+	Format           string `json:"format"`
+	Quality          int    `json:"quality"`
+	DelayMS          int    `json:"delay_ms"`
+	CaptureTimeoutMS int    `json:"capture_timeout_ms"`
+	MaxWidth         int    `json:"max_width"`
+	MaxHeight        int    `json:"max_height"`
+	MaxKilobytes     int    `json:"max_kilobytes"`
+	// MaxKB is the deprecated name of MaxKilobytes.
+	MaxKB int `json:"max_kb"`
+	// Scale "css" makes one image pixel one CSS pixel, so that positions in the
+	// image are click coordinates; "device" keeps the pixels of the screen.
+	Scale string `json:"scale"`
+}
+
+// browserScreenshotOut has the members of both upstream forms: the page-side
+// one that workflow steps read and the background one of direct calls.
+type browserScreenshotOut struct {
+	OK              bool               `json:"ok"`
+	DataURL         string             `json:"data_url"`
+	MimeType        string             `json:"mime_type"`
+	ImageBytes      int                `json:"image_bytes"`
+	Encoded         encodedImage       `json:"encoded"`
+	Viewport        screenshotViewport `json:"viewport"`
+	URL             string             `json:"url"`
+	CapturedAt      string             `json:"captured_at"`
+	SurfaceIdentity string             `json:"surface_identity"`
+	// Freshness is always unverified: pixels that changed prove a change, pixels
+	// that did not prove nothing.
+	Freshness        string          `json:"freshness"`
+	DelayMSApplied   int             `json:"delay_ms_applied"`
+	IgnoredArguments []string        `json:"ignored_arguments"`
+	Compaction       imageCompaction `json:"screenshot_compaction"`
+	Note             string          `json:"note"`
+	Transport        string          `json:"transport"`
+}
+
+type encodedImage struct {
+	Width   int  `json:"width"`
+	Height  int  `json:"height"`
+	Quality *int `json:"quality"` // of a JPEG; null when the browser chose it, and for PNG
+	Resized bool `json:"resized"`
+}
+
+type screenshotViewport struct {
+	Width            float64 `json:"width"`
+	Height           float64 `json:"height"`
+	DevicePixelRatio float64 `json:"device_pixel_ratio"`
+	ScrollX          float64 `json:"scroll_x"`
+	ScrollY          float64 `json:"scroll_y"`
+}
+
+type imageCompaction struct {
+	Compacted    bool   `json:"compacted"`
+	SourceWidth  int    `json:"source_width"`
+	SourceHeight int    `json:"source_height"`
+	OutputWidth  int    `json:"output_width"`
+	OutputHeight int    `json:"output_height"`
+	OutputBytes  int    `json:"output_bytes"`
+	MaxKilobytes *int   `json:"max_kilobytes"`
+	Warning      string `json:"warning,omitempty"`
+}
+
+const (
+	screenshotNote = "positive visual evidence only: unchanged pixels do not prove an unchanged page; image positions are device pixels unless encoded.resized or scale is css"
+	// surfaceActive is upstream's only value; a tab in the background is
+	// captured here too, without bringing it to the front, and says so.
+	surfaceActive = "verified_active_tab"
+	surfaceTarget = "verified_target_tab"
+
+	defaultCaptureTimeout = 10 * time.Second
+)
+
+// browserScreenshot captures what the viewport shows. It neither activates the
+// tab nor moves the focus.
+var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (browserScreenshotOut, error) {
+	if err := waitFor(ctx, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
+		return browserScreenshotOut{}, err
+	}
+	var page struct {
+		URL      string             `json:"url"`
+		Viewport screenshotViewport `json:"viewport"`
+	}
+	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
+		return browserScreenshotOut{}, err
+	}
+	format := in.Format
+	if format == "" {
+		format = "png"
+	}
+	limits := imageLimits{Format: format, MaxWidth: in.MaxWidth, MaxHeight: in.MaxHeight, Quality: in.Quality}
+	kilobytes := in.MaxKilobytes
+	if kilobytes == 0 {
+		kilobytes = in.MaxKB
+	}
+	limits.MaxBytes = kilobytes << 10
+	if in.Scale == "css" {
+		limits.MaxWidth = least(limits.MaxWidth, int(math.Round(page.Viewport.Width)))
+		limits.MaxHeight = least(limits.MaxHeight, int(math.Round(page.Viewport.Height)))
+	}
+	data, err := capture(ctx, p, in, captureOptions(limits, page.Viewport))
+	if err != nil {
+		return browserScreenshotOut{}, err
+	}
+	captured := time.Now()
+	fitted, err := fitImage(ctx, data, limits)
+	if err != nil {
+		return browserScreenshotOut{}, fault.Wrap(fault.ScreenshotCaptureFailed, err, "fitting the image")
+	}
+	return describeScreenshot(p.Tab(), in, page.URL, page.Viewport, captured, kilobytes, fitted), nil
+})
+
+// captureOptions asks for the wanted format, unless the image will be resized:
+// then it is taken without loss, because encoding as JPEG twice shows.
+func captureOptions(limits imageLimits, v screenshotViewport) CaptureOptions {
+	opts := CaptureOptions{Format: limits.Format}
+	if opts.Format != "jpeg" {
+		return opts
+	}
+	opts.Quality = limits.Quality
+	w, h := int(math.Round(v.Width*v.DevicePixelRatio)), int(math.Round(v.Height*v.DevicePixelRatio))
+	if fw, fh := fitSize(w, h, limits.MaxWidth, limits.MaxHeight); fw != w || fh != h {
+		return CaptureOptions{Format: "png", Fast: true}
+	}
+	return opts
+}
+
+func capture(ctx context.Context, p Page, in browserScreenshotIn, opts CaptureOptions) ([]byte, error) {
+	timeout := defaultCaptureTimeout
+	if in.CaptureTimeoutMS > 0 {
+		timeout = time.Duration(in.CaptureTimeoutMS) * time.Millisecond
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	data, err := p.Capture(bounded, opts)
+	switch {
+	case err == nil && len(data) == 0:
+		return nil, fault.New(fault.ScreenshotCaptureFailed, "the browser gave an empty image")
+	case err == nil:
+		return data, nil
+	case bounded.Err() != nil && ctx.Err() == nil:
+		return nil, &fault.Error{
+			Code: fault.ScreenshotCaptureFailed, Message: "the browser did not capture the page in time", Err: err,
+			Evidence: map[string]any{"capture_timeout_ms": timeout.Milliseconds()},
+		}
+	}
+	return nil, fault.Wrap(fault.ScreenshotCaptureFailed, err, "capturing the page")
+}
+
+func describeScreenshot(tab TabInfo, in browserScreenshotIn, url string, v screenshotViewport, at time.Time, kilobytes int, m fittedImage) browserScreenshotOut {
+	mime := "image/" + m.Format
+	out := browserScreenshotOut{
+		OK: true, DataURL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(m.Data), MimeType: mime, ImageBytes: len(m.Data),
+		Encoded:  encodedImage{Width: m.Width, Height: m.Height, Resized: m.Resized},
+		Viewport: v, URL: url, CapturedAt: at.UTC().Format("2006-01-02T15:04:05.000Z"),
+		SurfaceIdentity: surfaceTarget, Freshness: "unverified", DelayMSApplied: in.DelayMS, IgnoredArguments: []string{},
+		Compaction: imageCompaction{
+			Compacted: m.Reencoded, SourceWidth: m.SourceWidth, SourceHeight: m.SourceHeight,
+			OutputWidth: m.Width, OutputHeight: m.Height, OutputBytes: len(m.Data),
+		},
+		Note: screenshotNote, Transport: "background_capture",
+	}
+	if tab.Active {
+		out.SurfaceIdentity = surfaceActive
+	}
+	quality := m.Quality
+	if m.Format == "jpeg" && !m.Reencoded {
+		quality = in.Quality
+	}
+	if quality > 0 {
+		out.Encoded.Quality = &quality
+	}
+	if in.Quality > 0 && m.Format == "png" {
+		out.IgnoredArguments = append(out.IgnoredArguments, "quality")
+	}
+	if in.MaxKB > 0 && in.MaxKilobytes > 0 {
+		out.IgnoredArguments = append(out.IgnoredArguments, "max_kb")
+	}
+	if kilobytes > 0 {
+		out.Compaction.MaxKilobytes = &kilobytes
+	}
+	if m.OverBudget {
+		out.Compaction.Warning = fmt.Sprintf("the image still has %d bytes after %d attempts", len(m.Data), fitAttempts)
+	}
+	return out
+}
+
+// least is the smaller limit; 0 is none.
+func least(a, b int) int {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// waitFor waits for a duration that the caller asked for.
+func waitFor(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,88 @@
+package primitives
+
+import (
+	"context"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// repeatGap is the time between two presses of a repeated key: editors that
+// draw on a canvas merge presses closer than about 10 ms.
+const repeatGap = 25 * time.Millisecond
+
+type keyboardPressIn struct {
+	Key       string   `json:"key"`
+	Modifiers []string `json:"modifiers"`
+	// Trusted is on unless it is explicitly false, which asks for events of the
+	// page: listeners hear those, the browser does not act on them.
+	Trusted *bool `json:"trusted"`
+	// Repeat counts presses; nil is one. Only trusted presses repeat.
+	Repeat *int `json:"repeat"`
+}
+
+type keyboardPressOut struct {
+	Pressed   bool        `json:"pressed"`
+	Key       string      `json:"key"`
+	Modifiers []string    `json:"modifiers"`
+	Repeat    *int        `json:"repeat,omitempty"`
+	Fidelity  string      `json:"fidelity"`
+	Dialog    *seenDialog `json:"dialog,omitempty"`
+}
+
+// keyboardPress presses a key or chord. Modifiers go down as keys of their own
+// before it and come up after it, also when it fails.
+var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, in keyboardPressIn) (keyboardPressOut, error) {
+	c, err := parseChord(in.Key, in.Modifiers)
+	if err != nil {
+		return keyboardPressOut{}, err
+	}
+	out := keyboardPressOut{Pressed: true, Key: c.Name, Modifiers: c.Modifiers, Fidelity: fidelityTrusted}
+	if in.Trusted != nil && !*in.Trusted {
+		out.Fidelity = fidelitySynthetic
+		return out, pressSynthetic(ctx, p, c)
+	}
+	repeat := 1
+	if in.Repeat != nil {
+		repeat = *in.Repeat
+	}
+	out.Repeat = &repeat
+	if repeat == 0 {
+		out.Pressed = false
+		return out, nil
+	}
+	if err := pressChord(ctx, p, c, repeat); err != nil {
+		return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
+	}
+	out.Dialog = dialogOf(p)
+	return out, nil
+})
+
+// pressChord sends discrete presses, never the browser's own auto-repeat.
+func pressChord(ctx context.Context, p Page, c chord, repeat int) error {
+	down, up := holdModifiers(c.Mask)
+	keyDown, keyUp := c.Hit.press(c.Mask)
+	events := make([]KeyEvent, 0, len(down)+2*repeat+len(up))
+	events = append(events, down...)
+	for n := 1; n <= repeat; n++ {
+		release := keyUp
+		if n < repeat {
+			release.Delay = repeatGap
+		}
+		events = append(events, keyDown, release)
+	}
+	if err := p.Keys(ctx, append(events, up...)...); err != nil {
+		release := keyUp
+		releaseKeys(ctx, p, append([]KeyEvent{release}, up...))
+		return err
+	}
+	return nil
+}
+
+func pressSynthetic(ctx context.Context, p Page, c chord) error {
+	down, _ := c.Hit.press(c.Mask)
+	return callFocused(ctx, p, "keyboard_synthetic", map[string]any{
+		"key": down.Key, "code": down.Code,
+		"alt": c.Mask&ModAlt != 0, "control": c.Mask&ModControl != 0, "meta": c.Mask&ModMeta != 0, "shift": c.Mask&ModShift != 0,
+	}, nil)
+}

@@ -1,0 +1,101 @@
+package primitives
+
+import (
+	"context"
+	"unicode/utf16"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type textTypeIn struct {
+	Text    coercedText `json:"text"`
+	Trusted bool        `json:"trusted"`
+	// Mode is for the path that is not trusted: "replace", anything else
+	// appends.
+	Mode string `json:"mode"`
+	// SelectBackChars extends the selection to the left before typing, so that
+	// the text replaces that many characters. Trusted only.
+	SelectBackChars float64 `json:"select_back_chars"`
+}
+
+// textTypeOut is the trusted result; the other path answers as text.insert.
+type textTypeOut struct {
+	Typed        bool        `json:"typed"`
+	Length       int         `json:"length"` // UTF-16 units
+	SelectedBack int         `json:"selected_back"`
+	Fidelity     string      `json:"fidelity"`
+	Dialog       *seenDialog `json:"dialog,omitempty"`
+}
+
+// textType types at the focus. Trusted typing sends key events per code point
+// and never the browser's text insertion, which editors that draw on a canvas
+// drop while something is selected.
+var textType = Define("text.type", func(ctx context.Context, p Page, in textTypeIn) (any, error) {
+	if !in.Trusted {
+		return insertText(ctx, p, nil, string(in.Text), in.Mode)
+	}
+	back := int(in.SelectBackChars)
+	if back > 0 {
+		left, err := parseChord("Shift+ArrowLeft", nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := pressChord(ctx, p, left, back); err != nil {
+			return nil, fault.Wrap(fault.TrustedTextFailed, err, "selecting back")
+		}
+	}
+	if err := typeText(ctx, p, string(in.Text)); err != nil {
+		return nil, err
+	}
+	return textTypeOut{Typed: true, Length: utf16Length(string(in.Text)), SelectedBack: back, Fidelity: fidelityTrusted, Dialog: dialogOf(p)}, nil
+})
+
+// typeBatch is how many characters are sent before their events are awaited: a
+// cancelled call then stops within a moment, and the browser's queue stays
+// short.
+const typeBatch = 256
+
+// typeText sends one press per code point in pipelined batches. A line break is
+// Enter and a tab is Tab, as a person would type them.
+func typeText(ctx context.Context, p Page, text string) error {
+	presses, err := typingEvents(text)
+	if err != nil {
+		return err
+	}
+	for sent := 0; sent < len(presses); {
+		n := min(2*typeBatch, len(presses)-sent)
+		if err := p.Keys(ctx, presses[sent:sent+n]...); err != nil {
+			f := fault.Wrap(fault.TrustedTextFailed, err, "typing")
+			return f.With("characters_sent_before", sent/2).With("characters", len(presses)/2)
+		}
+		sent += n
+	}
+	return nil
+}
+
+func typingEvents(text string) ([]KeyEvent, error) {
+	runes := []rune(text)
+	events := make([]KeyEvent, 0, 2*len(runes))
+	for i, r := range runes {
+		if r == '\n' && i > 0 && runes[i-1] == '\r' {
+			continue // one line break
+		}
+		hit, ok := findKey(string(r))
+		if !ok {
+			return nil, fault.New(fault.InvalidInput, "the text has a control character that no key types").
+				With("position", i).With("code_point", int(r))
+		}
+		down, up := hit.press(0)
+		events = append(events, down, up)
+	}
+	return events, nil
+}
+
+// utf16Length is the length that JavaScript would report.
+func utf16Length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
