@@ -61,7 +61,7 @@ questions.element_info = async (args) => {
       remember(target, m.rect);
     }
     const gone = !m.rendered || !isConnected(target);
-    if (!gone && (m.clickable || args.partial)) return elementInfo(args, nodes.filter(isConnected), m, initial, performed, still, view);
+    if (!gone && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(args, nodes.filter(isConnected), m, initial, performed, still, view);
     if (performance.now() >= deadline && !(gone && round < 2)) {
       throw new Fault('target_not_actionable', reasonNot(m), {
         locator, initial_visibility: initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),

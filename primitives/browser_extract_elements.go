@@ -1,0 +1,36 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+)
+
+type browserExtractElementsIn struct {
+	Scope        *extractScope  `json:"scope,omitempty"`
+	ItemSelector string         `json:"item_selector"`
+	Fields       []extractField `json:"fields"`
+}
+
+// extractScope is passed on as it came; only the frame is ours to resolve.
+type extractScope = locator
+
+type extractField struct {
+	Name       string   `json:"name"`
+	Selector   *string  `json:"selector,omitempty"`
+	Attribute  *string  `json:"attribute,omitempty"`
+	Attributes []string `json:"attributes,omitempty"`
+}
+
+// browserExtractElements reads rows. It sees what is visible, so an empty
+// answer may mean that the page must be scrolled first. The scope's text is
+// cut at 4,000 UTF-16 units: with the default scope it is the whole page.
+var browserExtractElements = Define("browser.extract_elements", func(ctx context.Context, p Page, in browserExtractElementsIn) (json.RawMessage, error) {
+	var out json.RawMessage
+	args := map[string]any{"item_selector": in.ItemSelector, "fields": in.Fields}
+	var frame frameSelectors
+	if in.Scope != nil {
+		args["scope"], frame = in.Scope, in.Scope.frame
+	}
+	err := callIn(ctx, p, frame, args, "extract", &out)
+	return out, err
+})

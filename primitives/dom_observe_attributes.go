@@ -1,0 +1,30 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+)
+
+type domObserveAttributesIn struct {
+	Selector        *string        `json:"selector,omitempty"`
+	Attributes      []string       `json:"attributes"`
+	TextContains    *string        `json:"text_contains,omitempty"`
+	MaxMatches      *float64       `json:"max_matches,omitempty"`
+	MaxPayloadBytes *float64       `json:"max_payload_bytes,omitempty"`
+	Frame           frameSelectors `json:"frame,omitempty"`
+}
+
+// domObserveAttributes enumerates matches wherever they are; each says whether
+// it is visible, so the two questions stay apart.
+var domObserveAttributes = Define("dom.observe.attributes", func(ctx context.Context, p Page, in domObserveAttributesIn) (json.RawMessage, error) {
+	var out json.RawMessage
+	args := optional(map[string]any{"attributes": in.Attributes}, "selector", in.Selector)
+	if in.Attributes == nil {
+		args["attributes"] = []string{}
+	}
+	optional(args, "text_contains", in.TextContains)
+	optional(args, "max_matches", in.MaxMatches)
+	optional(args, "max_payload_bytes", in.MaxPayloadBytes)
+	err := callIn(ctx, p, in.Frame, args, "observe_attributes", &out)
+	return out, err
+})

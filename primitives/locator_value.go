@@ -1,0 +1,18 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+)
+
+type locatorValueIn struct {
+	Locator locator `json:"locator"`
+}
+
+// locatorValue reads the live value property; the attribute keeps what the
+// document said at first.
+var locatorValue = Define("locator.value", func(ctx context.Context, p Page, in locatorValueIn) (json.RawMessage, error) {
+	var out json.RawMessage
+	err := callIn(ctx, p, in.Locator.frame, map[string]any{"locator": in.Locator}, "value", &out)
+	return out, err
+})

@@ -1,0 +1,153 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type locatorWaitForIn struct {
+	Locator   locator `json:"locator"`
+	State     string  `json:"state"`
+	TimeoutMS *int    `json:"timeout_ms"`
+}
+
+type locatorWaitForOut struct {
+	Matched   bool   `json:"matched"`
+	State     string `json:"state"`
+	ElapsedMS int64  `json:"elapsed_ms"`
+}
+
+const (
+	waitDefault = 1000 * time.Millisecond
+	waitLongest = 30 * time.Second
+	// viewSlice bounds how long a wait inside a frame trusts what it knows of
+	// the frame's place: its ancestors scroll without telling it.
+	viewSlice = 250 * time.Millisecond
+	// frameRetry is the pause before a frame that is just being attached or
+	// replaced is looked for again; nothing in a page announces that.
+	frameRetry = 20 * time.Millisecond
+)
+
+// locatorWaitFor waits in the page and answers as soon as the state holds. It
+// is not a delay: a state that holds already is answered at once. A navigation
+// ends the wait in the old document and continues it in the new one.
+var locatorWaitFor = Define("locator.wait_for", func(ctx context.Context, p Page, in locatorWaitForIn) (locatorWaitForOut, error) {
+	w := waiting{in: in, timeout: waitDefault, start: time.Now()}
+	if w.in.State == "" {
+		w.in.State = "visible"
+	}
+	if in.TimeoutMS != nil {
+		w.timeout = min(time.Duration(*in.TimeoutMS)*time.Millisecond, waitLongest)
+	}
+	for {
+		err := w.once(ctx, p)
+		if err == nil {
+			return locatorWaitForOut{true, w.in.State, time.Since(w.start).Milliseconds()}, nil
+		}
+		if ctx.Err() != nil {
+			return locatorWaitForOut{}, err
+		}
+		switch code := fault.CodeOf(err); {
+		case code == fault.PageNavigated && w.left() > 0:
+			w.last = err
+		case code == fault.PageNavigated:
+			return locatorWaitForOut{}, w.timedOut(w.last)
+		case isFrameFault(code) && len(in.Locator.frame) > 0:
+			if w.absent() {
+				// What is not there is neither attached nor visible.
+				return locatorWaitForOut{true, w.in.State, time.Since(w.start).Milliseconds()}, nil
+			}
+			w.last = err
+			if w.left() <= 0 || !pause(ctx, frameRetry) {
+				return locatorWaitForOut{}, w.timedOut(err)
+			}
+		case code == fault.Timeout && w.left() > 0:
+			w.last = err // a slice ended
+		case code == fault.Timeout:
+			return locatorWaitForOut{}, w.timedOut(err)
+		default:
+			return locatorWaitForOut{}, err
+		}
+	}
+})
+
+type waiting struct {
+	in      locatorWaitForIn
+	timeout time.Duration
+	start   time.Time
+	last    error
+}
+
+func (w *waiting) left() time.Duration { return w.timeout - time.Since(w.start) }
+
+// absent says whether the state is one that holds where there is nothing.
+func (w *waiting) absent() bool { return w.in.State == "hidden" || w.in.State == "detached" }
+
+// once waits in the documents that are there now.
+func (w *waiting) once(ctx context.Context, p Page) error {
+	var at place
+	for _, selector := range w.in.Locator.frame {
+		args := map[string]any{"selector": selector, "view": at.view}
+		fn := "frame_view"
+		if !w.absent() {
+			fn, args["timeout_ms"] = "frame_wait", w.milliseconds(w.left())
+		}
+		var step frameStep
+		if err := p.Call(ctx, at.frame, fn, args, &step); err != nil {
+			return err
+		}
+		next, err := at.into(ctx, p, selector, step)
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	left := w.left()
+	if at.view != nil && (w.in.State == "visible" || w.in.State == "hidden") {
+		left = min(left, viewSlice)
+	}
+	args := map[string]any{"locator": w.in.Locator, "state": w.in.State, "timeout_ms": w.milliseconds(left)}
+	if at.view != nil {
+		args["view"] = at.view
+	}
+	return p.Call(ctx, at.frame, "wait_for", args, nil)
+}
+
+func (w *waiting) milliseconds(d time.Duration) int64 { return max(0, d.Milliseconds()) }
+
+// timedOut is the timeout of the whole wait, with the evidence of its last
+// look.
+func (w *waiting) timedOut(last error) error {
+	out := fault.New(fault.Timeout, "the locator did not reach the state in time")
+	var e *fault.Error
+	if errors.As(last, &e) {
+		for k, v := range e.Evidence {
+			out.With(k, v)
+		}
+		if isFrameFault(e.Code) {
+			out.Message = "the frame of the locator did not appear in time"
+		}
+	}
+	loc, _ := json.Marshal(w.in.Locator)
+	return out.With("locator", json.RawMessage(loc)).With("state", w.in.State).With("timeout_ms", w.timeout.Milliseconds())
+}
+
+func isFrameFault(code fault.Code) bool {
+	return code == fault.FrameNotFound || code == fault.FrameCrossOrigin
+}
+
+// pause waits for d and says whether the context still stands.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
