@@ -1,0 +1,436 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// ToolCall is one call of an agent, as POST /mcp/tools/call takes it. Routing
+// fields and timeout_ms may also stand in Arguments.
+type ToolCall struct {
+	Name                string          `json:"name"`
+	Arguments           json.RawMessage `json:"arguments,omitempty"`
+	TargetRuntimeID     string          `json:"target_runtime_id,omitempty"`
+	TargetRuntimeKey    string          `json:"target_runtime_key,omitempty"`
+	TargetURLContains   string          `json:"target_url_contains,omitempty"`
+	TargetTitleContains string          `json:"target_title_contains,omitempty"`
+	TimeoutMS           int64           `json:"timeout_ms,omitempty"`
+}
+
+// ToolResult is the one answer to a ToolCall. OK means that the runtime
+// answered with an output; the output may report a failure of its own.
+type ToolResult struct {
+	OK        bool            `json:"ok"`
+	CallID    *string         `json:"call_id"`
+	RuntimeID string          `json:"runtime_id,omitempty"`
+	Output    json.RawMessage `json:"output"`
+	Error     json.RawMessage `json:"error"`
+	// Status is the HTTP status: 200 whenever a runtime answered.
+	Status int `json:"-"`
+}
+
+// Code returns the error code of a failed call, "" if there is none.
+func (r ToolResult) Code() fault.Code {
+	var e struct {
+		Code fault.Code `json:"code"`
+	}
+	_ = json.Unmarshal(r.Error, &e)
+	return e.Code
+}
+
+// maxTimeout bounds the time a call may ask for.
+const maxTimeout = time.Hour
+
+// pending is a call that was sent and not answered.
+type pending struct {
+	id, runtimeID string
+	order         int64
+	frame         []byte
+	done          chan ToolResult // capacity 1
+	progress      json.RawMessage // the last action_progress; protected by Hub.mu
+}
+
+// Call routes one call to one runtime and waits for its answer. It always
+// returns within the time of the call, the wait for a runtime that is coming
+// back, one probe and the grace included.
+func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
+	if call.Name == "" {
+		return refused(fault.New(fault.InvalidInput, "name is required").With("missing_required", []string{"name"}))
+	}
+	args, err := arguments(call.Arguments)
+	if err != nil {
+		return refused(err)
+	}
+	sel, timeout, err := h.lift(&call, args)
+	if err != nil {
+		return refused(err)
+	}
+	if answer := h.own(call.Name); answer != nil {
+		out, err := answer(args, sel)
+		if err != nil {
+			return refused(err)
+		}
+		return ToolResult{OK: true, Output: marshal(out), Status: http.StatusOK}
+	}
+	if err := h.ownerNamed(call.Name, args, sel); err != nil {
+		return refused(err)
+	}
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, timeout+h.opts.Grace)
+	defer cancel()
+	e, err := h.find(ctx, sel)
+	if err != nil {
+		return refused(err)
+	}
+	left := max(timeout-time.Since(start), time.Millisecond)
+	return h.dispatch(ctx, e, call.Name, marshal(args), left)
+}
+
+// arguments decodes the top level; absent and null are an empty object.
+func arguments(raw json.RawMessage) (map[string]json.RawMessage, *fault.Error) {
+	args := map[string]json.RawMessage{}
+	if len(raw) == 0 || string(raw) == "null" {
+		return args, nil
+	}
+	if json.Unmarshal(raw, &args) != nil {
+		return nil, fault.New(fault.InvalidInput, "arguments is not an object").With("path", "/arguments")
+	}
+	return args, nil
+}
+
+// lift takes routing and time out of the arguments; fields of the call itself
+// win.
+func (h *Hub) lift(call *ToolCall, args map[string]json.RawMessage) (Selector, time.Duration, *fault.Error) {
+	sel := Selector{call.TargetRuntimeID, call.TargetRuntimeKey, call.TargetURLContains, call.TargetTitleContains}
+	for name, to := range map[string]*string{
+		"target_runtime_id": &sel.RuntimeID, "target_runtime_key": &sel.RuntimeKey,
+		"target_url_contains": &sel.URLContains, "target_title_contains": &sel.TitleContains,
+	} {
+		raw, ok := args[name]
+		if !ok {
+			continue
+		}
+		var s *string
+		if json.Unmarshal(raw, &s) != nil {
+			return sel, 0, fault.New(fault.InvalidInput, "%s is not a string", name).With("path", "/arguments/"+name)
+		}
+		if *to == "" && s != nil {
+			*to = *s
+		}
+		delete(args, name)
+	}
+	// It speaks to the upstream bridge, which asks for a reason before it lets
+	// a primitive through.
+	delete(args, "policy_exception_report")
+
+	timeout := h.opts.DispatchTimeout
+	ms := call.TimeoutMS
+	if raw, ok := args["timeout_ms"]; ok {
+		var inner float64
+		if json.Unmarshal(raw, &inner) != nil || inner < 0 {
+			return sel, 0, fault.New(fault.InvalidInput, "timeout_ms is not a number of milliseconds").With("path", "/arguments/timeout_ms")
+		}
+		if h.declares(call.Name, "timeout_ms") {
+			// The tool's own time, for instance how long locator.wait_for waits.
+			// The call gets that and its usual time on top.
+			timeout += time.Duration(inner * float64(time.Millisecond))
+		} else {
+			delete(args, "timeout_ms")
+			if ms == 0 {
+				ms = int64(inner)
+			}
+		}
+	}
+	if ms < 0 {
+		return sel, 0, fault.New(fault.InvalidInput, "timeout_ms is negative").With("path", "/timeout_ms")
+	}
+	if ms > 0 {
+		timeout = time.Duration(min(ms, maxTimeout.Milliseconds())) * time.Millisecond
+	}
+	return sel, min(timeout, maxTimeout), nil
+}
+
+// ownerNamed refuses a tab number without a runtime: numbers of two browsers
+// may be equal.
+func (h *Hub) ownerNamed(name string, args map[string]json.RawMessage, sel Selector) *fault.Error {
+	switch name {
+	case "browser.claimed_tabs.activate", "browser.navigate", "browser.close_tab", "browser.dismiss_dialog":
+	default:
+		return nil
+	}
+	id, ok := args["tab_id"]
+	if !ok || string(id) == "null" || !sel.zero() {
+		return nil
+	}
+	h.mu.Lock()
+	several := len(h.runtimes) > 1
+	h.mu.Unlock()
+	if !several {
+		return nil
+	}
+	return fault.New(fault.OwnerRuntimeRequired, "a call with tab_id must name the runtime that owns the tab").
+		With("tool", name).With("tab_id", id).With("required", "target_runtime_id").Next("list the tabs with browser.claimed_tabs.list")
+}
+
+// find returns the runtime of sel, alive. It waits a moment for one whose
+// connection was just lost, and probes one that has been quiet.
+func (h *Hub) find(ctx context.Context, sel Selector) (*entry, *fault.Error) {
+	wait := time.NewTimer(max(h.opts.ReturnWithin, 0))
+	defer wait.Stop()
+	for {
+		h.mu.Lock()
+		e, err := h.choose(sel)
+		changed, returning := h.changed, err != nil && err.Code != fault.AmbiguousRuntime && h.returning(sel)
+		var quiet time.Duration
+		if e != nil {
+			quiet = time.Since(e.seen)
+		}
+		h.mu.Unlock()
+		switch {
+		case e != nil && quiet > h.opts.Fresh:
+			if err := h.probe(ctx, e); err != nil {
+				return nil, err
+			}
+			return e, nil
+		case e != nil:
+			return e, nil
+		case !returning:
+			return nil, err
+		}
+		select {
+		case <-changed:
+		case <-wait.C:
+			return nil, err
+		case <-h.closing:
+			return nil, closingError()
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// returning reports whether sel meant a runtime that was connected a moment
+// ago. mu is held.
+func (h *Hub) returning(sel Selector) bool {
+	for _, l := range h.lost {
+		if time.Since(l.at) < h.opts.ReturnWithin && sel.matches(l.entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// probe asks e whether it is there, and evicts it if not.
+func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
+	id := h.opts.NewID()
+	alive := make(chan bool, 1)
+	h.mu.Lock()
+	h.probes[id] = alive
+	c := e.conn
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.probes, id)
+		h.mu.Unlock()
+	}()
+	c.send(marshal(probeItem{Type: "runtime_probe", ProbeID: id, RuntimeID: e.RuntimeID}))
+	t := time.NewTimer(h.opts.ProbeTimeout)
+	defer t.Stop()
+	select {
+	case ok := <-alive:
+		if ok {
+			return nil
+		}
+	case <-t.C:
+	case <-h.closing:
+		return closingError()
+	case <-ctx.Done():
+		return fault.Wrap(fault.Cancelled, ctx.Err(), "probing the runtime")
+	}
+	// Not when it has come back over another connection meanwhile.
+	h.removeNow(e.RuntimeID, "probe_failed", func(now *entry) bool { return now.conn == c && time.Since(now.seen) > h.opts.Fresh })
+	return fault.New(fault.TabClosed, "the runtime did not answer a probe and was removed").
+		With("runtime_id", e.RuntimeID).Next("list the connected runtimes with browser.claimed_tabs.list")
+}
+
+func (h *Hub) probed(id string, alive bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.probes[id]; c != nil {
+		select {
+		case c <- alive:
+		default:
+		}
+	}
+}
+
+// dispatch sends one call and waits for its answer.
+func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, timeout time.Duration) ToolResult {
+	start := time.Now()
+	p := h.submit(e, name, args, timeout)
+	defer func() {
+		h.mu.Lock()
+		delete(h.pending, p.id)
+		h.mu.Unlock()
+	}()
+	t := time.NewTimer(timeout + h.opts.Grace)
+	defer t.Stop()
+	var err *fault.Error
+	select {
+	case r := <-p.done:
+		return r
+	case <-h.closing:
+		err = closingError()
+	case <-t.C:
+		err = h.timedOut(p, start)
+	case <-ctx.Done():
+		if err = fault.Wrap(fault.Cancelled, ctx.Err(), "waiting for the runtime"); err.Code == fault.Timeout {
+			err = h.timedOut(p, start)
+		}
+	}
+	r := refused(err)
+	r.CallID, r.RuntimeID = &p.id, p.runtimeID
+	return r
+}
+
+// submit enters a call and sends it. The caller takes it out of pending.
+func (h *Hub) submit(e *entry, name string, args []byte, timeout time.Duration) *pending {
+	p := &pending{id: h.opts.NewID(), runtimeID: e.RuntimeID, done: make(chan ToolResult, 1)}
+	p.frame = marshal(callItem{
+		Type: "action_call", CallID: p.id, RuntimeID: e.RuntimeID, Name: name, Arguments: args, TimeoutMS: max(timeout.Milliseconds(), 1),
+	})
+	h.mu.Lock()
+	h.orders++
+	p.order = h.orders
+	h.pending[p.id] = p
+	c := e.conn
+	// Another connection may have taken the runtime over; the call goes there.
+	if now := h.runtimes[e.RuntimeID]; now != nil {
+		c = now.conn
+	}
+	// Sent under the lock, so that a runtime that comes back meanwhile gets the
+	// call once and not after a later one.
+	c.send(p.frame)
+	h.mu.Unlock()
+	return p
+}
+
+func (h *Hub) timedOut(p *pending, start time.Time) *fault.Error {
+	h.mu.Lock()
+	progress := p.progress
+	connected := h.runtimes[p.runtimeID] != nil
+	h.mu.Unlock()
+	err := fault.New(fault.DispatchTimeout, "the runtime did not answer in time; the action may still run").
+		With("call_id", p.id).With("runtime_id", p.runtimeID).With("elapsed_ms", time.Since(start).Milliseconds()).
+		With("runtime_connected", connected)
+	if progress != nil {
+		err.With("last_progress", progress)
+	}
+	return err.Next("read the page before calling again")
+}
+
+// complete ends the call that in answers: the id and the runtime must be those
+// it was sent with. Later answers find nothing.
+func (h *Hub) complete(in *item) {
+	if in.CallID == "" {
+		if in.Type == "action_error" {
+			h.log.Warn("a runtime reports an error", "runtime", in.RuntimeID)
+		}
+		return
+	}
+	h.mu.Lock()
+	p := h.pending[in.CallID]
+	if p == nil || p.runtimeID != in.RuntimeID {
+		h.mu.Unlock()
+		h.log.Debug("answer to no call", "call", in.CallID, "runtime", in.RuntimeID, "known", p != nil)
+		return
+	}
+	delete(h.pending, in.CallID)
+	h.mu.Unlock()
+	r := ToolResult{OK: in.Type == "action_call_output", CallID: &p.id, RuntimeID: p.runtimeID, Output: in.Output, Error: in.Error, Status: http.StatusOK}
+	if !r.OK && len(r.Error) == 0 {
+		r.Error = marshal(fault.New(fault.HandlerFailed, "the runtime gave no reason"))
+	}
+	p.done <- r
+}
+
+func (h *Hub) progressed(in *item, frame []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p := h.pending[in.CallID]; p != nil && p.runtimeID == in.RuntimeID {
+		p.progress = frame
+	}
+}
+
+// refused is the result of a call that no runtime has answered.
+func refused(err *fault.Error) ToolResult {
+	return ToolResult{Error: marshal(err), Status: status(err.Code)}
+}
+
+func status(code fault.Code) int {
+	switch code {
+	case fault.PermissionDenied:
+		return http.StatusForbidden
+	case fault.RuntimeNotFound, fault.TabClosed:
+		return http.StatusNotFound
+	case fault.AmbiguousRuntime, fault.RuntimeNotReady:
+		return http.StatusConflict
+	case fault.DispatchTimeout, fault.Timeout:
+		return http.StatusGatewayTimeout
+	case fault.Cancelled:
+		return http.StatusServiceUnavailable
+	case fault.Internal:
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadRequest
+}
+
+func closingError() *fault.Error {
+	return fault.New(fault.Cancelled, "the bridge is shutting down")
+}
+
+// hydrate hands the storage bundle to a runtime that announced itself.
+func (h *Hub) hydrate(e *entry) {
+	if h.opts.Bundle == nil {
+		return
+	}
+	bundle, err := h.opts.Bundle()
+	if err != nil {
+		h.log.Warn("no storage bundle", "error", err)
+		h.setHydration(map[string]any{"status": "failed", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli(), "reason": "bundle_build_failed"})
+		return
+	}
+	var b map[string]json.RawMessage
+	if json.Unmarshal(bundle, &b) != nil || b == nil {
+		h.log.Error("the storage bundle is not an object")
+		return
+	}
+	b["x_actions_json_bridge_hydration"] = json.RawMessage("true")
+	b["x_actions_json_hydration_reason"] = json.RawMessage(`"runtime_ready"`)
+	args := marshal(map[string]any{"bundle": b})
+	h.background(func(ctx context.Context) {
+		h.setHydration(map[string]any{"status": "sent", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli()})
+		r := h.dispatch(ctx, e, "storage.import_bundle", args, h.opts.DispatchTimeout)
+		var out struct {
+			OK    bool            `json:"ok"`
+			Value json.RawMessage `json:"value"`
+		}
+		_ = json.Unmarshal(r.Output, &out)
+		state := map[string]any{"status": "imported", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli(), "call_id": r.CallID, "result": out.Value}
+		if !r.OK || !out.OK {
+			state["status"], state["error"] = "import_failed", r.Error
+			h.log.Warn("a runtime did not take the storage bundle", "runtime", e.RuntimeID, "code", r.Code())
+		}
+		h.setHydration(state)
+	})
+}
+
+func (h *Hub) setHydration(state map[string]any) {
+	h.mu.Lock()
+	h.hydration = marshal(state)
+	h.mu.Unlock()
+}

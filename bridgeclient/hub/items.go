@@ -1,0 +1,85 @@
+package hub
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// item is what the hub reads of an item of a runtime. Members that only some
+// types have are nil or empty for the others.
+type item struct {
+	Type             string          `json:"type"`
+	RuntimeID        string          `json:"runtime_id"`
+	RuntimeKey       string          `json:"runtime_key"`
+	AuthorizationID  string          `json:"authorization_id"`
+	ExtensionVersion string          `json:"extension_version"`
+	Device           string          `json:"device"`
+	URL              string          `json:"url"`
+	Title            string          `json:"title"`
+	Tab              *tab            `json:"tab"`
+	Runtime          *software       `json:"runtime"`
+	Capabilities     []string        `json:"capabilities"`
+	Manifest         json.RawMessage `json:"manifest"`
+
+	CallID string          `json:"call_id"`
+	Output json.RawMessage `json:"output"`
+	Error  json.RawMessage `json:"error"`
+
+	ProbeID string `json:"probe_id"`
+	Alive   bool   `json:"alive"`
+
+	EventID string          `json:"event_id"`
+	Name    string          `json:"name"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+type tab struct {
+	TabID     json.RawMessage `json:"tab_id"`
+	ID        json.RawMessage `json:"id"`
+	WindowID  json.RawMessage `json:"window_id"`
+	WindowID2 json.RawMessage `json:"windowId"`
+	Title     string          `json:"title"`
+	URL       string          `json:"url"`
+	Active    *bool           `json:"active"`
+}
+
+type software struct {
+	RepeatsCalls bool `json:"repeats_calls"`
+}
+
+var poll = []byte(`{"type":"runtime_status"}`)
+
+type callItem struct {
+	Type      string          `json:"type"`
+	CallID    string          `json:"call_id"`
+	RuntimeID string          `json:"runtime_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+}
+
+type probeItem struct {
+	Type      string `json:"type"`
+	ProbeID   string `json:"probe_id"`
+	RuntimeID string `json:"runtime_id"`
+}
+
+type errorItem struct {
+	Type      string       `json:"type"`
+	RuntimeID string       `json:"runtime_id,omitempty"`
+	Error     *fault.Error `json:"error"`
+}
+
+// marshal encodes one of the types above, without escaping what HTML would
+// need.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,164 @@
+package hub
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// DefaultListen is where the upstream bridge listens, too.
+const DefaultListen = "127.0.0.1:17345"
+
+// Options configure a Hub. Everything has a default.
+type Options struct {
+	// Listen is a host and port. Port 0 picks a free one. An address that is
+	// not loopback needs a Token.
+	Listen string
+	// Token, when set, is required of everybody: "Authorization: Bearer", or
+	// ?token= on the WebSocket, whose browser API cannot set headers.
+	Token string
+	// AllowOrigins are the browser origins that may connect, as path.Match
+	// patterns of scheme://host[:port], for instance "chrome-extension://*".
+	// The hub's own origin is always allowed, "*" alone is refused.
+	AllowOrigins []string
+	// AllowHosts are names besides the loopback ones that a Host header may
+	// have.
+	AllowHosts []string
+
+	Logger *slog.Logger
+	// Version is shown by /health.
+	Version string
+	// NewID makes call and probe ids. Default: 128 random bits.
+	NewID func() string
+
+	// DispatchTimeout bounds a call that names no time. Default 30 s.
+	DispatchTimeout time.Duration
+	// Grace is how much longer than its time a call is waited for, so that the
+	// runtime's own, better informed timeout arrives first. Default 500 ms.
+	Grace time.Duration
+	// Heartbeat is the distance of runtime_status polls, Sweep that of the
+	// search for silent runtimes, and TTL how long one may be silent. Defaults
+	// 10 s, 10 s and 30 s.
+	Heartbeat, Sweep, TTL time.Duration
+	// Fresh is how recently a runtime must have been heard to be called without
+	// a probe, ProbeTimeout how long a probe waits. Defaults 5 s and 1.5 s.
+	Fresh, ProbeTimeout time.Duration
+	// ReturnWithin is how long a call waits for a runtime whose connection was
+	// lost shortly before. Default 3 s; negative means not at all.
+	ReturnWithin time.Duration
+
+	// MaxBody bounds an HTTP request, MaxMessage a WebSocket message. Defaults
+	// 64 MiB and 256 MiB.
+	MaxBody, MaxMessage int64
+	// MaxQueued bounds the bytes that wait for one runtime connection; a
+	// runtime that does not read them loses the connection. Default 256 MiB.
+	MaxQueued int
+	// KeepEvents is how many page events are kept for readers that come later.
+	// Default 1000.
+	KeepEvents int
+
+	// Bundle, when set, gives the storage bundle that every runtime gets after
+	// it announced itself.
+	Bundle func() (json.RawMessage, error)
+	// Observe sees every item in both directions, one at a time, in order. It
+	// must not block, must not call the hub, and must not change the item.
+	Observe func(Observation)
+	// OnRuntime hears of runtimes that come, change and go. It must not block.
+	OnRuntime func(RuntimeChange)
+}
+
+// Direction of an item.
+type Direction string
+
+const (
+	ToBridge  Direction = "runtime→bridge"
+	ToRuntime Direction = "bridge→runtime"
+)
+
+// Observation is one item that passed.
+type Observation struct {
+	At         time.Time
+	Dir        Direction
+	Connection int64
+	Item       json.RawMessage
+}
+
+// RuntimeChange is what OnRuntime hears.
+type RuntimeChange struct {
+	Kind    string // connected, changed, removed
+	Reason  string // removed: tab_closed, connection_lost, superseded, probe_failed, liveness_sweep, shutdown
+	Runtime Runtime
+}
+
+func (o *Options) check() error {
+	if o.Listen == "" {
+		o.Listen = DefaultListen
+	}
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return &fault.Error{Code: fault.InvalidInput, Message: "the listen address is not host:port", Err: err}
+	}
+	if !loopback(host) && o.Token == "" {
+		return fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs a token", o.Listen).
+			Next("give a token, or listen on " + DefaultListen)
+	}
+	for _, p := range o.AllowOrigins {
+		if p == "*" {
+			return fault.New(fault.PermissionDenied, "the origin pattern * would let every web page drive the tabs")
+		}
+		if _, err := path.Match(p, ""); err != nil || !strings.Contains(p, "://") {
+			return fault.New(fault.InvalidInput, "the origin pattern %q is not of the form scheme://host", p)
+		}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.NewID == nil {
+		o.NewID = newID
+	}
+	set(&o.DispatchTimeout, 30*time.Second)
+	set(&o.Grace, 500*time.Millisecond)
+	set(&o.Heartbeat, 10*time.Second)
+	set(&o.Sweep, 10*time.Second)
+	set(&o.TTL, 30*time.Second)
+	set(&o.Fresh, 5*time.Second)
+	set(&o.ProbeTimeout, 1500*time.Millisecond)
+	if o.ReturnWithin == 0 {
+		o.ReturnWithin = 3 * time.Second
+	}
+	set(&o.MaxBody, 64<<20)
+	set(&o.MaxMessage, 256<<20)
+	set(&o.MaxQueued, 256<<20)
+	set(&o.KeepEvents, 1000)
+	return nil
+}
+
+func set[T ~int | ~int64](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// loopback reports whether host names this machine and no other. The empty
+// host of ":8080" means every interface.
+func loopback(host string) bool {
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

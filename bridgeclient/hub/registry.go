@@ -1,0 +1,382 @@
+package hub
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Runtime is a connected runtime as GET /runtimes shows it.
+type Runtime struct {
+	RuntimeID        string `json:"runtime_id"`
+	RuntimeKey       string `json:"runtime_key,omitempty"`
+	URL              string `json:"url"`
+	Title            string `json:"title"`
+	Host             string `json:"host"`
+	IsLive           bool   `json:"is_live"`
+	ExtensionVersion string `json:"extension_version"`
+	ConnectedAtMS    int64  `json:"connected_at_ms"`
+	LastSeenMS       int64  `json:"last_seen_ms"`
+	Device           string `json:"device,omitempty"`
+}
+
+// entry is a registered runtime. Protected by Hub.mu.
+type entry struct {
+	Runtime
+	order           int64 // of registration, for stable lists
+	authorizationID string
+	tabID, windowID json.RawMessage
+	browserActive   *bool
+	capabilities    []string
+	tools           []Tool // of its manifest
+	repeats         bool
+	conn            *conn
+	seen            time.Time
+}
+
+// register enters or replaces the runtime of a runtime_ready.
+func (h *Hub) register(c *conn, in *item) {
+	now := time.Now()
+	e := &entry{
+		Runtime: Runtime{
+			RuntimeID: in.RuntimeID, RuntimeKey: in.RuntimeKey, URL: in.URL, Title: in.Title, IsLive: true,
+			ExtensionVersion: in.ExtensionVersion, ConnectedAtMS: now.UnixMilli(), LastSeenMS: now.UnixMilli(), Device: in.Device,
+		},
+		authorizationID: in.AuthorizationID, capabilities: in.Capabilities,
+		repeats: in.Runtime != nil && in.Runtime.RepeatsCalls,
+		tools:   manifestTools(in.Manifest), conn: c, seen: now,
+	}
+	if t := in.Tab; t != nil {
+		e.Title = cmp.Or(t.Title, e.Title)
+		e.URL = cmp.Or(e.URL, t.URL)
+		e.tabID, e.windowID, e.browserActive = t.TabID, t.WindowID, t.Active
+		if e.tabID == nil {
+			e.tabID = t.ID
+		}
+		if e.windowID == nil {
+			e.windowID = t.WindowID2
+		}
+	}
+	e.Host = hostName(e.URL)
+
+	h.mu.Lock()
+	if c.gone {
+		h.mu.Unlock()
+		return
+	}
+	var changes []RuntimeChange
+	var orphaned *conn
+	kind := "connected"
+	var again []*pending
+	if old := h.runtimes[e.RuntimeID]; old != nil {
+		kind = "changed"
+		e.order, e.ConnectedAtMS = old.order, old.ConnectedAtMS
+		if e.tools == nil {
+			e.tools = old.tools // a later announcement leaves the catalog out
+		}
+		if old.conn != c {
+			again = h.inFlight(e)
+			if !h.serves(old.conn, e.RuntimeID) {
+				orphaned = old.conn
+			}
+		}
+	} else {
+		h.orders++
+		e.order = h.orders
+		again = h.inFlight(e)
+	}
+	// A runtime_key names a tab for good, so its older runtime is gone. Its
+	// connection is closed only when it served nothing else, and never when it
+	// is the one that just spoke.
+	for id, old := range h.runtimes {
+		if id != e.RuntimeID && e.RuntimeKey != "" && old.RuntimeKey == e.RuntimeKey {
+			changes = append(changes, h.remove(id, "superseded"))
+			if old.conn != c && !h.serves(old.conn, id) {
+				orphaned = old.conn
+			}
+		}
+	}
+	h.runtimes[e.RuntimeID] = e
+	delete(h.lost, e.RuntimeID)
+	if h.runtimes[h.active] == nil {
+		h.active = e.RuntimeID
+	}
+	h.touchChanged()
+	// Under the lock, so that no later call overtakes them.
+	for _, p := range again {
+		h.log.Debug("sending a call again", "call", p.id, "runtime", p.runtimeID)
+		c.send(p.frame)
+	}
+	h.mu.Unlock()
+
+	changes = append(changes, RuntimeChange{Kind: kind, Runtime: e.Runtime})
+	h.announce(changes...)
+	if orphaned != nil {
+		orphaned.end("superseded")
+	}
+	h.hydrate(e)
+}
+
+// serves reports whether c carries a runtime other than id. mu is held.
+func (h *Hub) serves(c *conn, id string) bool {
+	for _, e := range h.runtimes {
+		if e.conn == c && e.RuntimeID != id {
+			return true
+		}
+	}
+	return false
+}
+
+// inFlight returns the calls to send again now that e is back. mu is held.
+func (h *Hub) inFlight(e *entry) []*pending {
+	if !e.repeats {
+		return nil
+	}
+	var out []*pending
+	for _, p := range h.pending {
+		if p.runtimeID == e.RuntimeID {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
+	return out
+}
+
+// remove takes a runtime out. mu is held.
+func (h *Hub) remove(id, reason string) RuntimeChange {
+	e := h.runtimes[id]
+	delete(h.runtimes, id)
+	if reason == "connection_lost" {
+		h.lost[id] = lostRuntime{e, time.Now()}
+	}
+	if h.active == id {
+		h.active = ""
+		for _, o := range h.sorted() {
+			h.active = o.RuntimeID
+			break
+		}
+	}
+	h.touchChanged()
+	gone := e.Runtime
+	gone.IsLive = false
+	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: gone}
+}
+
+// lostRuntime is a runtime whose connection ended a moment ago.
+type lostRuntime struct {
+	*entry
+	at time.Time
+}
+
+func (h *Hub) removeNow(id, reason string, if_ func(*entry) bool) {
+	h.mu.Lock()
+	var changes []RuntimeChange
+	if e := h.runtimes[id]; e != nil && (if_ == nil || if_(e)) {
+		changes = append(changes, h.remove(id, reason))
+	}
+	h.mu.Unlock()
+	h.announce(changes...)
+}
+
+// dropConn removes the runtimes that were registered through c.
+func (h *Hub) dropConn(c *conn, reason string) {
+	h.mu.Lock()
+	c.gone = true
+	var changes []RuntimeChange
+	for _, e := range h.sorted() {
+		if e.conn == c {
+			changes = append(changes, h.remove(e.RuntimeID, reason))
+		}
+	}
+	h.mu.Unlock()
+	h.announce(changes...)
+}
+
+// sweep removes runtimes that have been silent for longer than the TTL.
+func (h *Hub) sweep() {
+	h.mu.Lock()
+	var changes []RuntimeChange
+	for _, e := range h.sorted() {
+		if time.Since(e.seen) > h.opts.TTL {
+			changes = append(changes, h.remove(e.RuntimeID, "liveness_sweep"))
+		}
+	}
+	for id, l := range h.lost {
+		if time.Since(l.at) > max(h.opts.ReturnWithin, 0) {
+			delete(h.lost, id)
+		}
+	}
+	h.mu.Unlock()
+	h.announce(changes...)
+}
+
+func (h *Hub) announce(changes ...RuntimeChange) {
+	for _, ch := range changes {
+		if ch.Kind != "changed" {
+			h.log.Info("runtime "+ch.Kind, "runtime", ch.Runtime.RuntimeID, "reason", ch.Reason)
+		}
+		if h.opts.OnRuntime != nil {
+			h.opts.OnRuntime(ch)
+		}
+	}
+}
+
+// touch notes a sign of life.
+func (h *Hub) touch(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.runtimes[id]; e != nil {
+		e.seen = time.Now()
+		e.LastSeenMS = e.seen.UnixMilli()
+	}
+}
+
+// touchChanged wakes who waits for a runtime to come. mu is held.
+func (h *Hub) touchChanged() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// sorted returns the registered runtimes, oldest first. mu is held.
+func (h *Hub) sorted() []*entry {
+	out := make([]*entry, 0, len(h.runtimes))
+	for _, e := range h.runtimes {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b *entry) int { return cmp.Compare(a.order, b.order) })
+	return out
+}
+
+// live returns the runtimes that were heard within the TTL. mu is held.
+func (h *Hub) live() []*entry {
+	return slices.DeleteFunc(h.sorted(), func(e *entry) bool { return time.Since(e.seen) > h.opts.TTL })
+}
+
+// Runtimes returns the connected runtimes, in the order of their arrival.
+func (h *Hub) Runtimes() []Runtime {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return rows(h.live())
+}
+
+// Active returns the id of the runtime that a call without a selector goes to
+// when there are several; "" when there is none.
+func (h *Hub) Active() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.active
+}
+
+func rows(list []*entry) []Runtime {
+	out := make([]Runtime, len(list))
+	for i, e := range list {
+		out[i] = e.Runtime
+	}
+	return out
+}
+
+// Selector chooses a runtime. All set fields must match; texts are
+// case-insensitive substrings.
+type Selector struct {
+	RuntimeID     string
+	RuntimeKey    string
+	URLContains   string
+	TitleContains string
+}
+
+func (s Selector) zero() bool { return s == Selector{} }
+
+func (s Selector) matches(e *entry) bool {
+	return (s.RuntimeID == "" || s.RuntimeID == e.RuntimeID) &&
+		(s.RuntimeKey == "" || s.RuntimeKey == e.RuntimeKey) &&
+		contains(e.URL, s.URLContains) && contains(e.Title, s.TitleContains)
+}
+
+func contains(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// candidate is what an error says about a runtime that could have been meant.
+type candidate struct {
+	RuntimeID  string `json:"runtime_id"`
+	RuntimeKey string `json:"runtime_key,omitempty"`
+	URL        string `json:"url"`
+	Title      string `json:"title"`
+}
+
+func candidates(list []*entry) []candidate {
+	const most = 10 // evidence is bounded
+	out := []candidate{}
+	for _, e := range list[:min(len(list), most)] {
+		out = append(out, candidate{e.RuntimeID, e.RuntimeKey, clip(e.URL), clip(e.Title)})
+	}
+	return out
+}
+
+func clip(s string) string {
+	const limit = 100
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "..."
+}
+
+// choose finds the one runtime of s. mu is held.
+func (h *Hub) choose(s Selector) (*entry, *fault.Error) {
+	all := h.sorted()
+	if s.zero() {
+		switch {
+		case len(all) == 0:
+			return nil, fault.New(fault.RuntimeNotReady, "no runtime is connected").
+				Next("connect a runtime to /extension, then call again")
+		case len(all) == 1:
+			return all[0], nil
+		case h.runtimes[h.active] != nil:
+			return h.runtimes[h.active], nil
+		}
+		return nil, fault.New(fault.AmbiguousRuntime, "several runtimes are connected and none is active").
+			With("candidates", candidates(all)).Next("name one with target_runtime_id")
+	}
+	var fit []*entry
+	for _, e := range all {
+		if s.matches(e) {
+			fit = append(fit, e)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		e := fault.New(fault.RuntimeNotFound, "no connected runtime matches the selector").With("selector", s.evidence())
+		e.With("runtimes", candidates(all))
+		return nil, e.Next("list the connected runtimes with browser.claimed_tabs.list")
+	case 1:
+		return fit[0], nil
+	}
+	return nil, fault.New(fault.AmbiguousRuntime, "%d runtimes match the selector; the call was sent to none", len(fit)).
+		With("selector", s.evidence()).With("candidates", candidates(fit)).Next("name one with target_runtime_id")
+}
+
+func (s Selector) evidence() map[string]string {
+	out := map[string]string{}
+	for k, v := range map[string]string{
+		"target_runtime_id": s.RuntimeID, "target_runtime_key": s.RuntimeKey,
+		"target_url_contains": s.URLContains, "target_title_contains": s.TitleContains,
+	} {
+		if v != "" {
+			out[k] = clip(v)
+		}
+	}
+	return out
+}
+
+func hostName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
