@@ -69,7 +69,8 @@ type Limits struct {
 	OutputBytes int           // UTF-8 bytes of the value's JSON; default 16,000
 }
 
-// Value is the outcome of an evaluation: JSON text, or undefined.
+// Value is the outcome of an evaluation: JSON text, or undefined. The text
+// shares no memory with the input, which the caller may reuse.
 type Value struct {
 	JSON      json.RawMessage // nil when Undefined
 	Undefined bool
