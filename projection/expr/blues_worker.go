@@ -24,27 +24,20 @@ const maxWorkerStack = 64 << 20
 
 // MaybeWorker is the other half of the blues engine, which runs the own
 // executable as its worker. In a worker it serves until the host is gone and
-// returns true: the caller must then return from main. Otherwise it returns
-// false at once. Call it first in main, and first in TestMain of packages
-// whose tests evaluate expressions:
-//
-//	if expr.MaybeWorker() {
-//		return
-//	}
-func MaybeWorker() bool {
+// then ends the process; otherwise it returns at once. Call it first in main,
+// and first in TestMain of packages whose tests evaluate expressions.
+func MaybeWorker() {
 	memory := os.Getenv(workerEnv)
 	if memory == "" || len(os.Args) != 2 || os.Args[1] != workerArg {
-		return false
+		return
 	}
-	bytes, err := strconv.ParseInt(memory, 10, 64)
-	if err != nil || bytes <= 0 {
-		return true
+	if bytes, err := strconv.ParseInt(memory, 10, 64); err == nil && bytes > 0 {
+		limitMemory(bytes)
+		debug.SetMemoryLimit(bytes / 4 * 3)
+		debug.SetMaxStack(maxWorkerStack)
+		serveWorker(os.Stdin, os.Stdout) // layering:allow: a worker has no other link to its host
 	}
-	limitMemory(bytes)
-	debug.SetMemoryLimit(bytes / 4 * 3)
-	debug.SetMaxStack(maxWorkerStack)
-	serveWorker(os.Stdin, os.Stdout) // layering:allow: a worker has no other link to its host
-	return true
+	os.Exit(0) // layering:allow: the process was only this worker; a main that went on would do its work twice
 }
 
 // serveWorker returns when the host closes in, even in the middle of an
