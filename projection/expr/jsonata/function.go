@@ -1,0 +1,309 @@
+package jsonata
+
+type functionKind uint8
+
+const (
+	fnLambda functionKind = iota
+	fnBuiltin
+	fnPartial
+	fnRegex
+	fnNext // the next function of a match object
+	fnCompose
+	fnTransform
+)
+
+// function is any callable value.
+type function struct {
+	kind functionKind
+
+	lambda *lambdaNode
+	env    *frame
+	input  value // $ inside a lambda is the context of its definition
+
+	builtin *builtin
+	re      *regex
+	next    *matchState
+
+	target value   // fnPartial; the first of fnCompose
+	second value   // fnCompose
+	args   []value // fnPartial: unbound marks the places to fill
+
+	transform *transformNode
+}
+
+// builtin is a function of the library.
+type builtin struct {
+	name  string
+	sig   *signature
+	arity int // how many arguments a higher-order function passes
+	call  func(ev *evaluator, args []value, context value) (value, error)
+	value value
+}
+
+// arity is the number of parameters a higher-order function may fill.
+func (f *function) arity() int {
+	switch f.kind {
+	case fnLambda:
+		return len(f.lambda.params)
+	case fnBuiltin:
+		return f.builtin.arity
+	case fnPartial:
+		n := 0
+		for _, a := range f.args {
+			if a.isUnbound() {
+				n++
+			}
+		}
+		return n
+	case fnRegex:
+		return 2
+	case fnNext:
+		return 0
+	}
+	return 1
+}
+
+// lambdaNode is function($a, $b){ ... }.
+type lambdaNode struct {
+	params []int
+	body   node
+	frame  *frameInfo
+	sig    *signature
+	height int // levels of the tree that a call adds to the Go stack
+}
+
+func (n *lambdaNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
+	if err := ev.alloc(128); err != nil {
+		return undefined, err
+	}
+	return functionValue(&function{kind: fnLambda, lambda: n, env: fr, input: in}), nil
+}
+
+// maxStack bounds the tree levels of all open calls together, whatever
+// Limits.Depth says: it is what keeps the Go stack small.
+const maxStack = 120_000
+
+// run evaluates a lambda in a prepared frame, following tail calls in place.
+func (ev *evaluator) run(f *function, fr *frame) (value, error) {
+	ev.depth++
+	if ev.depth > ev.maxDepth {
+		ev.maxDepth = ev.depth
+		if ev.depth > ev.lim.Depth {
+			return undefined, ev.tooDeep()
+		}
+	}
+	height := f.lambda.height
+	ev.stack += height
+	if ev.stack > maxStack {
+		return undefined, ev.tooDeep()
+	}
+	for {
+		if err := ev.tick(); err != nil {
+			return undefined, err
+		}
+		v, err := f.lambda.body.eval(ev, f.input, fr)
+		if err != nil {
+			return undefined, err
+		}
+		if !f.lambda.frame.captured {
+			ev.release(fr)
+		}
+		if !v.isTail() {
+			ev.depth--
+			ev.stack -= height
+			return v, nil
+		}
+		f, fr = ev.tailFn, ev.tailFrame
+		ev.tailFn, ev.tailFrame = nil, nil
+		if h := f.lambda.height; h > height {
+			ev.stack += h - height
+			height = h
+			if ev.stack > maxStack {
+				return undefined, ev.tooDeep()
+			}
+		}
+	}
+}
+
+// enter prepares the frame of a lambda call.
+func (ev *evaluator) enter(f *function, args []value, context value) (*frame, error) {
+	l := f.lambda
+	if l.sig != nil {
+		var err error
+		if args, err = l.sig.validate(ev, args, context); err != nil {
+			return nil, err
+		}
+	}
+	fr, err := ev.newFrame(l.frame.slots, f.env)
+	if err != nil {
+		return nil, err
+	}
+	for i, slot := range l.params {
+		if i < len(args) {
+			fr.slots[slot] = args[i]
+		} else {
+			fr.slots[slot] = undefined
+		}
+	}
+	return fr, nil
+}
+
+// apply calls a function value. Results of builtins are not collapsed.
+func (ev *evaluator) apply(fv value, args []value, context value) (value, error) {
+	if fv.isWrapped() {
+		context = null
+	}
+	f := fv.fn()
+	switch f.kind {
+	case fnLambda:
+		fr, err := ev.enter(f, args, context)
+		if err != nil {
+			return undefined, err
+		}
+		return ev.run(f, fr)
+	case fnBuiltin:
+		return ev.callBuiltin(f.builtin, args, context)
+	}
+	// These call further functions without a lambda in between.
+	ev.depth++
+	ev.stack += 8
+	if ev.depth > ev.lim.Depth || ev.stack > maxStack {
+		return undefined, ev.tooDeep()
+	}
+	v, err := ev.applyOther(f, args)
+	ev.depth--
+	ev.stack -= 8
+	return v, err
+}
+
+func (ev *evaluator) applyOther(f *function, args []value) (value, error) {
+	arg := func(i int) value {
+		if i < len(args) {
+			return args[i]
+		}
+		return undefined
+	}
+	switch f.kind {
+	case fnPartial:
+		full, err := ev.values(len(f.args))
+		if err != nil {
+			return undefined, err
+		}
+		k := 0
+		for i, a := range f.args {
+			if a.isUnbound() {
+				a = arg(k)
+				k++
+			}
+			full[i] = a
+		}
+		t := f.target.fn()
+		if t.kind == fnLambda && t.lambda.sig != nil {
+			// A partial application is called without its signature.
+			fr, err := ev.newFrame(t.lambda.frame.slots, t.env)
+			if err != nil {
+				return undefined, err
+			}
+			for i, slot := range t.lambda.params {
+				fr.slots[slot] = undefined
+				if i < len(full) {
+					fr.slots[slot] = full[i]
+				}
+			}
+			return ev.run(t, fr)
+		}
+		if t.kind == fnBuiltin {
+			for len(full) > 0 && full[len(full)-1].isUndefined() {
+				full = full[:len(full)-1]
+			}
+		}
+		return ev.apply(f.target, full, null)
+	case fnRegex:
+		return ev.regexCall(f.re, arg(0), arg(1))
+	case fnNext:
+		return f.next.advance(ev)
+	case fnCompose:
+		v, err := ev.apply(f.target, args[:min(1, len(args))], null)
+		if err != nil {
+			return undefined, err
+		}
+		return ev.apply(f.second, []value{collapse(v)}, null)
+	case fnTransform:
+		return f.transform.run(ev, arg(0), f)
+	}
+	return undefined, nil
+}
+
+func (ev *evaluator) callBuiltin(b *builtin, args []value, context value) (value, error) {
+	if b.forbidden(ev) {
+		return undefined, newError("L0006", "$%s is not allowed here", b.name)
+	}
+	if err := ev.tick(); err != nil {
+		return undefined, err
+	}
+	args, err := b.sig.validate(ev, args, context)
+	if err != nil {
+		return undefined, err
+	}
+	return b.call(ev, args, context)
+}
+
+func (b *builtin) forbidden(ev *evaluator) bool {
+	for _, n := range ev.lim.Forbid {
+		if n == b.name {
+			return true
+		}
+	}
+	return false
+}
+
+// callback is a function as a higher-order builtin uses it.
+type callback struct {
+	fv    value
+	f     *function
+	arity int
+	plain bool // a lambda without signature: its frame is filled directly
+}
+
+func newCallback(fv value) callback {
+	f := fv.fn()
+	return callback{fv: fv, f: f, arity: f.arity(), plain: f.kind == fnLambda && f.lambda.sig == nil}
+}
+
+// call passes as many of the arguments as the function has parameters, but
+// always the first.
+func (cb *callback) call(ev *evaluator, a, b, c value) (value, error) {
+	if cb.plain {
+		l := cb.f.lambda
+		fr, err := ev.newFrame(l.frame.slots, cb.f.env)
+		if err != nil {
+			return undefined, err
+		}
+		for i, slot := range l.params {
+			switch i {
+			case 0:
+				fr.slots[slot] = a
+			case 1:
+				fr.slots[slot] = b
+			case 2:
+				fr.slots[slot] = c
+			default:
+				fr.slots[slot] = undefined
+			}
+		}
+		return ev.run(cb.f, fr)
+	}
+	args := [3]value{a, b, c}
+	mark := len(ev.scratch)
+	for i := 0; i < max(1, min(3, cb.arity)); i++ {
+		if err := ev.push(args[i]); err != nil {
+			return undefined, err
+		}
+	}
+	v, err := ev.apply(cb.fv, ev.scratch[mark:], null)
+	if err != nil {
+		return undefined, err
+	}
+	ev.scratch = ev.scratch[:mark]
+	return collapse(v), nil
+}

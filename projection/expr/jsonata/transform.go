@@ -1,0 +1,158 @@
+package jsonata
+
+// transformNode is |pattern|update, delete|: a function that returns a copy of
+// its argument with the matching objects changed.
+type transformNode struct {
+	pattern, update, remove node
+	pos                     int
+}
+
+func (n *transformNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
+	return functionValue(&function{kind: fnTransform, transform: n, env: fr, input: in}), ev.alloc(128)
+}
+
+// run works on a private copy, because the pattern finds objects by identity:
+// the copy of every object is its own, its values are replaced in place.
+func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error) {
+	if in.isUndefined() {
+		return undefined, nil
+	}
+	if !in.isObject() && !in.isArray() {
+		return undefined, newError("T0410", "only an object or an array can be transformed")
+	}
+	copied, err := ev.rebuild(in, 0)
+	if err != nil {
+		return undefined, err
+	}
+	hits, err := n.pattern.eval(ev, copied, f.env)
+	if err != nil {
+		return undefined, err
+	}
+	if hits.isUndefined() {
+		return copied, nil
+	}
+	list := []value{hits}
+	if hits.isArray() {
+		list = hits.arr().items
+	}
+	for _, hit := range list {
+		if err := ev.tick(); err != nil {
+			return undefined, err
+		}
+		up, err := n.update.eval(ev, hit, f.env)
+		if err != nil {
+			return undefined, err
+		}
+		if !up.isUndefined() {
+			if !up.isObject() {
+				return undefined, ev.fail("T2011", n.pos, "", "the update of a transform must be an object")
+			}
+			if err := ev.assignInto(hit, up.obj()); err != nil {
+				return undefined, err
+			}
+		}
+		if n.remove == nil {
+			continue
+		}
+		del, err := n.remove.eval(ev, hit, f.env)
+		if err != nil {
+			return undefined, err
+		}
+		if del.isUndefined() {
+			continue
+		}
+		names := []value{del}
+		if del.isArray() {
+			names = del.arr().items
+		}
+		for _, k := range names {
+			if !k.isString() {
+				return undefined, ev.fail("T2012", n.pos, "", "what a transform deletes must be a string or an array of strings")
+			}
+		}
+		if !hit.isObject() {
+			continue
+		}
+		o := hit.obj()
+		for _, k := range names {
+			b := builder{sh: o.sh, vals: o.vals}
+			if b.sh.find(k.str()) < 0 {
+				continue
+			}
+			if err := ev.alloc(len(o.vals) * 64); err != nil {
+				return undefined, err
+			}
+			b.remove(k.str())
+			o.sh, o.vals = b.sh, b.vals
+		}
+	}
+	return copied, nil
+}
+
+// assignInto changes an object of the private copy.
+func (ev *evaluator) assignInto(hit value, up *object) error {
+	if !hit.isObject() {
+		return newError("L0008", "a transform matched a value that is not an object")
+	}
+	o := hit.obj()
+	if err := ev.alloc((len(o.vals) + len(up.vals)) * 2 * valueSize); err != nil {
+		return err
+	}
+	b := builder{sh: ev.rootShape(), vals: make([]value, 0, len(o.vals)+len(up.vals))}
+	for i, k := range o.sh.keys {
+		b.set(k, o.vals[i])
+	}
+	for i, k := range up.sh.keys {
+		b.set(k, up.vals[i])
+	}
+	fresh := b.object()
+	o.sh, o.vals = fresh.sh, fresh.vals
+	return nil
+}
+
+// rebuild copies a value the way a round trip through JSON text does: numbers
+// with 15 digits, functions as empty strings.
+func (ev *evaluator) rebuild(v value, depth int) (value, error) {
+	if depth > maxDataDepth {
+		return undefined, ev.tooDeep()
+	}
+	if err := ev.tick(); err != nil {
+		return undefined, err
+	}
+	switch v.kind() {
+	case kNumber:
+		return numberValue(precision15(v.num())), nil
+	case kFunction:
+		return vEmpty, nil
+	case kUndefined:
+		return null, nil
+	case kArray:
+		items := v.arr().items
+		out, err := ev.values(len(items))
+		if err != nil {
+			return undefined, err
+		}
+		for i, it := range items {
+			if out[i], err = ev.rebuild(it, depth+1); err != nil {
+				return undefined, err
+			}
+		}
+		return ev.newArray(out, 0), nil
+	case kObject:
+		o := v.obj()
+		out, err := ev.values(len(o.vals))
+		if err != nil {
+			return undefined, err
+		}
+		for i, it := range o.vals {
+			if out[i], err = ev.rebuild(it, depth+1); err != nil {
+				return undefined, err
+			}
+		}
+		if err := ev.alloc(32); err != nil {
+			return undefined, err
+		}
+		return ev.newObject(o.sh, out), nil
+	}
+	return v, nil
+}
