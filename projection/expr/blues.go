@@ -49,15 +49,12 @@ func (e *bluesEngine) Compile(src string) (Program, error) {
 		return nil, err
 	}
 	// The parser runs in a worker as well: it is recursive and nobody has
-	// shown that it always ends. A caller of Compile has no deadline, so it
-	// has one of its own.
-	ctx, cancel := context.WithTimeout(context.Background(), compileTime)
-	defer cancel()
-	rep, _, err := e.pool.do(ctx, request{Op: opCompile, Source: text}, nil, compileTime)
+	// shown that it always ends.
+	rep, _, err := e.pool.do(e.pool.ctx, request{Op: opCompile, Source: text}, nil, compileTime)
+	if errors.Is(err, fault.ExpressionLimitExceeded) {
+		return nil, fault.New(fault.InvalidExpression, "the expression is too complicated to parse").With("budget", "parse")
+	}
 	if err != nil {
-		if errors.Is(err, fault.ExpressionLimitExceeded) || errors.Is(err, fault.Timeout) {
-			return nil, fault.New(fault.InvalidExpression, "the expression is too complicated to parse").With("budget", "parse")
-		}
 		return nil, err
 	}
 	if rep.Kind == kindError {

@@ -37,7 +37,7 @@ func MaybeWorker() {
 		debug.SetMaxStack(maxWorkerStack)
 		serveWorker(os.Stdin, os.Stdout) // layering:allow: a worker has no other link to its host
 	}
-	os.Exit(0) // layering:allow: the process was only this worker; a main that went on would do its work twice
+	os.Exit(0) //nolint:forbidigo // layering:allow: the process was only this worker; a main that went on would do its work twice
 }
 
 // serveWorker returns when the host closes in, even in the middle of an
@@ -183,18 +183,18 @@ func parseFailure(err error) reply {
 	return rep
 }
 
-// forbiddenCall is how a forbidden function fails when it is reached through
+// forbiddenError is how a forbidden function fails when it is reached through
 // an alias.
-type forbiddenCall string
+type forbiddenError string
 
-func (f forbiddenCall) Error() string { return "maps may not use the function $" + string(f) }
+func (f forbiddenError) Error() string { return "maps may not use the function $" + string(f) }
 
 // failure reports an evaluation error with the JSONata code nearest to it. It
 // keeps the text of an error only when that cannot hold values of the page.
 func failure(err error) reply {
 	rep := reply{Kind: kindError, Position: -1, Message: "the expression failed"}
 	var (
-		forbidden forbiddenCall
+		forbidden forbiddenError
 		eval      *jsonata.EvalError
 		count     *jsonata.ArgCountError
 		arg       *jsonata.ArgTypeError
@@ -312,7 +312,7 @@ var bluesFunctions = func() map[string]jsonata.Extension {
 	for _, name := range forbidden {
 		m[name] = jsonata.Extension{Func: func(...any) (any, error) {
 			// Both forms: the library may hand on only the text.
-			return nil, fault.Translate(fault.DisallowedExpressionFunction, forbiddenCall(name), "forbidden")
+			return nil, fault.Translate(fault.DisallowedExpressionFunction, forbiddenError(name), "forbidden")
 		}}
 	}
 	return m

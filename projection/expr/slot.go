@@ -3,6 +3,7 @@ package expr
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -84,7 +85,8 @@ func CheckTemplate(e Engine, raw json.RawMessage) (*Template, []error) {
 // Pointer returns the JSON pointer of the slot that err is about, relative to
 // the template; "" is its root, or no pointer is known.
 func Pointer(err error) string {
-	if f, ok := err.(*fault.Error); ok {
+	var f *fault.Error
+	if errors.As(err, &f) {
 		if p, ok := f.Evidence["pointer"].(string); ok {
 			return p
 		}
