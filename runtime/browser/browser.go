@@ -49,18 +49,7 @@ type Browser struct {
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds
 // only the start. The errors are browser_not_found and browser_failed.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
-	b := &Browser{
-		opts:      opts,
-		log:       opts.Logger,
-		done:      make(chan struct{}),
-		sessions:  map[string]*session{},
-		requested: map[string]bool{},
-		contexts:  map[string]bool{},
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
-	}
-	b.log = b.log.With("component", "browser")
+	b := newBrowser(opts)
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
 	defer cancel()
 	t, err := b.open(ctx)
@@ -83,6 +72,22 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		return nil, f
 	}
 	return b, nil
+}
+
+func newBrowser(opts Options) *Browser {
+	b := &Browser{
+		opts:      opts,
+		log:       opts.Logger,
+		done:      make(chan struct{}),
+		sessions:  map[string]*session{},
+		requested: map[string]bool{},
+		contexts:  map[string]bool{},
+	}
+	if b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	b.log = b.log.With("component", "browser")
+	return b
 }
 
 func (b *Browser) open(ctx context.Context) (transport, error) {

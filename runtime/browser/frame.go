@@ -240,13 +240,35 @@ func (t *Tab) onFrameSession(s *session, info targetInfo) {
 	t.change.notify()
 }
 
+// onFrameSessionGone: the frame moves into the process of its parent, which
+// reports it a moment later, or it is gone. A removal is reported too, but not by
+// every browser version, so the parent is asked.
 func (t *Tab) onFrameSessionGone(s *session) {
 	t.mu.Lock()
-	if f := t.frames[s.frame]; f != nil && f.s == s {
-		t.removeFrame(f.id)
+	f := t.frames[s.frame]
+	moved := f != nil && f.s == s
+	if moved {
+		f.s = nil
+		f.doc.end()
+		f.doc = newDocument()
+		t.removeChildren(f)
 	}
 	t.mu.Unlock()
+	if !moved {
+		return
+	}
 	t.change.notify()
+	t.b.c.post(command{session: s.parent, method: "DOM.getFrameOwner", params: object("frameId", string(s.frame)), then: func(r reply) {
+		if r.err == nil {
+			return
+		}
+		t.mu.Lock()
+		if f := t.frames[s.frame]; f != nil && f.s == nil {
+			t.removeFrame(f.id)
+		}
+		t.mu.Unlock()
+		t.change.notify()
+	}})
 }
 
 func (t *Tab) onFrameCrashed(s *session) {

@@ -247,7 +247,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		defer t.b.c.drop(calls...)
 		result, err := t.awaitPage(ctx, p, install)
 		if err != nil {
-			return nil, t.classify(ctx, p, err)
+			return nil, unstarted(t.classify(ctx, p, err))
 		}
 		if x := member(result, "exceptionDetails"); x != nil {
 			return nil, &fault.Error{Code: fault.Internal, Message: "installing the page library failed", Err: exception(x)}
@@ -294,6 +294,11 @@ func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
 			err = t.dialogFault()
 		case <-p.life.over:
 			err = p.life.err
+		case <-p.s.gone:
+			// The frame left the process: no answer comes any more.
+			if err = t.awaitNews(ctx, p); err == nil {
+				err = fault.New(fault.PageNavigated, "the document was replaced during the call")
+			}
 		case <-gone:
 			// The answer says whether the function had started. It comes at
 			// once, if it comes: the process may be gone with the document.
@@ -351,6 +356,15 @@ func (t *Tab) classify(ctx context.Context, p place, err error) error {
 	return err
 }
 
+// unstarted is for commands that come before the call itself: an interruption
+// there did no harm.
+func unstarted(err error) error {
+	if errors.Is(err, fault.PageNavigated) {
+		return errStale
+	}
+	return err
+}
+
 // awaitNews gives the event that explains a failed call a moment to arrive. It
 // returns an error when the tab itself is gone.
 func (t *Tab) awaitNews(ctx context.Context, p place) error {
@@ -381,7 +395,7 @@ func (t *Tab) makeWorld(ctx context.Context, p place) (*world, error) {
 	}
 	result, err := t.awaitPage(ctx, p, calls[0])
 	if err != nil {
-		return nil, t.classify(ctx, p, err)
+		return nil, unstarted(t.classify(ctx, p, err))
 	}
 	id, err := strconv.Atoi(string(member(result, "executionContextId")))
 	if err != nil {

@@ -1,0 +1,105 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// Eval evaluates an expression in the page's own world of a frame that is the
+// top of its process and returns its value, as JSON unless it is a string: what a test uses to look at the page independently of the page
+// library.
+func (t *Tab) Eval(ctx context.Context, frame primitives.FrameID, expression string) (string, error) {
+	p, err := t.locate(ctx, frame)
+	if err != nil {
+		return "", err
+	}
+	// A frame's own world has no id without the Runtime domain; go through the
+	// frame element's window where the frame is not the session's own.
+	var out struct {
+		Result struct {
+			Value json.RawMessage `json:"value"`
+		} `json:"result"`
+		Exception *struct {
+			Text string `json:"text"`
+		} `json:"exceptionDetails"`
+	}
+	params, _ := json.Marshal(map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	if err := t.askIn(ctx, p.s, "Runtime.evaluate", params, &out); err != nil {
+		return "", err
+	}
+	if out.Exception != nil {
+		return "exception: " + out.Exception.Text, nil
+	}
+	var text string
+	if json.Unmarshal(out.Result.Value, &text) == nil {
+		return text, nil
+	}
+	return string(out.Result.Value), nil
+}
+
+// PostEval evaluates without waiting.
+func (t *Tab) PostEval(expression string) {
+	params, _ := json.Marshal(map[string]any{"expression": expression})
+	t.b.c.post(command{session: t.s.id, method: "Runtime.evaluate", params: params})
+}
+
+// Raw sends one command of any kind to the tab's session.
+func (t *Tab) Raw(ctx context.Context, method string, params, out any) error {
+	return t.ask(ctx, method, params, out)
+}
+
+// Transport is the transport interface, for scripted peers.
+type Transport = transport
+
+// NewPipe makes the pipe transport.
+var NewPipe = newPipe
+
+// Scripted serves a browser over any transport, as Launch does.
+func Scripted(ctx context.Context, t Transport, log *slog.Logger, opts Options) (*Browser, error) {
+	b := newBrowser(opts)
+	if log != nil {
+		b.log = log
+	}
+	b.events = newEventQueue(opts.OnEvent)
+	b.serve(t)
+	if err := b.greet(ctx); err != nil {
+		_ = b.Close(contextWithin(time.Second))
+		return nil, err
+	}
+	return b, nil
+}
+
+// Pending counts commands without an answer.
+func (b *Browser) Pending() int {
+	b.c.mu.Lock()
+	defer b.c.mu.Unlock()
+	return len(b.c.pending)
+}
+
+// ScanTop exposes the frame scanner to fuzzing.
+func ScanTop(b []byte) (method, session string, id int64, ok bool) {
+	h, ok := scanFrame(b)
+	return string(h.method), string(h.session), h.id, ok
+}
+
+// Unquote exposes the string decoder to tests.
+var Unquote = unquote
+
+// KeepElement asks the page library for the handle of the first element that
+// matches.
+func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {
+	remote, err := t.inWorld(ctx, frame, func(token string) invocation {
+		return invocation{
+			function: `function(t,s){return globalThis.outriderWorld!==t?'{"stale":true}':JSON.stringify({ok:true,value:{handle:outrider.keep(document.querySelector(s))}})}`,
+			args:     []string{token, selector}, byValue: true,
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return decodeAnswer("keep", remote, out)
+}
