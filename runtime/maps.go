@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -12,50 +14,59 @@ import (
 	"github.com/outrider-run/outrider/workflow"
 )
 
-// Maps are the site maps a host offers, together with their compiled
-// workflows. Files come first; a bundle from a bridge is kept beside them and
-// replaced or merged on import.
+// Maps are the site maps a host offers. Files come first; a bundle from a
+// bridge is kept beside them and merged or replaced on import. A call may also
+// bring its own map, which is seen by that call only.
 type Maps struct {
 	registry *primitives.Registry
 	engine   expr.Engine
 	files    *sites.Library
 
-	mu      sync.Mutex
-	bundle  json.RawMessage // the merged bundle, nil for none
-	library *sites.Library  // files and bundle joined
+	mu       sync.Mutex
+	bundle   *sites.Bundle
+	offered  *offer
+	supplied []suppliedOffer // most recent last
+}
 
+// offer is a library with the compiled workflows of its tools.
+type offer struct {
+	library  *sites.Library
 	programs sync.Map // *manifest.Tool → *workflow.Program
 }
 
+type suppliedOffer struct {
+	key   [sha256.Size]byte
+	offer *offer
+}
+
+// maxSupplied bounds the maps kept for calls that bring the same map again, as
+// a bridge does with every call of a site action.
+const maxSupplied = 16
+
 // NoMaps offers nothing until a bundle is imported or a call brings its map.
 func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
-	return &Maps{registry: registry, engine: engine}
+	return &Maps{registry: registry, engine: engine, offered: &offer{}}
 }
 
 // LoadMaps loads map files and storage folders. An invalid map contributes
-// nothing and is reported with everything that is wrong with it; a path that
-// cannot be read is an error.
-func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine) (*Maps, []sites.FileReport, error) {
+// nothing; its report has everything that is wrong with it. A path that cannot
+// be read has a report with an error too.
+func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine) (*Maps, []sites.FileReport) {
 	m := NoMaps(registry, engine)
-	if len(paths) == 0 {
-		return m, nil, nil
-	}
-	library, reports, err := sites.Load(paths, m.options())
-	if err != nil {
-		return nil, reports, err
-	}
-	m.files, m.library = library, library
-	return m, reports, nil
+	library, reports := sites.Load(paths, m.options())
+	m.files, m.offered = library, &offer{library: library}
+	return m, reports
 }
 
-// MapFromBytes offers one map that applies to every page.
+// MapFromBytes offers one map, which applies to every page unless name lies in
+// a site folder.
 func MapFromBytes(name string, data []byte, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
 	m := NoMaps(registry, engine)
 	library, err := sites.FromMap(name, data, m.options())
 	if err != nil {
 		return nil, err
 	}
-	m.files, m.library = library, library
+	m.files, m.offered = library, &offer{library: library}
 	return m, nil
 }
 
@@ -80,15 +91,47 @@ func (m *Maps) known(primitive string) bool {
 }
 
 // current is what is offered now.
-func (m *Maps) current() *sites.Library {
+func (m *Maps) current() *offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.library
+	return m.offered
 }
 
-// program compiles the workflow of a tool, once.
-func (m *Maps) program(tool *manifest.Tool) (*workflow.Program, *fault.Error) {
-	if p, ok := m.programs.Load(tool); ok {
+// of returns what a map that came with a call offers, checking it again only
+// when it changed.
+func (m *Maps) of(supplied *SuppliedMap) (*offer, *fault.Error) {
+	hash := sha256.New()
+	hash.Write([]byte(supplied.Path))
+	hash.Write([]byte{0})
+	hash.Write(supplied.JSON)
+	var key [sha256.Size]byte
+	hash.Sum(key[:0])
+	m.mu.Lock()
+	for i, s := range m.supplied {
+		if s.key == key {
+			m.supplied = append(append(m.supplied[:i:i], m.supplied[i+1:]...), s)
+			m.mu.Unlock()
+			return s.offer, nil
+		}
+	}
+	m.mu.Unlock()
+	library, err := sites.FromMap(supplied.Path, supplied.JSON, m.options())
+	if err != nil {
+		return nil, err
+	}
+	o := &offer{library: library}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.supplied) == maxSupplied {
+		m.supplied = m.supplied[1:]
+	}
+	m.supplied = append(m.supplied[:len(m.supplied):len(m.supplied)], suppliedOffer{key, o})
+	return o, nil
+}
+
+// program compiles the workflow of a tool of o, once.
+func (m *Maps) program(o *offer, tool *manifest.Tool) (*workflow.Program, *fault.Error) {
+	if p, ok := o.programs.Load(tool); ok {
 		return p.(*workflow.Program), nil
 	}
 	p, problems := workflow.Compile(tool.Workflow, workflow.CompileOptions{Engine: m.engine, Known: m.known})
@@ -96,6 +139,24 @@ func (m *Maps) program(tool *manifest.Tool) (*workflow.Program, *fault.Error) {
 		first := problems[0]
 		return nil, fault.New(first.Code, "%s", first.Message).With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)
 	}
-	m.programs.Store(tool, p)
+	o.programs.Store(tool, p)
 	return p, nil
+}
+
+func (m *Maps) importBundle(raw json.RawMessage) (json.RawMessage, *fault.Error) {
+	in, err := sites.ParseBundle(raw)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	merged, result := m.bundle.Import(in, time.Now())
+	library, _ := merged.Library(m.options())
+	m.bundle = merged
+	m.offered = &offer{library: sites.Join(m.files, library)}
+	out, e := json.Marshal(result)
+	if e != nil {
+		return nil, fault.Wrap(fault.Internal, e, "encoding the import result")
+	}
+	return out, nil
 }

@@ -87,20 +87,20 @@ func (in siteArguments) target() (string, json.RawMessage, *fault.Error) {
 }
 
 func (h *Host) siteList(ctx context.Context, t *Tab, j *job) Reply {
-	library, url, err := h.libraryFor(ctx, t, j)
+	o, url, err := h.offerFor(ctx, t, j)
 	if err != nil {
 		return Reply{Err: err}
 	}
-	out, e := json.Marshal(library.List(url))
+	out, e := json.Marshal(o.library.List(url))
 	if e != nil {
 		return Reply{Err: fault.Wrap(fault.Internal, e, "encoding the list")}
 	}
 	return Reply{Output: out}
 }
 
-// libraryFor returns the maps that answer the call, and the page they are
-// matched against.
-func (h *Host) libraryFor(ctx context.Context, t *Tab, j *job) (*sites.Library, string, *fault.Error) {
+// offerFor returns the maps that answer the call, and the page they are matched
+// against.
+func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*offer, string, *fault.Error) {
 	page, err := t.livePage(ctx)
 	if err != nil {
 		return nil, "", fault.From(err)
@@ -109,22 +109,19 @@ func (h *Host) libraryFor(ctx context.Context, t *Tab, j *job) (*sites.Library, 
 	if j.call.Map == nil {
 		return h.opts.Maps.current(), url, nil
 	}
-	library, fe := sites.FromMap(j.call.Map.Path, j.call.Map.JSON, h.opts.Maps.options())
-	if fe != nil {
-		return nil, "", fault.From(fe)
-	}
-	return library, url, nil
+	o, fe := h.opts.Maps.of(j.call.Map)
+	return o, url, fe
 }
 
 // siteAction runs one action of the site that the tab shows. Nothing of it runs
 // when its map is invalid, its arguments do not fit or its workflow names an
 // unknown primitive.
 func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, arguments json.RawMessage) Reply {
-	library, url, err := h.libraryFor(ctx, t, j)
+	o, url, err := h.offerFor(ctx, t, j)
 	if err != nil {
 		return Reply{Err: err}
 	}
-	match, err := library.Find(url, action)
+	match, err := o.library.Find(url, action)
 	if err != nil {
 		if err.Code == fault.UnknownAction && j.call.Name != SiteTool {
 			// The caller may have meant a primitive.
@@ -145,7 +142,7 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	case sites.KindStatic:
 		return Reply{Output: match.Static()}
 	case sites.KindWorkflow:
-		return h.runWorkflow(ctx, v, match, action, arguments)
+		return h.runWorkflow(ctx, v, o, match, action, arguments)
 	case sites.KindPrimitive:
 		name, merged, err := match.Primitive(arguments)
 		if err != nil {
@@ -160,8 +157,8 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	return Reply{Err: match.Unsupported()}
 }
 
-func (h *Host) runWorkflow(ctx context.Context, v invoker, match *sites.Match, action string, arguments json.RawMessage) Reply {
-	program, err := h.opts.Maps.program(match.Tool)
+func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *sites.Match, action string, arguments json.RawMessage) Reply {
+	program, err := h.opts.Maps.program(o, match.Tool)
 	if err != nil {
 		return Reply{Err: err}
 	}

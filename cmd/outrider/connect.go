@@ -53,7 +53,7 @@ func (a *app) connectCommand() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context, h *runtime.Host, options bridgeclient.Options) error {
-	client, err := bridgeclient.New(options)
+	client, err := bridgeclient.New(&options)
 	if err != nil {
 		return err
 	}

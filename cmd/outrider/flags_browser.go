@@ -77,11 +77,8 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
 	}
 	registry := primitives.Standard()
-	maps, reports, err := runtime.LoadMaps(b.maps, registry, engine)
-	if err == nil {
-		err = a.refuseInvalid(reports)
-	}
-	if err != nil {
+	maps, reports := runtime.LoadMaps(b.maps, registry, engine)
+	if err := a.refuseInvalid(reports); err != nil {
 		engine.Close()
 		return runtime.Options{}, err
 	}

@@ -30,6 +30,9 @@ func (a *app) hubCommand() *cobra.Command {
 			if err != nil {
 				return hubFailed(err)
 			}
+			if err := h.Listen(); err != nil {
+				return hubFailed(err)
+			}
 			if a.json {
 				a.printJSON(map[string]any{"listening": h.Addr(), "extension": "ws://" + h.Addr() + "/extension"})
 			} else {
@@ -55,4 +58,17 @@ func hubFailed(err error) error {
 		return &exit{exitEnvironment, fault.Wrap(fault.TransportFailed, err, "listening: %s", op.Err).Next("choose another address with --listen")}
 	}
 	return err
+}
+
+// showRuntime prints one line per runtime that comes, changes or goes.
+func (a *app) showRuntime(c hub.RuntimeChange) {
+	if a.json {
+		a.printJSON(map[string]any{"runtime": c.Kind, "reason": c.Reason, "runtime_id": c.Runtime.RuntimeID, "url": c.Runtime.URL, "title": c.Runtime.Title})
+		return
+	}
+	line := fmt.Sprintf("%s %s %s", c.Kind, c.Runtime.RuntimeID, c.Runtime.URL)
+	if c.Reason != "" {
+		line += " (" + c.Reason + ")"
+	}
+	fmt.Fprintln(a.stdout, line)
 }

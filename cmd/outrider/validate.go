@@ -25,10 +25,7 @@ func (a *app) validateCommand() *cobra.Command {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
-			_, reports, err := runtime.LoadMaps(files, primitives.Standard(), engine)
-			if err != nil {
-				return err
-			}
+			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine)
 			bad := 0
 			for _, r := range reports {
 				if !r.OK {
@@ -63,7 +60,7 @@ func (a *app) printReport(r sites.FileReport) {
 	if !r.OK {
 		word = "invalid"
 	}
-	fmt.Fprintf(a.stderr, "%s: %s\n", r.File, word)
+	fmt.Fprintf(a.stderr, "%s: %s\n", r.Path, word)
 	for _, p := range r.Errors {
 		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)
 	}

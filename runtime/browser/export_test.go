@@ -103,3 +103,11 @@ func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selecto
 	}
 	return decodeAnswer("keep", remote, out)
 }
+
+// Hang calls a page function that never answers.
+func (t *Tab) Hang(ctx context.Context, frame primitives.FrameID) error {
+	_, err := t.inWorld(ctx, frame, func(string) invocation {
+		return invocation{function: `function(){return globalThis.hanging??=new Promise(()=>{})}`, byValue: true}
+	})
+	return t.b.explain(err, "hanging")
+}

@@ -92,10 +92,10 @@ function show(id) {
   $('#card-labels').replaceChildren(...board.labels.map(name => {
     const input = el('input', { type: 'checkbox', checked: card.labels.includes(name) });
     input.setAttribute('aria-label', name);
+    input.value = name;
     input.addEventListener('change', () => {
-      const labels = new Set(cardById(open).labels);
-      if (input.checked) labels.add(name); else labels.delete(name);
-      change({ labels: [...labels] });
+      // From the boxes, not from the board: an earlier change may be on its way.
+      change({ labels: [...document.querySelectorAll('#card-labels input:checked')].map(box => box.value) });
     });
     return el('label', { className: 'label' }, input, el('span', { textContent: name }));
   }));
