@@ -24,6 +24,7 @@ const (
 	aCall
 	aPartial
 	aPlaceholder
+	aEnd // the end of the text where an operand was due
 	aLambda
 	aTransform
 	aApply
@@ -46,7 +47,7 @@ var astNames = [...]string{
 	aWildcard: "wildcard", aDescendants: "descendant", aParent: "parent", aRegex: "regex", aBinary: "binary",
 	aNegate: "unary", aArray: "unary", aObject: "unary", aBlock: "block", aCondition: "condition",
 	aDefault: "condition", aCoalesce: "condition", aBind: "bind", aCall: "function", aPartial: "partial",
-	aPlaceholder: "operator", aLambda: "lambda", aTransform: "transform", aApply: "apply",
+	aPlaceholder: "operator", aEnd: "(end)", aLambda: "lambda", aTransform: "transform", aApply: "apply",
 	aPath: "path", aSort: "sort",
 }
 

@@ -314,6 +314,5 @@ func fnReduce(ev *evaluator, args []value, _ value) (value, error) {
 
 // callAll passes every argument given.
 func (cb *callback) callAll(ev *evaluator, args ...value) (value, error) {
-	v, err := ev.apply(cb.fv, args, null)
-	return collapse(v), err
+	return ev.apply(cb.fv, args, null)
 }

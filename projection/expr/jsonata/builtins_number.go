@@ -195,7 +195,7 @@ func fnNumber(ev *evaluator, args []value, _ value) (value, error) {
 		if err := ev.step(len(s) >> 5); err != nil {
 			return undefined, err
 		}
-		if len(s) > 0 && scanNumber(s) == len(s) {
+		if plainNumber(s) {
 			if f := parseDecimal(s); !math.IsInf(f, 0) {
 				return numberValue(f), nil
 			}
@@ -205,6 +205,18 @@ func fnNumber(ev *evaluator, args []value, _ value) (value, error) {
 		}
 	}
 	return undefined, newError("D3030", "the value cannot be cast to a number")
+}
+
+// plainNumber accepts decimal text, leading zeros included.
+func plainNumber(s string) bool {
+	neg := len(s) > 0 && s[0] == '-'
+	if neg {
+		s = s[1:]
+	}
+	for len(s) > 1 && s[0] == '0' && isDigit(s[1]) {
+		s = s[1:]
+	}
+	return len(s) > 0 && s[0] != '-' && scanNumber(s) == len(s)
 }
 
 // parseRadix reads 0x, 0o and 0b numbers.

@@ -95,9 +95,6 @@ func (ev *evaluator) lookup(in value, key string, depth int) (value, error) {
 func fnSpread(ev *evaluator, args []value, _ value) (value, error) {
 	v := args[0]
 	if !v.isArray() && !v.isObject() {
-		if v.isFunction() {
-			return undefined, nil
-		}
 		return v, nil
 	}
 	mark := len(ev.scratch)

@@ -153,7 +153,7 @@ func fnContains(ev *evaluator, args []value, _ value) (value, error) {
 		return boolValue(i >= 0), err
 	}
 	if !args[1].isFunction() {
-		return undefined, missingPattern()
+		return undefined, nil
 	}
 	m, err := ev.startMatching(args[1], args[0])
 	if err != nil {

@@ -15,6 +15,9 @@ func fnString(ev *evaluator, args []value, _ value) (value, error) {
 	if args[0].isString() {
 		return args[0], nil
 	}
+	if args[0].isArray() && args[0].arr().is(fOuter) && len(args[0].arr().items) > 0 {
+		args[0] = args[0].arr().items[0]
+	}
 	s, err := ev.stringify(args[0], len(args) > 1 && args[1].kind() == kBool && args[1].bool())
 	if err != nil {
 		return undefined, err

@@ -5,6 +5,7 @@ type builtinCall struct {
 	b    *builtin
 	args []node
 	keep bool
+	tail bool
 	pos  int
 }
 
@@ -22,7 +23,7 @@ type callNode struct {
 func (c *compiler) call(n *ast) node {
 	if n.lhs.kind == aVariable && len(n.lhs.preds) == 0 && n.lhs.group == nil {
 		if b := builtinByName(n.lhs.str); b != nil && len(c.lookup(n.lhs.str)) == 0 {
-			return &builtinCall{b: b, args: c.list(n.list), keep: n.keepArray, pos: n.pos}
+			return &builtinCall{b: b, args: c.list(n.list), keep: n.keepArray, tail: n.tail, pos: n.pos}
 		}
 	}
 	cn := &callNode{args: c.list(n.list), keep: n.keepArray, tail: n.tail, pos: n.pos}
@@ -52,8 +53,8 @@ func (c *compiler) list(ns []*ast) []node {
 
 func (n *builtinCall) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	v, err := n.with(ev, unbound, in, fr)
-	if err != nil {
-		return undefined, err
+	if err != nil || n.tail {
+		return v, err
 	}
 	return ev.collapseKeep(v, n.keep), nil
 }
@@ -135,8 +136,8 @@ func (n *callNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		return ev.collapseKeep(v, n.keep), nil
 	}
 	v, err := n.invoke(ev, fv, unbound, in, fr)
-	if err != nil {
-		return undefined, err
+	if err != nil || n.tail {
+		return v, err
 	}
 	return ev.collapseKeep(v, n.keep), nil
 }

@@ -27,6 +27,7 @@ type frameInfo struct {
 	depth    int
 	slots    int
 	captured bool
+	fixed    bool // a tuple's frame: its slots are the layout's, nothing may be added
 }
 
 func (s *scope) declare(name string) int {
@@ -174,7 +175,7 @@ func (c *compiler) variable(n *ast) node {
 }
 
 func (c *compiler) block(n *ast, layout *tupleLayout) node {
-	s := c.open(n.closures && len(n.names) > 0, n.closures)
+	s := c.open((n.closures || c.scope.frame.fixed) && len(n.names) > 0, n.closures)
 	own := c.scope.parent != nil && s.frame != c.scope.parent.frame
 	first := s.frame.slots
 	for _, name := range n.names {

@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -150,7 +151,17 @@ func (w *writer) function(v value) error {
 	}
 	w.buf = append(w.buf, `{"_jsonata_function":true,"signature":{"definition":`...)
 	w.buf = appendJSONString(w.buf, sig)
-	w.buf = append(w.buf, "}}"...)
+	w.buf = append(w.buf, '}')
+	if f.kind == fnBuiltin {
+		// jsonata-js also leaves in the function, which all expressions share, the
+		// place of its last call in the process. That is not reproducible; we show
+		// the place of a call that is the whole expression.
+		w.buf = append(w.buf, `,"token":`...)
+		w.buf = appendJSONString(w.buf, f.builtin.name)
+		w.buf = append(w.buf, `,"position":`...)
+		w.buf = strconv.AppendInt(w.buf, int64(len(f.builtin.name)+2), 10)
+	}
+	w.buf = append(w.buf, '}')
 	return nil
 }
 

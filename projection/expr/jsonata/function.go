@@ -227,7 +227,10 @@ func (ev *evaluator) applyOther(f *function, args []value) (value, error) {
 		if err != nil {
 			return undefined, err
 		}
-		return ev.apply(f.second, []value{collapse(v)}, null)
+		if v = collapse(v); v.isFunction() {
+			v = v.wrapped()
+		}
+		return ev.apply(f.second, []value{v}, null)
 	case fnTransform:
 		return f.transform.run(ev, arg(0), f)
 	}
@@ -271,7 +274,8 @@ func newCallback(fv value) callback {
 }
 
 // call passes as many of the arguments as the function has parameters, but
-// always the first.
+// always the first. A sequence comes back as the function left it: collapsing
+// belongs to the evaluation of a call expression, which this is not.
 func (cb *callback) call(ev *evaluator, a, b, c value) (value, error) {
 	if cb.plain {
 		l := cb.f.lambda
@@ -305,5 +309,5 @@ func (cb *callback) call(ev *evaluator, a, b, c value) (value, error) {
 		return undefined, err
 	}
 	ev.scratch = ev.scratch[:mark]
-	return collapse(v), nil
+	return v, nil
 }

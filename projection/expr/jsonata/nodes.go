@@ -100,6 +100,9 @@ func (n *blockNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 			return undefined, err
 		}
 	}
+	if n.frame != nil && !n.frame.captured {
+		ev.release(fr)
+	}
 	return v, nil
 }
 

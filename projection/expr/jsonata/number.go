@@ -41,10 +41,10 @@ func formatJSNumber(f float64) string {
 	return string(appendNumber(buf[:0], f))
 }
 
-// precision15 rounds f to 15 significant digits, ties away from zero, as
-// Number(f.toPrecision(15)) does.
+// precision15 rounds a number that is not an integer to 15 significant digits,
+// ties away from zero, as Number(f.toPrecision(15)) does.
 func precision15(f float64) float64 {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 || math.IsNaN(f) || math.IsInf(f, 0) {
+	if f == math.Trunc(f) || math.IsNaN(f) {
 		return f
 	}
 	var buf [64]byte

@@ -134,9 +134,6 @@ func (p *parser) expression(rbp int) (*ast, *Error) {
 		return nil, e
 	}
 	t := p.cur
-	if t.kind == tokEnd {
-		return nil, p.fail("S0207", t.pos, "(end)", "unexpected end of the expression")
-	}
 	if err := p.advance(false); err != nil {
 		return nil, err
 	}
@@ -161,6 +158,10 @@ func (p *parser) expression(rbp int) (*ast, *Error) {
 func (p *parser) operand(t token) (*ast, *Error) {
 	n := p.node(aName, t.pos)
 	switch t.kind {
+	case tokEnd:
+		// Whoever waits for a bracket complains first; else shaping does.
+		n.kind = aEnd
+		return n, nil
 	case tokName:
 		n.str = t.text
 		return n, nil

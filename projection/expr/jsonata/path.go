@@ -53,10 +53,10 @@ func (c *compiler) path(n *ast) node {
 	if n.group == nil && len(n.list) == 1 {
 		s := n.list[0]
 		if s.kind == aName && len(s.stages) == 0 {
-			return &chainNode{steps: []pathStep{c.step(s, nil)}, keep: n.keepSingle}
+			return &chainNode{steps: []pathStep{c.step(s, nil)}, keep: n.keepSingle || n.keepArray}
 		}
 	}
-	p := &pathNode{tuplesAt: -1, keep: n.keepSingle}
+	p := &pathNode{tuplesAt: -1, keep: n.keepSingle || n.keepArray}
 	p.steps = make([]pathStep, len(n.list))
 	names := n.group == nil
 	for i, s := range n.list {

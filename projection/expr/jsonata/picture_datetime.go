@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -20,7 +21,7 @@ var (
 
 // defaultPresentation has the presentation of the components that may be
 // written without one.
-var defaultPresentation = map[byte]string{
+var defaultPresentation = map[rune]string{
 	'Y': "1", 'M': "1", 'D': "1", 'd': "1", 'F': "n", 'W': "1", 'w': "1", 'X': "1", 'x': "1", 'H': "1", 'h': "1",
 	'P': "n", 'm': "01", 's': "01", 'f': "1", 'Z': "01:01", 'z': "01:01", 'C': "n", 'E': "n",
 }
@@ -38,15 +39,16 @@ const (
 // to be copied, or a component.
 type datePart struct {
 	literal   string
-	component byte // 0 for literal text
+	component rune // 0 for literal text
+	known     bool // whether it is one of the components there are
 
-	names    nameCase
-	integer  *integerPicture // when not named
-	zoneZ    bool            // a zone of zero is written Z
-	hasMax   bool
-	max      float64 // NaN when written badly
-	width    int     // parsing: exact number of digits, 0 for any
-	original string
+	names   nameCase
+	integer *integerPicture // when not named
+	zoneZ   bool            // a zone of zero is written Z
+
+	hasMax, hasModulus bool
+	max                float64 // greatest width, NaN when written badly
+	modulus            float64 // of a year: digits to keep
 }
 
 // parseDatePicture takes a picture apart.
@@ -102,18 +104,12 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 		}
 		return r
 	}, text)
-	p := datePart{original: text}
-	var presentation string
-	var known bool
-	if text != "" {
-		p.component = text[0]
-		presentation, known = defaultPresentation[p.component]
-	}
-	if !known {
-		return p, newError("D3132", "unknown component in a date picture")
-	}
+	var p datePart
+	first, size := utf8.DecodeRuneInString(text)
+	presentation, known := defaultPresentation[first]
+	p.component, p.known = first, known
 	least := math.NaN()
-	body := text[1:]
+	body := text[size:]
 	if comma := strings.LastIndexByte(body, ','); comma >= 0 {
 		lo, hi, ranged := strings.Cut(body[comma+1:], "-")
 		if lo != "*" && lo != "" {
@@ -124,20 +120,14 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 		}
 		body = body[:comma]
 	}
-	ordinal := false
+	if body == "" && !known {
+		return p, newError("D3132", "unknown component in a date picture")
+	}
+	modifier := ""
 	if body != "" {
 		presentation = body
-		if len(body) > 1 {
-			switch body[len(body)-1] {
-			case 'o':
-				ordinal = true
-				presentation = body[:len(body)-1]
-			case 't':
-				p.zoneZ = true
-				presentation = body[:len(body)-1]
-			case 'a', 'c':
-				presentation = body[:len(body)-1]
-			}
+		if last := len(body) - 1; last > 0 && strings.IndexByte("atco", body[last]) >= 0 {
+			presentation, modifier = body[:last], ";"+body[last:]
 		}
 	}
 	switch {
@@ -151,18 +141,17 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 	switch {
 	case p.component == 'Z' || p.component == 'z':
 		p.names = notNamed
+		p.zoneZ = modifier == ";t"
+		modifier = ""
+		least = math.NaN()
 	case p.names != notNamed:
-		if !strings.ContainsRune("MxFPCE", rune(p.component)) {
-			return p, newError("D3133", "component %c of a date picture has no names", p.component)
-		}
 		return p, nil
 	}
-	picture, err := parseIntegerPicture(m, presentation)
+	picture, err := parseIntegerPicture(m, presentation+modifier)
 	if err != nil {
 		return p, err
 	}
 	p.integer = picture
-	picture.ordinal = ordinal
 	if least > float64(picture.mandatory) {
 		if least > 1<<30 {
 			least = 1 << 30
@@ -172,12 +161,13 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 	if p.component == 'Y' {
 		switch digits := picture.mandatory + picture.optional; {
 		case p.hasMax:
+			p.modulus, p.hasModulus = p.max, true
 			picture.mandatory = 0
 			if p.max > 0 {
 				picture.mandatory = int(min(p.max, 1<<30))
 			}
 		case picture.kind == integerDecimal && digits >= 2:
-			p.hasMax, p.max = true, float64(digits)
+			p.modulus, p.hasModulus = float64(digits), true
 		}
 	}
 	return p, nil
@@ -236,7 +226,7 @@ func (c civil) dayOfYear() int {
 }
 
 // number returns the value of a numeric component.
-func (c civil) number(component byte) float64 {
+func (c civil) number(component rune) float64 {
 	if c.bad {
 		return math.NaN()
 	}
@@ -312,6 +302,9 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 	if err := m.step(1); err != nil {
 		return "", err
 	}
+	if !p.known {
+		return "undefined", nil
+	}
 	switch p.component {
 	case 'Z', 'z':
 		return p.formatZone(m, hours, minutes)
@@ -329,6 +322,9 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 	}
 	v := c.number(p.component)
 	if p.names != notNamed {
+		if strings.IndexRune("MxF", p.component) < 0 {
+			return "", p.noNames()
+		}
 		text := "undefined"
 		switch {
 		case c.bad:
@@ -348,8 +344,8 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 		}
 		return text, nil
 	}
-	if p.component == 'Y' && p.hasMax {
-		v = math.Mod(v, math.Pow(10, p.max))
+	if p.hasModulus {
+		v = math.Mod(v, math.Pow(10, p.modulus))
 	}
 	return p.integer.format(m, v)
 }
@@ -464,7 +460,7 @@ func datePattern(parts []datePart) (string, error) {
 			}
 			continue
 		}
-		adjacent := i+1 < len(parts) && parts[i+1].component != 0
+		adjacent := i+1 < len(parts) && parts[i+1].numeric()
 		text, err := p.pattern(adjacent)
 		if err != nil {
 			return "", err
@@ -473,6 +469,15 @@ func datePattern(parts []datePart) (string, error) {
 	}
 	b.WriteByte('$')
 	return b.String(), nil
+}
+
+func (p *datePart) noNames() error {
+	return newError("D3133", "component %c of a date picture has no names", p.component)
+}
+
+// numeric reports whether a component is written as a number.
+func (p *datePart) numeric() bool {
+	return p.integer != nil && strings.IndexRune("PZz", p.component) < 0
 }
 
 var wordPattern = func() string {
@@ -493,7 +498,7 @@ var wordPattern = func() string {
 // before another component has exactly as many digits as its picture.
 func (p *datePart) pattern(adjacent bool) (string, error) {
 	switch {
-	case p.component == 'C' || p.component == 'E':
+	case p.component == 'C' || p.component == 'E' || !p.known:
 		return "", newError("D3133", "component %c of a date picture cannot be parsed", p.component)
 	case p.component == 'Z' || p.component == 'z':
 		text := "[-+][0-9]+"
@@ -504,9 +509,11 @@ func (p *datePart) pattern(adjacent bool) (string, error) {
 			text = "GMT" + text
 		}
 		return text, nil
-	case p.names != notNamed:
+	case p.component == 'P' || p.names != notNamed && strings.IndexRune("MxF", p.component) >= 0:
 		return "[a-zA-Z]+", nil
 	case p.component == 'f':
+	case p.names != notNamed:
+		return "", p.noNames()
 	case p.integer.kind == integerUnknown:
 		return "", unknownPicture()
 	case p.integer.kind == integerLetters:
@@ -519,11 +526,9 @@ func (p *datePart) pattern(adjacent bool) (string, error) {
 	case p.integer.kind == integerWords:
 		return wordPattern, nil
 	}
-	text := "[0-9]"
-	if width := p.digits(); adjacent && width > 0 {
-		text += "{" + numberText(float64(width)) + "}"
-	} else {
-		text += "+"
+	text := "[0-9]+"
+	if p.integer != nil && p.integer.mandatory > 0 && adjacent {
+		text = "[0-9]{" + numberText(float64(p.integer.mandatory)) + "}"
 	}
 	if p.component != 'f' && p.integer.ordinal {
 		text += "(?:th|st|nd|rd)"
@@ -531,20 +536,9 @@ func (p *datePart) pattern(adjacent bool) (string, error) {
 	return text, nil
 }
 
-// digits returns how many digits the picture of a component has.
-func (p *datePart) digits() int {
-	if p.hasMax && p.max > 0 {
-		return int(min(p.max, 1<<30))
-	}
-	if p.integer == nil {
-		return 0
-	}
-	return p.integer.mandatory + p.integer.optional
-}
-
 // dateValues are the components of a timestamp. One that is there but makes no
 // sense, like an unknown month, has no known value.
-type dateValues map[byte]dateValue
+type dateValues map[rune]dateValue
 
 type dateValue struct {
 	v     float64
@@ -605,7 +599,7 @@ func (p *datePart) parseZone(text string) float64 {
 
 // counts reports whether a component has a value other than zero: only such
 // decide which components belong together.
-func (d dateValues) counts(component byte) bool {
+func (d dateValues) counts(component rune) bool {
 	c := d[component]
 	return c.known && c.v != 0 && !math.IsNaN(c.v)
 }
@@ -613,12 +607,16 @@ func (d dateValues) counts(component byte) bool {
 func (d dateValues) resolve(nowMillis int64) (float64, error) {
 	order := "YMD"
 	byDay := false
-	switch {
-	case d.counts('M') || d.counts('D'):
-	case d.counts('d'):
+	has := ""
+	for _, c := range "YMDdXxwW" {
+		if d.counts(c) {
+			has += string(c)
+		}
+	}
+	switch has {
+	case "d", "Yd":
 		order, byDay = "YD", true
-	case d.counts('Y'):
-	case d.counts('X') || d.counts('x') || d.counts('W') || d.counts('w'):
+	case "X", "x", "w", "Xx", "Xw", "xw", "Xxw", "W", "XW":
 		return 0, newError("D3136", "a date by weeks cannot be parsed")
 	}
 	twelve := !d.counts('H') && (d.counts('h') || d.counts('P'))
@@ -628,9 +626,9 @@ func (d dateValues) resolve(nowMillis int64) (float64, error) {
 		order += "Hmsf"
 	}
 	now := civilOf(float64(nowMillis))
-	values := map[byte]float64{}
+	values := map[rune]float64{}
 	started, ended := false, false
-	for _, c := range []byte(order) {
+	for _, c := range order {
 		value := d[c]
 		switch {
 		case !value.known && started:
@@ -672,9 +670,10 @@ func (d dateValues) resolve(nowMillis int64) (float64, error) {
 	if math.Abs(v) > maxMillis {
 		v = math.NaN()
 	}
-	for _, zone := range []byte("Zz") {
+	for _, zone := range "Zz" {
 		if d.counts(zone) {
 			v -= d[zone].v * 60000
+			break
 		}
 	}
 	return v, nil

@@ -256,11 +256,11 @@ var romanNumerals = []struct {
 	{50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
 }
 
-// romanLimit is where jsonata-js runs out of stack.
-const romanLimit = 8e6
+// romanLimit is about where jsonata-js runs out of stack.
+const romanLimit = 1e7
 
 func formatRoman(m meter, value float64) (string, error) {
-	if value >= romanLimit {
+	if value > romanLimit {
 		return "", newError("D1011", "the number is too large for roman numerals")
 	}
 	if err := m.alloc(int(value)/1000 + 16); err != nil {
@@ -473,11 +473,10 @@ func parseLetters(s string, letters letterCase) float64 {
 	if letters == upperCase {
 		first = 'A'
 	}
-	total, weight := 0.0, 1.0
+	total := 0.0
 	units := toUnits(s)
-	for _, u := range slices.Backward(units) {
-		total += float64(rune(u)-first+1) * weight
-		weight *= 26
+	for i, u := range units {
+		total += float64(rune(u)-first+1) * math.Pow(26, float64(len(units)-1-i))
 	}
 	return total
 }

@@ -90,6 +90,7 @@ func splitUnits(s, sep []uint16) [][]uint16 {
 type subPicture struct {
 	text           []uint16
 	prefix, suffix []uint16
+	mantissa       []uint16
 	integer        []uint16
 	fraction       []uint16
 	exponent       []uint16
@@ -117,12 +118,14 @@ func (f *decimalFormat) parse(text []uint16) *subPicture {
 		p.prefix, p.active, p.suffix = text[:first], text[first:last+1], text[last+1:]
 	}
 	mantissa := p.active
+	// jsonata-js applies the position in the whole text to the part without its
+	// prefix, so with a prefix an exponent is hardly ever valid.
 	if at := indexUnits(text, f.exponent, len(p.prefix)); at >= 0 && at <= len(text)-len(p.suffix) {
-		at -= len(p.prefix)
 		p.hasExponent = true
 		mantissa = p.active[:min(at, len(p.active))]
 		p.exponent = p.active[min(at+1, len(p.active)):]
 	}
+	p.mantissa = mantissa
 	p.integer = mantissa
 	p.fraction = p.suffix
 	if at := indexUnits(mantissa, f.decimal, 0); at >= 0 {
@@ -152,11 +155,7 @@ func (f *decimalFormat) check(p *subPicture) string {
 	if has(f.percent) && has(f.perMille) {
 		code = "D3084"
 	}
-	mantissa := p.active
-	if p.hasExponent {
-		mantissa = p.active[:max(0, len(p.active)-len(p.exponent)-1)]
-	}
-	if !slices.ContainsFunc(mantissa, func(u uint16) bool { return f.isDigit(u) || optional(u) }) {
+	if !slices.ContainsFunc(p.mantissa, func(u uint16) bool { return f.isDigit(u) || optional(u) }) {
 		code = "D3085"
 	}
 	if slices.ContainsFunc(p.active, func(u uint16) bool { return !f.active(u) }) {
@@ -208,11 +207,14 @@ func (f *decimalFormat) analyse(p *subPicture) {
 		}
 	}
 	p.regular = regularGroups(p.integerGroups)
-	for i, u := range p.fraction {
-		if isUnit(f.grouping, u) {
-			_, before := counts(p.fraction[:i])
-			p.fractionGroups = append(p.fractionGroups, before)
+	// jsonata-js looks for the first separator in the fraction, but for the
+	// others in the integer part.
+	for i, part := -1, p.fraction; ; part = p.integer {
+		if i = indexUnits(part, f.grouping, i+1); i < 0 {
+			break
 		}
+		_, before := counts(p.fraction[:min(i, len(p.fraction))])
+		p.fractionGroups = append(p.fractionGroups, before)
 	}
 	p.minInteger, _ = counts(p.integer)
 	p.scaling = p.minInteger
@@ -347,17 +349,17 @@ func (f *decimalFormat) format(p *subPicture, value float64) []uint16 {
 		}
 	} else {
 		for _, g := range p.integerGroups {
-			if at := point - g; at >= 0 && at <= len(text) {
-				text = slices.Insert(text, at, f.grouping...)
-				point++
+			at := point - g
+			if at < 0 { // beyond the first digit: counted from the end
+				at = max(0, len(text)+at)
 			}
+			text = slices.Insert(text, at, f.grouping...)
+			point++
 		}
 	}
 	point = max(indexUnits(text, f.decimal, 0), 0)
 	for _, g := range p.fractionGroups {
-		if at := point + g + 1; at <= len(text) {
-			text = slices.Insert(text, at, f.grouping...)
-		}
+		text = slices.Insert(text, min(point+g+1, len(text)), f.grouping...)
 	}
 	point = indexUnits(text, f.decimal, 0)
 	if indexUnits(p.active, f.decimal, 0) < 0 || point == len(text)-1 {

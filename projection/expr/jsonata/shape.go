@@ -95,6 +95,10 @@ func (s *shaping) shapeNode(n *ast) (*ast, *Error) {
 		n.slot = &ancestorSlot{label: "%" + strconv.Itoa(s.labels), level: 1}
 		s.labels++
 		return n, nil
+	case aEnd:
+		e := s.fail("S0207", n, "unexpected end of the expression")
+		e.Token = "(end)"
+		return nil, e
 	case aPlaceholder:
 		return nil, s.fail("S0201", n, "unexpected ?")
 	case aNegate:

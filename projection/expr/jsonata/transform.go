@@ -91,6 +91,9 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 
 // assignInto changes an object of the private copy.
 func (ev *evaluator) assignInto(hit value, up *object) error {
+	if up.len() == 0 {
+		return nil
+	}
 	if !hit.isObject() {
 		return newError("L0008", "a transform matched a value that is not an object")
 	}

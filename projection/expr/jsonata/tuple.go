@@ -28,13 +28,13 @@ type tupleStream struct{ list []tuple }
 // openTuples enters the scope of one tuple.
 func (c *compiler) openTuples(l *tupleLayout) *scope {
 	s := &scope{parent: c.scope, tuples: true, names: l.names}
-	s.frame = &frameInfo{depth: c.scope.frame.depth + 1, slots: len(l.names)}
+	s.frame = &frameInfo{depth: c.scope.frame.depth + 1, slots: len(l.names), fixed: true}
 	c.scope = s
 	return s
 }
 
 func (c *compiler) tuplePath(n *ast, layout *tupleLayout, give bool) node {
-	p := &pathNode{keep: n.keepSingle, tuplesAt: -1, layout: layout, giveTuples: give}
+	p := &pathNode{keep: n.keepSingle || n.keepArray, tuplesAt: -1, layout: layout, giveTuples: give}
 	for i, s := range n.list {
 		if s.tuple && p.tuplesAt < 0 {
 			p.tuplesAt = i
