@@ -13,7 +13,7 @@ const (
 )
 
 // Default is the engine that New chooses for the empty name.
-const Default = Blues
+const Default = Native
 
 const timeLimit = time.Second
 
@@ -38,6 +38,8 @@ func New(name string, opts *Options) (Engine, error) {
 		name = Default
 	}
 	switch name {
+	case Native:
+		return newNative(o), nil
 	case Blues:
 		return newBlues(o)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // engines are tested for everything that must hold whatever evaluates.
-var engines = []string{expr.Blues}
+var engines = []string{expr.Native, expr.Blues}
 
 func eachEngine(t *testing.T, f func(t *testing.T, e expr.Engine)) {
 	for _, name := range engines {

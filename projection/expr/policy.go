@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -46,11 +45,6 @@ func checkSource(src string) error {
 func disallowed(name string) *fault.Error {
 	return fault.New(fault.DisallowedExpressionFunction, "maps may not use the function $%s", name).
 		With("function", name)
-}
-
-// disallowedName returns name when it is one that maps may not use.
-func disallowedName(name string) (string, bool) {
-	return name, slices.Contains(forbidden, name)
 }
 
 // evaluationError is the one way to report an expression that failed with a

@@ -168,3 +168,23 @@ func TestCompileExpressionTakesBothForms(t *testing.T) {
 		t.Errorf("a partial slot: %v", err)
 	}
 }
+
+func FuzzTemplate(f *testing.F) {
+	f.Add(`{"a":"{% undefined %}","b":[1,"{% 2 %}",{"c":"{% \"x\" %}"}],"a":3}`)
+	f.Add(`["{% undefined %}",[],{},"\u0041",1e400]`)
+	f.Add(`"{% input %}"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		tpl, err := expr.CompileTemplate(echo{}, json.RawMessage(text))
+		if err != nil {
+			return
+		}
+		v, undefined, err := tpl.Eval(context.Background(), nil, expr.Limits{})
+		if err != nil || undefined {
+			return
+		}
+		// The expressions of echo are their own value, whatever it is.
+		if !json.Valid(v) && !strings.Contains(text, "%}") {
+			t.Errorf("Eval(%q) = %q, which is not JSON", text, v)
+		}
+	})
+}
