@@ -169,6 +169,7 @@ func (t *Tab) run(j *job) {
 	if !j.start() {
 		return
 	}
+	j.progress(Progress{Phase: "action_handler"})
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)

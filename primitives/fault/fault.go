@@ -123,6 +123,9 @@ func CodeOf(err error) Code {
 	}
 	var e *Error
 	if errors.As(err, &e) {
+		if e == nil { // a nil *Error in an error interface is no failure
+			return ""
+		}
 		return e.Code
 	}
 	var c Code

@@ -1,0 +1,28 @@
+package runtime
+
+import (
+	"errors"
+
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// BrowserPID returns the process id of the running browser.
+func (h *Host) BrowserPID() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.browser.PID()
+}
+
+// CrashTab crashes the renderer of a tab.
+func (h *Host) CrashTab(runtimeID string) error {
+	for _, t := range h.tabList() {
+		if t.Status().RuntimeID == runtimeID {
+			t.mu.Lock()
+			page := t.page
+			t.mu.Unlock()
+			page.(*browser.Tab).Crash()
+			return nil
+		}
+	}
+	return errors.New("no such tab")
+}

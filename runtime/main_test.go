@@ -1,0 +1,139 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+func TestMain(m *testing.M) {
+	expr.MaybeWorker()
+	browsertest.Main(m)
+}
+
+var ids atomic.Int64
+
+func newID() string { return fmt.Sprintf("%04d", ids.Add(1)) }
+
+// serve serves pages by path; each is the body of an HTML document.
+func serve(t *testing.T, pages map[string]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<!doctype html><title>%s</title>%s", strings.Trim(r.URL.Path, "/"), body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// open opens a host that ends with the test.
+func open(t *testing.T, opts runtime.Options) *runtime.Host {
+	t.Helper()
+	browsertest.Require(t)
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	opts.Engine, opts.NewID, opts.Registry = engine, newID, primitives.Standard()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	h, err := runtime.Open(ctx, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("closing the host: %v", err)
+		}
+	})
+	return h
+}
+
+// openMap is open with one map that applies to every page.
+func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
+	t.Helper()
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	maps, err := runtime.MapFromBytes("test/actions.json", []byte(manifest), primitives.Standard(), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, runtime.Options{Open: urls, Maps: maps})
+}
+
+// do runs one call on the tab that was opened first.
+func do(t *testing.T, h *runtime.Host, name, args string, timeout time.Duration) runtime.Reply {
+	t.Helper()
+	return h.Do(t.Context(), runtime.Call{ID: newID(), Target: first(t, h), Name: name, Arguments: json.RawMessage(args), Timeout: timeout})
+}
+
+func first(t *testing.T, h *runtime.Host) runtime.Target {
+	t.Helper()
+	tabs := h.Tabs()
+	if len(tabs) == 0 {
+		t.Fatal("the host has no tab")
+	}
+	return runtime.Target{RuntimeID: tabs[0].RuntimeID}
+}
+
+// value returns the value of a success envelope.
+func value(t *testing.T, r runtime.Reply) map[string]any {
+	t.Helper()
+	if r.Err != nil {
+		t.Fatalf("the call failed: %v %v", r.Err, r.Err.Evidence)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(r.Output, &out); err != nil {
+		t.Fatalf("%v in %s", err, r.Output)
+	}
+	if v, ok := out["value"].(map[string]any); ok {
+		return v
+	}
+	return out
+}
+
+// events collects what a host announces.
+type events chan runtime.Event
+
+func subscribe(t *testing.T, h *runtime.Host) events {
+	t.Helper()
+	ch := make(events, 1000)
+	t.Cleanup(h.Subscribe(func(ev runtime.Event) { ch <- ev }))
+	return ch
+}
+
+// wait returns the next event of a kind for which ok holds.
+func (e events) wait(t *testing.T, kind runtime.EventKind, ok func(runtime.TabStatus) bool) runtime.TabStatus {
+	t.Helper()
+	timeout := time.After(15 * time.Second)
+	for {
+		select {
+		case ev := <-e:
+			if ev.Kind == kind && ok(ev.Tab) {
+				return ev.Tab
+			}
+		case <-timeout:
+			t.Fatalf("no %s event within 15 s", kind)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+func TestCallsOnOneTabRunInTheOrderOfAccept(t *testing.T) {
+	url := serve(t, map[string]string{"/": `<textarea autofocus></textarea>`})
+	h := open(t, runtime.Options{Open: []string{url}})
+	var mu sync.Mutex
+	var order []int
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Add(1)
+		args := fmt.Sprintf(`{"text":"%d,","target":{"selector":"textarea"}}`, i)
+		h.Accept(runtime.Call{ID: fmt.Sprint(i), Target: first(t, h), Name: "text.insert", Arguments: json.RawMessage(args)}, func(r runtime.Reply) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, len(order))
+			if r.Err != nil || r.ID != fmt.Sprint(i) {
+				t.Errorf("call %d: reply %q, error %v", i, r.ID, r.Err)
+			}
+			all.Done()
+		})
+	}
+	all.Wait()
+	want := ""
+	for i := range 20 {
+		want += fmt.Sprintf("%d,", i)
+	}
+	got := value(t, do(t, h, "locator.value", `{"locator":{"selector":"textarea"}}`, 0))["value"]
+	if got != want {
+		t.Errorf("the page saw %q, want %q", got, want)
+	}
+}
+
+// A call that waits out its time, one behind it in the queue, and one that is
+// cancelled there: each ends by itself, in time, and exactly once.
+func TestDeadlinesAndCancelsOvertakeTheQueue(t *testing.T) {
+	url := serve(t, map[string]string{"/": `<p>hello</p>`})
+	h := open(t, runtime.Options{Open: []string{url}})
+	type answer struct {
+		id    string
+		reply runtime.Reply
+		after time.Duration
+	}
+	answers := make(chan answer, 10)
+	began := time.Now()
+	accept := func(id string, timeout time.Duration) func() {
+		return h.Accept(runtime.Call{ID: id, Target: first(t, h), Name: "locator.wait_for", Timeout: timeout,
+			Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":20000}`)},
+			func(r runtime.Reply) { answers <- answer{id, r, time.Since(began)} })
+	}
+	accept("running", 900*time.Millisecond)
+	accept("queued", 300*time.Millisecond)
+	cancel := accept("cancelled", 10*time.Second)
+	cancel()
+	want := map[string]struct {
+		code     fault.Code
+		min, max time.Duration
+	}{
+		"cancelled": {fault.Cancelled, 0, 250 * time.Millisecond},
+		"queued":    {fault.HandlerTimeout, 300 * time.Millisecond, 550 * time.Millisecond},
+		"running":   {fault.HandlerTimeout, 900 * time.Millisecond, 1150 * time.Millisecond},
+	}
+	for range want {
+		a := <-answers
+		w := want[a.id]
+		if fault.CodeOf(a.reply.Err) != w.code || a.after < w.min || a.after > w.max {
+			t.Errorf("%s: %v after %s, want %s between %s and %s", a.id, a.reply.Err, a.after, w.code, w.min, w.max)
+		}
+		if w.code == fault.HandlerTimeout {
+			if _, ok := a.reply.Err.Evidence["elapsed_ms"]; !ok {
+				t.Errorf("%s: the evidence %v does not say the elapsed time", a.id, a.reply.Err.Evidence)
+			}
+		}
+	}
+	if got := value(t, do(t, h, "page.info", `{}`, 0)); got["url"] != url+"/" {
+		t.Errorf("after that the tab answers %v", got)
+	}
+	select {
+	case a := <-answers:
+		t.Errorf("%s was answered twice", a.id)
+	default:
+	}
+}
+
+func TestAWedgedTabDoesNotHoldUpTheOthers(t *testing.T) {
+	url := serve(t, map[string]string{"/wedged": `<button onclick="for(;;);">x</button>`, "/fine": `<p>fine</p>`})
+	h := open(t, runtime.Options{Open: []string{url + "/fine", url + "/wedged"}})
+	tabs := h.Tabs()
+	fine, wedged := runtime.Target{RuntimeID: tabs[0].RuntimeID}, runtime.Target{RuntimeID: tabs[1].RuntimeID}
+	info := h.Do(t.Context(), runtime.Call{ID: "i", Target: wedged, Name: "locator.element_info", Arguments: json.RawMessage(`{"locator":{"selector":"button"}}`)})
+	center := value(t, info)["clickable_center"].(map[string]any)
+	click := fmt.Sprintf(`{"x":%v,"y":%v}`, center["x"], center["y"])
+	began := time.Now()
+	r := h.Do(t.Context(), runtime.Call{ID: "c", Target: wedged, Name: "pointer.click", Arguments: json.RawMessage(click), Timeout: 500 * time.Millisecond})
+	if took := time.Since(began); took > 750*time.Millisecond {
+		t.Errorf("the press on the wedged page ended after %s", took)
+	}
+	if r.Err != nil && r.Err.Code != fault.HandlerTimeout {
+		t.Errorf("the press on the wedged page: %v", r.Err)
+	}
+	began = time.Now()
+	r = h.Do(t.Context(), runtime.Call{ID: "p", Target: wedged, Name: "page.info", Timeout: 400 * time.Millisecond})
+	if fault.CodeOf(r.Err) != fault.HandlerTimeout {
+		t.Errorf("a read of the wedged page: %v, want handler_timeout", r.Err)
+	}
+	if took := time.Since(began); took > 650*time.Millisecond {
+		t.Errorf("a read of the wedged page ended after %s", took)
+	}
+	began = time.Now()
+	value(t, h.Do(t.Context(), runtime.Call{ID: "f", Target: fine, Name: "page.info"}))
+	if took := time.Since(began); took > 300*time.Millisecond {
+		t.Errorf("the other tab answered after %s", took)
+	}
+}
+
+func TestRoutingNeverGuesses(t *testing.T) {
+	url := serve(t, map[string]string{"/one": `1`, "/two": `2`})
+	h := open(t, runtime.Options{Open: []string{url + "/one", url + "/two"}})
+	tabs := h.Tabs()
+	for _, c := range []struct {
+		name   string
+		target runtime.Target
+		code   fault.Code
+		tab    int
+	}{
+		{"nothing named", runtime.Target{}, fault.AmbiguousRuntime, 0},
+		{"both match", runtime.Target{URLContains: "127.0.0.1"}, fault.AmbiguousRuntime, 0},
+		{"none matches", runtime.Target{URLContains: "example"}, fault.RuntimeNotFound, 0},
+		{"unknown id", runtime.Target{RuntimeID: "x"}, fault.RuntimeNotFound, 0},
+		{"id of one, url of the other", runtime.Target{RuntimeID: tabs[0].RuntimeID, URLContains: "/two"}, fault.RuntimeNotFound, 0},
+		{"by id", runtime.Target{RuntimeID: tabs[1].RuntimeID}, "", 1},
+		{"by key", runtime.Target{RuntimeKey: tabs[0].RuntimeKey}, "", 0},
+		{"by url, any case", runtime.Target{URLContains: "/TWO"}, "", 1},
+		{"by title", runtime.Target{TitleContains: "one"}, "", 0},
+	} {
+		r := h.Do(t.Context(), runtime.Call{ID: c.name, Target: c.target, Name: "page.info"})
+		if fault.CodeOf(r.Err) != c.code || (c.code == "" && r.RuntimeID != tabs[c.tab].RuntimeID) {
+			t.Errorf("%s: got %v from %s, want %q", c.name, r.Err, r.RuntimeID, c.code)
+		}
+		if c.code == fault.AmbiguousRuntime && r.Err.Evidence["candidates"] == nil {
+			t.Errorf("%s: the error names no candidates", c.name)
+		}
+	}
+}
+
+func TestCloseAnswersEveryCall(t *testing.T) {
+	url := serve(t, map[string]string{"/": `<p>x</p>`})
+	h := open(t, runtime.Options{Open: []string{url}})
+	codes := make(chan fault.Code, 50)
+	target := first(t, h)
+	for i := range cap(codes) {
+		h.Accept(runtime.Call{ID: fmt.Sprint(i), Target: target, Name: "locator.wait_for",
+			Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":20000}`)},
+			func(r runtime.Reply) { codes <- fault.CodeOf(r.Err) })
+	}
+	began := time.Now()
+	if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+	var got []fault.Code
+	for range cap(codes) {
+		select {
+		case c := <-codes:
+			got = append(got, c)
+		case <-time.After(time.Second):
+			t.Fatalf("%d of %d calls were answered", len(got), cap(codes))
+		}
+	}
+	slices.Sort(got)
+	if got = slices.Compact(got); len(got) != 1 || got[0] != fault.Cancelled {
+		t.Errorf("codes %v, want cancelled only", got)
+	}
+}
