@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -22,6 +23,7 @@ type Client struct {
 	calls  *ledger
 	intake *intake
 	news   *news
+	keeper atomic.Pointer[keeper] // of the connection there is
 }
 
 // New checks the options. It connects to nothing.
@@ -198,6 +200,9 @@ func (c *Client) answer(r *record, reply runtime.Reply) {
 	if !c.calls.answer(r, frame) {
 		c.log.Error("a call was answered twice", "call", r.key.id)
 		return
+	}
+	if k := c.keeper.Load(); k != nil {
+		k.moved(reply.RuntimeID, reply.URL)
 	}
 	c.send(answers, answerKey(call), frame)
 }

@@ -56,6 +56,8 @@ func (s *session) serve(ctx context.Context) error {
 	})
 	k := &keeper{session: s, known: map[string]known{}, late: map[string]bool{}}
 	k.hello()
+	s.keeper.Store(k)
+	defer s.keeper.Store(nil)
 	run(s.write)
 	run(k.keepUp)
 	if s.conn.Traits().Confirms {
@@ -196,6 +198,10 @@ func (s *session) ping(ctx context.Context) error {
 // keeper is what keepUp knows about the announcements of this connection.
 type keeper struct {
 	*session
+
+	// mu protects the announcements. Of the host only Info and Manifest are
+	// asked under it.
+	mu    sync.Mutex
 	known map[string]known // by runtime id
 	late  map[string]bool  // a new title waits for its time
 }
@@ -228,7 +234,7 @@ func (k *keeper) keepUp(ctx context.Context) error {
 			k.reconcile()
 			k.report()
 		case <-titles.C:
-			if len(k.late) > 0 {
+			if k.waiting() {
 				k.reconcile()
 			}
 		case <-beat:
@@ -238,7 +244,7 @@ func (k *keeper) keepUp(ctx context.Context) error {
 			now := time.Now().Round(0)
 			if now.Sub(last) > 2*every {
 				k.log.Info("announcing again after a pause", "pause", now.Sub(last))
-				clear(k.known)
+				k.forget()
 			}
 			last = now
 			k.reconcile()
@@ -259,6 +265,8 @@ func (k *keeper) hello() {
 	k.news.take() // the tabs below are newer; page events of the past are not sent
 	var items []*item
 	tabs := k.opts.Host.Tabs()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, t := range tabs {
 		items = append(items, k.announcement(t))
 	}
@@ -271,6 +279,32 @@ func (k *keeper) hello() {
 	k.out.hello(items)
 }
 
+func (k *keeper) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	clear(k.known)
+}
+
+func (k *keeper) waiting() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.late) > 0
+}
+
+// moved announces a tab's new address before the answer of the call that
+// changed it: the next call may be routed by that address.
+func (k *keeper) moved(runtimeID, url string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old, ok := k.known[runtimeID]; ok && url != "" && old.tab.URL != url {
+		t := old.tab
+		t.URL = url
+		k.announce(t)
+	}
+}
+
+// announcement makes the item that announces t. mu is held, as in the methods
+// below that change what is known.
 func (k *keeper) announcement(t runtime.TabStatus) *item {
 	_, again := k.known[t.RuntimeID]
 	k.known[t.RuntimeID] = known{t, time.Now()}
@@ -321,6 +355,8 @@ func (k *keeper) reconcile() {
 	for _, t := range tabs {
 		there[t.RuntimeID] = true
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for id := range k.known {
 		if !there[id] {
 			k.remove(id)
@@ -335,7 +371,10 @@ func (k *keeper) reconcile() {
 // report sends one status per announced tab.
 func (k *keeper) report() {
 	now := time.Now()
-	for _, t := range k.opts.Host.Tabs() {
+	tabs := k.opts.Host.Tabs()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range tabs {
 		if _, ok := k.known[t.RuntimeID]; ok {
 			k.send(statuses, "status\x00"+t.RuntimeID, k.opts.Dialect.Status(k.opts.Host, t, now))
 		}
@@ -345,6 +384,7 @@ func (k *keeper) report() {
 // tell passes on what the host has said.
 func (k *keeper) tell() {
 	happened, dropped := k.news.take()
+	k.mu.Lock()
 	for _, ev := range happened {
 		switch ev.Kind {
 		case runtime.TabReady:
@@ -359,6 +399,7 @@ func (k *keeper) tell() {
 			}
 		}
 	}
+	k.mu.Unlock()
 	k.drops(dropped)
 }
 

@@ -23,6 +23,7 @@ import (
 //	soft    output with a failure envelope beside the error
 //	big     output of arguments.bytes bytes
 //	steps   reports progress of arguments.steps, with arguments.ms between
+//	goto    changes the tab's address to arguments.url and says so afterwards
 //
 // actions.site is an echo that names the map it was given. Any other name is
 // unknown_action.
@@ -220,10 +221,21 @@ func (h *Host) Accept(call runtime.Call, done func(runtime.Reply)) func() {
 			h.mu.Unlock()
 			reply = h.run(ctx, t, call)
 		}
-		reply.ID, reply.RuntimeID, reply.URL, reply.Duration = call.ID, t.RuntimeID, t.URL, time.Since(start)
+		reply.ID, reply.RuntimeID, reply.URL, reply.Duration = call.ID, t.RuntimeID, h.url(t.RuntimeID), time.Since(start)
 		done(reply)
 	}()
 	return cancel
+}
+
+func (h *Host) url(runtimeID string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.tabs {
+		if t.RuntimeID == runtimeID {
+			return t.URL
+		}
+	}
+	return ""
 }
 
 func (h *Host) pick(to runtime.Target) (runtime.TabStatus, *fault.Error) {
@@ -255,6 +267,7 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		MS    int64    `json:"ms"`
 		Bytes int      `json:"bytes"`
 		Steps []string `json:"steps"`
+		URL   string   `json:"url"`
 	}
 	_ = json.Unmarshal(call.Arguments, &in)
 	args := call.Arguments
@@ -299,6 +312,19 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		}
 	case "big":
 		return runtime.Reply{Output: json.RawMessage(`{"ok":true,"data":"` + strings.Repeat("x", in.Bytes) + `"}`)}
+	case "goto":
+		h.mu.Lock()
+		for i := range h.tabs {
+			if h.tabs[i].RuntimeID == t.RuntimeID {
+				h.tabs[i].URL = in.URL
+				t = h.tabs[i]
+			}
+		}
+		h.mu.Unlock()
+		defer func() {
+			h.wg.Go(func() { h.Emit(runtime.Event{Kind: runtime.TabChanged, Tab: t}) })
+		}()
+		return echo
 	case "steps":
 		for _, s := range in.Steps {
 			if call.Progress != nil {

@@ -1,0 +1,29 @@
+package bridgeclient_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/bridgeclient/hosttest"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+func domEvent(n int) runtime.Event {
+	return runtime.Event{
+		Kind: runtime.DOMEvent, ID: fmt.Sprintf("e-%d", n), Tab: hosttest.Tab(1, "https://a.example/", "A"),
+		Name: "cart.changed", Payload: json.RawMessage(`{}`), ObservedAt: time.Now(),
+	}
+}
+
+// slowDialect stops the process for a while whenever a status is encoded.
+type slowDialect struct {
+	bridgeclient.Dialect
+	pause *time.Duration
+}
+
+func (d *slowDialect) Status(host bridgeclient.Host, tab runtime.TabStatus, at time.Time) []byte {
+	time.Sleep(*d.pause)
+	return d.Dialect.Status(host, tab, at)
+}
