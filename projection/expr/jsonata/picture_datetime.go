@@ -2,7 +2,6 @@ package jsonata
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,7 +114,7 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 		if lo != "*" && lo != "" {
 			least = leadingInteger(lo)
 		}
-		if ranged && hi != "*" && hi != "" {
+		if ranged && hi != "*" {
 			p.hasMax, p.max = true, leadingInteger(hi)
 		}
 		body = body[:comma]
@@ -312,7 +311,7 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 		return "ISO", nil
 	case 'P':
 		text := "am"
-		if c.bad || c.hour >= 12 {
+		if c.hour >= 12 {
 			text = "pm"
 		}
 		if p.names == namedUpper {
@@ -480,19 +479,7 @@ func (p *datePart) numeric() bool {
 	return p.integer != nil && strings.IndexRune("PZz", p.component) < 0
 }
 
-var wordPattern = func() string {
-	words := make([]string, 0, len(wordValues))
-	for w := range wordValues {
-		words = append(words, w)
-	}
-	slices.SortFunc(words, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	return `(?:` + strings.Join(words, "|") + `|and|[\-, ])+`
-}()
+var wordPattern = `(?:` + strings.Join(wordOrder, "|") + `|and|[\-, ])+`
 
 // pattern returns the regular expression for a component. A number directly
 // before another component has exactly as many digits as its picture.
@@ -527,7 +514,7 @@ func (p *datePart) pattern(adjacent bool) (string, error) {
 		return wordPattern, nil
 	}
 	text := "[0-9]+"
-	if p.integer != nil && p.integer.mandatory > 0 && adjacent {
+	if p.component != 'f' && p.integer.mandatory > 0 && adjacent {
 		text = "[0-9]{" + numberText(float64(p.integer.mandatory)) + "}"
 	}
 	if p.component != 'f' && p.integer.ordinal {
@@ -565,15 +552,16 @@ func (p *datePart) parse(m meter, text string) (dateValue, error) {
 		if p.component == 'F' {
 			names = dayNames
 		}
+		var found dateValue
 		for i, name := range names {
 			if p.hasMax && float64(len(name)) > p.max {
 				name = name[:max(0, int(p.max))]
 			}
-			if name == text {
-				return dateValue{float64(i + 1), true}, nil
+			if name == text { // of March and May cut to two letters, May
+				found = dateValue{float64(i + 1), true}
 			}
 		}
-		return dateValue{}, nil
+		return found, nil
 	}
 	v, err := p.integer.parse(m, text)
 	return dateValue{v, true}, err

@@ -189,18 +189,19 @@ func (p *integerPicture) formatDecimal(m meter, value float64) (string, error) {
 	if err := m.step(width/8 + (len(p.separators)+1)*width/64); err != nil {
 		return "", err
 	}
-	text := []rune(numberText(value))
+	text := toUnits(numberText(value))
 	if n := p.mandatory - len(text); n > 0 {
-		text = append(slices.Repeat([]rune{'0'}, n), text...)
+		text = append(slices.Repeat([]uint16{'0'}, n), text...)
 	}
 	for i := range text {
-		text[i] += p.zero - '0'
+		text[i] += uint16(p.zero - '0')
 	}
 	if p.regular > 0 {
-		grouped := make([]rune, 0, 2*len(text))
+		grouped := make([]uint16, 0, 2*len(text))
+		separator := toUnits(string(p.separators[0].char))
 		for i, c := range text {
 			if i > 0 && (len(text)-i)%p.regular == 0 {
-				grouped = append(grouped, p.separators[0].char)
+				grouped = append(grouped, separator...)
 			}
 			grouped = append(grouped, c)
 		}
@@ -213,7 +214,7 @@ func (p *integerPicture) formatDecimal(m meter, value float64) (string, error) {
 				text = text[max(0, len(text)+at):]
 				at = 0
 			}
-			text = slices.Insert(text, at, s.char)
+			text = slices.Insert(text, at, toUnits(string(s.char))...)
 		}
 	}
 	if p.ordinal {
@@ -229,9 +230,9 @@ func (p *integerPicture) formatDecimal(m meter, value float64) (string, error) {
 				suffix = "rd"
 			}
 		}
-		text = append(text, []rune(suffix)...)
+		text = append(text, toUnits(suffix)...)
 	}
-	return string(text), nil
+	return unitsToString(text), nil
 }
 
 func formatLetters(value float64, letters letterCase) string {
@@ -353,25 +354,31 @@ func writeWords(b *strings.Builder, n float64, joined, ordinal bool) {
 }
 
 // wordValues maps the lower case words of numbers, ordinals included, to what
-// they stand for.
-var wordValues = func() map[string]float64 {
+// they stand for. wordOrder has the words in the order in which a date picture
+// tries them.
+var wordValues, wordOrder = func() (map[string]float64, []string) {
 	values := map[string]float64{}
-	for i := range smallWords {
-		values[strings.ToLower(smallWords[i])] = float64(i)
-		values[strings.ToLower(smallOrdinals[i])] = float64(i)
+	var order []string
+	add := func(word string, value float64) {
+		values[word] = value
+		order = append(order, word)
+	}
+	for i, w := range append(slices.Clone(smallWords), smallOrdinals...) {
+		add(strings.ToLower(w), float64(i%len(smallWords)))
 	}
 	for i, w := range decadeWords {
 		w = strings.ToLower(w)
-		values[w] = float64(10 * (i + 2))
-		values[w[:len(w)-1]+"ieth"] = values[w]
+		add(w, float64(10*(i+2)))
+		add(w[:len(w)-1]+"ieth", float64(10*(i+2)))
 	}
-	values["hundred"], values["hundredth"] = 100, 100
+	add("hundred", 100)
+	add("hundredth", 100)
 	for i, w := range magnitudeWords {
 		w = strings.ToLower(w)
-		values[w] = math.Pow10(3 * (i + 1))
-		values[w+"th"] = values[w]
+		add(w, math.Pow10(3*(i+1)))
+		add(w+"th", math.Pow10(3*(i+1)))
 	}
-	return values
+	return values, order
 }()
 
 // parseInteger reads a number written with a picture. Text that the picture
@@ -475,7 +482,7 @@ func parseLetters(s string, letters letterCase) float64 {
 	}
 	total := 0.0
 	units := toUnits(s)
-	for i, u := range units {
+	for i, u := range slices.Backward(units) {
 		total += float64(rune(u)-first+1) * math.Pow(26, float64(len(units)-1-i))
 	}
 	return total

@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,10 +172,11 @@ func (f *decimalFormat) check(p *subPicture) string {
 	if has(append(slices.Clone(f.grouping), f.grouping...)) {
 		code = "D3089"
 	}
-	if at := slices.IndexFunc(p.integer, f.isDigit); at >= 0 && slices.ContainsFunc(p.integer[at:], optional) {
+	// Only the optional digit nearest to the edge counts, so "#0#" passes.
+	if at := slices.IndexFunc(p.integer, optional); at >= 0 && slices.ContainsFunc(p.integer[:at], f.isDigit) {
 		code = "D3090"
 	}
-	if at := slices.IndexFunc(p.fraction, optional); at >= 0 && slices.ContainsFunc(p.fraction[at:], f.isDigit) {
+	if at := lastIndexUnits(p.fraction, f.digit); at >= 0 && slices.ContainsFunc(p.fraction[at:], f.isDigit) {
 		code = "D3091"
 	}
 	if p.hasExponent && len(p.exponent) > 0 && (has(f.percent) || has(f.perMille)) {
@@ -384,7 +386,7 @@ func (f *decimalFormat) format(p *subPicture, value float64) []uint16 {
 func (f *decimalFormat) digits(value float64, decimals int) []uint16 {
 	var text string
 	if value < 1e21 {
-		text = strconv.FormatFloat(value, 'f', decimals, 64)
+		text = fixedText(value, decimals)
 	} else {
 		text = numberText(value)
 	}
@@ -400,6 +402,18 @@ func (f *decimalFormat) digits(value float64, decimals int) []uint16 {
 		}
 	}
 	return out
+}
+
+// fixedText is JavaScript's toFixed: of two equally near decimals it takes the
+// larger.
+func fixedText(value float64, decimals int) string {
+	if t := strconv.FormatFloat(value, 'f', decimals+1, 64); t[len(t)-1] == '5' {
+		var exact, tie big.Rat
+		if _, ok := tie.SetString(t); ok && exact.SetFloat64(value) != nil && exact.Cmp(&tie) == 0 {
+			value = math.Nextafter(value, math.Inf(1))
+		}
+	}
+	return strconv.FormatFloat(value, 'f', decimals, 64)
 }
 
 // numberText writes a number as JavaScript's String does.
@@ -425,9 +439,9 @@ func numberText(v float64) string {
 // halfway between 1.00 and 1.01, although its binary value is not.
 func roundHalfEven(v float64, decimals int) float64 {
 	v = shiftDecimal(v, decimals)
-	rounded := math.Floor(v + 0.5)
-	if v+0.5 == v {
-		rounded = v
+	rounded := math.Floor(v)
+	if v-rounded >= 0.5 {
+		rounded++
 	}
 	if rounded-v == 0.5 && math.Mod(rounded, 2) != 0 {
 		rounded--
