@@ -38,7 +38,10 @@ function scopedScroller(root, horizontal, view) {
   const fits = (node) => scrolls(node, horizontal) && isVisible(node, view, clips);
   if (fits(root)) return root;
   if (isDocumentScroller(root) && viewportHasRange(horizontal)) return null;
-  for (const at of withShadows(root)) for (const node of queryIn(at, '*')) if (fits(node)) return node;
+  const own = shadowOf(root);
+  for (const at of own ? [...withShadows(own), ...withShadows(root)] : withShadows(root)) {
+    for (const node of queryIn(at, '*')) if (fits(node)) return node;
+  }
   for (let at = flatParentElement(root); at; at = flatParentElement(at)) if (fits(at)) return at;
   return viewportHasRange(horizontal) ? null : undefined;
 }
