@@ -184,6 +184,8 @@ func (a *analysis) path(n *ast, top bool) {
 			a.walk(p[0], top)
 			a.walk(p[1], top)
 		}
+	} else if top {
+		a.all() // the last step binds a focus: the result is the input itself
 	}
 }
 

@@ -116,7 +116,7 @@ func jsPow(x, y float64) float64 {
 	if math.IsNaN(y) || (math.Abs(x) == 1 && math.IsInf(y, 0)) {
 		return math.NaN()
 	}
-	return math.Pow(x, y)
+	return precisePow(x, y)
 }
 
 // fnRound rounds halves to even. The decimal point is moved in the number's
@@ -307,7 +307,7 @@ func integerText(f, radix float64) string {
 	neg := f < 0
 	f = math.Abs(f)
 	var out []byte
-	for f >= 1<<53 {
+	for half := (math.Nextafter(f, math.Inf(1)) - f) / 2; half >= radix; half /= radix {
 		f /= radix
 		out = append(out, '0')
 	}

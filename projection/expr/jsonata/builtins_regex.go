@@ -409,7 +409,9 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 			if with, err = ev.replacement(args[2], f); err != nil {
 				return undefined, err
 			}
-		} else if with, err = ev.expand(textOf(args[2]), f); err != nil {
+		} else if !args[2].isString() {
+			return undefined, missingPattern()
+		} else if with, err = ev.expand(args[2].str(), f); err != nil {
 			return undefined, err
 		}
 		if err := write(with); err != nil {

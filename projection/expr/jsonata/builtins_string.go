@@ -36,7 +36,7 @@ func fnSubstring(ev *evaluator, args []value, _ value) (value, error) {
 		return undefined, err
 	}
 	n := float64(textLength(s))
-	start := 0.0
+	start := math.NaN()
 	if args[1].isNumber() {
 		start = args[1].num()
 	}
@@ -49,7 +49,7 @@ func fnSubstring(ev *evaluator, args []value, _ value) (value, error) {
 		if length <= 0 {
 			return vEmpty, nil
 		}
-		end := start + length
+		end := start + length // not a number without a start: then nothing is left
 		if start < 0 {
 			end = n + start + length
 		}
@@ -270,8 +270,15 @@ func fnPad(ev *evaluator, args []value, _ value) (value, error) {
 		width = args[1].num()
 	}
 	fill := " "
-	if len(args) > 2 && args[2].isString() && args[2].str() != "" {
-		fill = args[2].str()
+	if len(args) > 2 && !args[2].isUndefined() {
+		// A number arrives here through a callback of three parameters.
+		s, err := ev.stringify(args[2], false)
+		if err != nil {
+			return undefined, err
+		}
+		if s != "" {
+			fill = s
+		}
 	}
 	missing := math.Abs(width) - float64(textLength(s))
 	if missing <= 0 || math.IsNaN(missing) {

@@ -279,8 +279,14 @@ func (n *partialNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if !fv.isFunction() {
 		return undefined, ev.fail("T1008", n.pos, n.token, "attempted to partially apply something that is not a function")
 	}
-	for k := fv.fn().arity(); len(args) < k; {
-		args = append(args, unbound)
+	if f := fv.fn(); f.kind == fnBuiltin {
+		switch f.builtin.name {
+		case "string":
+			// jsonata-js trips over the default value of its second parameter.
+			return undefined, ev.fail("S0208", n.pos, n.token, "$string cannot be partially applied")
+		case "zip":
+			args = args[:min(1, len(args))] // it declares no parameters, so the rest is lost
+		}
 	}
 	return functionValue(&function{kind: fnPartial, target: fv, args: args}), ev.alloc(160)
 }

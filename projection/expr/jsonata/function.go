@@ -213,9 +213,7 @@ func (ev *evaluator) applyOther(f *function, args []value) (value, error) {
 			return ev.run(t, fr)
 		}
 		if t.kind == fnBuiltin {
-			for len(full) > 0 && full[len(full)-1].isUndefined() {
-				full = full[:len(full)-1]
-			}
+			return ev.callUnchecked(t.builtin, full)
 		}
 		return ev.apply(f.target, full, null)
 	case fnRegex:
@@ -249,6 +247,29 @@ func (ev *evaluator) callBuiltin(b *builtin, args []value, context value) (value
 		return undefined, err
 	}
 	return b.call(ev, args, context)
+}
+
+// callUnchecked calls a builtin as a partial application does: without its
+// signature, so that nothing is checked and no context stands in. An array
+// parameter still gets its array.
+func (ev *evaluator) callUnchecked(b *builtin, args []value) (value, error) {
+	if b.forbidden(ev) {
+		return undefined, newError("L0006", "$%s is not allowed here", b.name)
+	}
+	if err := ev.tick(); err != nil {
+		return undefined, err
+	}
+	for len(args) < len(b.sig.params) {
+		args = append(args, undefined)
+	}
+	for i := range b.sig.params {
+		if p := &b.sig.params[i]; p.array {
+			if err := p.asArray(ev, &args[i]); err != nil {
+				return undefined, err
+			}
+		}
+	}
+	return b.call(ev, args, null)
 }
 
 func (b *builtin) forbidden(ev *evaluator) bool {

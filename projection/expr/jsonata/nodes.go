@@ -207,11 +207,18 @@ func (n *arrayNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	flags := uint8(0)
 	// A single array item is taken over as it is, flags and all.
 	only := undefined
+	var first error
 	for i := range n.items {
 		it := &n.items[i]
 		v, err := it.node.eval(ev, in, fr)
 		if err != nil {
-			return undefined, err
+			if first == nil {
+				first = err
+			}
+			if ev.raced(err) {
+				continue
+			}
+			return undefined, first
 		}
 		if v.isUndefined() {
 			continue
@@ -229,6 +236,9 @@ func (n *arrayNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if err := ev.push(v); err != nil {
 			return undefined, err
 		}
+	}
+	if first != nil {
+		return undefined, first
 	}
 	if n.cons {
 		flags |= fCons

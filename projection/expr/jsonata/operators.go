@@ -357,40 +357,69 @@ func (n *concatNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		return undefined, err
 	}
 	var few [8]string
-	pieces := few[:0]
-	size := 0
-	for _, p := range n.parts {
+	j := joiner{ev: ev, pieces: few[:0]}
+	// a & b evaluates both sides before it looks at either.
+	a, err := n.parts[0].eval(ev, in, fr)
+	if err != nil {
+		return undefined, err
+	}
+	b, err := n.parts[1].eval(ev, in, fr)
+	if err != nil {
+		return undefined, err
+	}
+	if err := j.add(a); err != nil {
+		return undefined, err
+	}
+	if err := j.add(b); err != nil {
+		return undefined, err
+	}
+	for _, p := range n.parts[2:] {
 		v, err := p.eval(ev, in, fr)
 		if err != nil {
 			return undefined, err
 		}
-		s, err := ev.stringify(v, false)
-		if err != nil {
+		if err := j.add(v); err != nil {
 			return undefined, err
 		}
-		if s == "" {
-			continue
-		}
-		if k := len(pieces); k > 0 && startsLow(s) && endsHigh(pieces[k-1]) {
-			s = joinText(pieces[k-1], s)
-			size -= len(pieces[k-1])
-			pieces = pieces[:k-1]
-		}
-		pieces = append(pieces, s)
-		size += len(s)
 	}
-	switch len(pieces) {
+	return j.text()
+}
+
+// joiner gathers the pieces of a text that is put together once.
+type joiner struct {
+	ev     *evaluator
+	pieces []string
+	size   int
+}
+
+func (j *joiner) add(v value) error {
+	s, err := j.ev.stringify(v, false)
+	if err != nil || s == "" {
+		return err
+	}
+	if k := len(j.pieces); k > 0 && startsLow(s) && endsHigh(j.pieces[k-1]) {
+		s = joinText(j.pieces[k-1], s)
+		j.size -= len(j.pieces[k-1])
+		j.pieces = j.pieces[:k-1]
+	}
+	j.pieces = append(j.pieces, s)
+	j.size += len(s)
+	return nil
+}
+
+func (j *joiner) text() (value, error) {
+	switch len(j.pieces) {
 	case 0:
 		return vEmpty, nil
 	case 1:
-		return stringValue(pieces[0]), nil
+		return stringValue(j.pieces[0]), nil
 	}
-	if err := ev.alloc(size); err != nil {
+	if err := j.ev.alloc(j.size); err != nil {
 		return undefined, err
 	}
 	var b strings.Builder
-	b.Grow(size)
-	for _, s := range pieces {
+	b.Grow(j.size)
+	for _, s := range j.pieces {
 		b.WriteString(s)
 	}
 	return stringValue(b.String()), nil

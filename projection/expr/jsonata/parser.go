@@ -204,9 +204,6 @@ func (p *parser) operand(t token) (*ast, *Error) {
 	case "%":
 		n.kind = aParent
 		return n, nil
-	case "?":
-		n.kind = aPlaceholder
-		return n, nil
 	case "-":
 		n.kind = aNegate
 		n.lhs, err = p.expression(70)

@@ -55,7 +55,7 @@ func parseDatePicture(m meter, picture string) ([]datePart, error) {
 	if err := m.step(1 + len(picture)/4); err != nil {
 		return nil, err
 	}
-	if err := m.alloc(4 * len(picture)); err != nil {
+	if err := m.alloc(64 * len(picture)); err != nil {
 		return nil, err
 	}
 	var parts []datePart
@@ -406,6 +406,12 @@ func parseMillis(m meter, timestamp string, picture string, hasPicture bool, now
 	}
 	pattern, err := datePattern(parts)
 	if err != nil {
+		return 0, false, err
+	}
+	if err := m.step(len(pattern)); err != nil {
+		return 0, false, err
+	}
+	if err := m.alloc(128 * len(pattern)); err != nil {
 		return 0, false, err
 	}
 	re, err := compileRegex(pattern, "i")

@@ -65,6 +65,9 @@ func parseIntegerPicture(m meter, picture string) (*integerPicture, error) {
 	if err := m.step(1 + len(picture)/8); err != nil {
 		return nil, err
 	}
+	if err := m.alloc(16 * len(picture)); err != nil {
+		return nil, err
+	}
 	p := &integerPicture{}
 	primary := picture
 	if i := strings.LastIndexByte(picture, ';'); i >= 0 {
@@ -391,7 +394,7 @@ func parseInteger(m meter, s, picture string) (float64, bool, error) {
 	if err := m.step(1 + len(s)/4); err != nil {
 		return 0, false, err
 	}
-	if err := m.alloc(4 * len(s)); err != nil {
+	if err := m.alloc(16 * len(s)); err != nil {
 		return 0, false, err
 	}
 	v, err := p.parse(m, s)

@@ -261,12 +261,18 @@ func gcd(a, b int) int {
 // formatNumber formats a number with a picture of XPath's fn:format-number.
 // Options are the decimal format properties by name.
 func formatNumber(m meter, value float64, picture string, options map[string]string) (string, error) {
-	f := newDecimalFormat(options)
-	units := toUnits(picture)
-	// Separators in a picture may each cost a pass over it and the number.
-	if err := m.step(len(units)); err != nil {
+	total := 0
+	for _, text := range options {
+		total += len(text)
+	}
+	if err := m.step((1 + len(picture)) * (1 + total/128)); err != nil {
 		return "", err
 	}
+	if err := m.alloc(4 * (len(picture) + total)); err != nil {
+		return "", err
+	}
+	f := newDecimalFormat(options)
+	units := toUnits(picture)
 	parts := splitUnits(units, f.separator)
 	if len(parts) > 2 {
 		return "", newError("D3080", "the picture of formatNumber has more than two sub-pictures")
@@ -290,6 +296,7 @@ func formatNumber(m meter, value float64, picture string, options map[string]str
 			negate = true
 		}
 	}
+	// Every separator may cost a pass over the number.
 	groups := 1
 	for _, u := range p.active {
 		if isUnit(f.grouping, u) {

@@ -75,11 +75,14 @@ func (p *Program) Uses(name string) bool { return p.uses[name] }
 // their author thought.
 func (p *Program) Warnings() []Warning { return p.warnings }
 
+// debugPanics lets the tests see where a panic came from.
+var debugPanics = false
+
 // Limits bound one evaluation. A zero field means its default.
 type Limits struct {
 	Steps          int64 // units of work; default 20,000,000
 	RegexSteps     int64 // units of matching; default 20,000,000
-	Depth          int   // open calls; default 1,000
+	Depth          int   // open calls; default 5,000
 	SequenceLength int   // elements of one array; default 1,000,000
 	Bytes          int64 // bytes allocated in total; default 48 MiB
 	OutputBytes    int64 // bytes of the resulting JSON; default 16 MiB
@@ -101,7 +104,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Bytes, 48<<20)
 	set(&l.OutputBytes, 16<<20)
 	if l.Depth <= 0 {
-		l.Depth = 1000
+		l.Depth = 5000
 	}
 	if l.SequenceLength <= 0 {
 		l.SequenceLength = 1_000_000
@@ -131,9 +134,16 @@ func (p *Program) Eval(ctx context.Context, in Input, lim Limits) (Result, error
 }
 
 func (p *Program) evalWith(ctx context.Context, in Input, lim Limits, bindings map[string]value) (res Result, err error) {
-	ev := &evaluator{ctx: ctx, prog: p, lim: lim.withDefaults(), bindings: bindings}
+	return p.run(&evaluator{ctx: ctx, prog: p, lim: lim.withDefaults(), bindings: bindings}, in)
+}
+
+func (p *Program) run(ev *evaluator, in Input) (res Result, err error) {
+	ctx := ev.ctx
 	defer func() {
 		if r := recover(); r != nil {
+			if debugPanics {
+				panic(r)
+			}
 			res, err = Result{}, newError("L0009", "the evaluation failed unexpectedly: %v", fmt.Sprintf("%T", r))
 		}
 		res.Usage = Usage{Steps: ev.used(), RegexSteps: ev.regexGiven, Bytes: ev.bytes, MaxDepth: ev.maxDepth, OutputBytes: int64(len(res.JSON))}

@@ -136,9 +136,9 @@ func caseVariants(u uint16) []uint16 {
 // own canonical unit), so ASCII sets need no table.
 func foldRanges(in []unitRange) []unitRange {
 	out := slices.Clone(in)
-	beyond := false
+	beyond := 0 // members that are not ASCII
 	for _, r := range in {
-		beyond = beyond || r.hi >= 128
+		beyond += max(0, int(r.hi)-max(int(r.lo), 128)+1)
 		if lo, hi := max(r.lo, 'a'), min(r.hi, 'z'); lo <= hi {
 			out = append(out, unitRange{lo - 32, hi - 32})
 		}
@@ -146,7 +146,17 @@ func foldRanges(in []unitRange) []unitRange {
 			out = append(out, unitRange{lo + 32, hi + 32})
 		}
 	}
-	if beyond && !(len(in) == 1 && in[0].lo <= 128 && in[0].hi == 0xffff) {
+	switch {
+	case beyond == 0 || beyond == 0x10000-128:
+	case beyond <= 256:
+		for _, r := range in {
+			for u := max(int(r.lo), 128); u <= int(r.hi); u++ {
+				for _, v := range caseVariants(uint16(u)) {
+					out = append(out, unitRange{v, v})
+				}
+			}
+		}
+	default:
 		for _, class := range caseClasses() {
 			if !slices.ContainsFunc(class, func(u uint16) bool { return inRanges(in, u) }) {
 				continue

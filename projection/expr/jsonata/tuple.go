@@ -122,7 +122,7 @@ func (n *pathNode) evalTuples(ev *evaluator, in value, fr *frame) (value, error)
 		if len(items) == 0 {
 			ev.scratch = ev.scratch[:base]
 			if n.group != nil {
-				return n.group.eval(ev, ev.newArray(nil, fSequence), fr)
+				return n.group.evalTuples(ev, &tupleStream{}, n.layout, fr)
 			}
 			return undefined, nil
 		}

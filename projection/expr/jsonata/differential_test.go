@@ -1,0 +1,161 @@
+package jsonata
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// oracleAnswer is a line of testdata/oracle.js.
+type oracleAnswer struct {
+	Text      *string `json:"text"`
+	Undefined bool    `json:"undefined"`
+	Code      string  `json:"code"`
+	Skip      string  `json:"skip"`
+}
+
+// oracle is jsonata-js in a process of its own.
+type oracle struct {
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func startOracle(t testing.TB) *oracle {
+	t.Helper()
+	dir := os.Getenv("OUTRIDER_JSONATA_NODE")
+	if dir == "" {
+		t.Skip("OUTRIDER_JSONATA_NODE does not name a directory with node_modules/jsonata")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, node, filepath.Join("testdata", "oracle.js"), dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cancel()
+		_ = cmd.Wait()
+	})
+	sc := bufio.NewScanner(out)
+	sc.Buffer(nil, 64<<20)
+	return &oracle{in, sc}
+}
+
+// ask answers a batch of expressions over their inputs.
+func (o *oracle) ask(t testing.TB, exprs, inputs []string) []oracleAnswer {
+	t.Helper()
+	go func() {
+		w := bufio.NewWriter(o.in)
+		for i := range exprs {
+			line, _ := json.Marshal(map[string]string{"expr": exprs[i], "input": inputs[i]})
+			_, _ = w.Write(append(line, '\n'))
+		}
+		_ = w.Flush()
+	}()
+	answers := make([]oracleAnswer, len(exprs))
+	for i := range answers {
+		if !o.out.Scan() {
+			t.Fatalf("the oracle ended at %q: %v", exprs[i], o.out.Err())
+		}
+		if err := json.Unmarshal(o.out.Bytes(), &answers[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return answers
+}
+
+// difference describes how our outcome differs from the oracle's, "" if not.
+func difference(expr, input string, want oracleAnswer) string {
+	if want.Skip != "" {
+		return ""
+	}
+	text := ""
+	if want.Text != nil {
+		text = *want.Text
+	}
+	d := runCase(expr, JSONInput([]byte(input)), text, want.Undefined, want.Code)
+	if d == "" || want.Code == "" {
+		return d
+	}
+	// Two members of one constructor may both fail; either error will do.
+	p, err := Compile(expr)
+	if err != nil {
+		return d
+	}
+	ev := &evaluator{ctx: context.Background(), prog: p, lim: Limits{}.withDefaults(), races: map[string]bool{}}
+	if _, err := p.run(ev, JSONInput([]byte(input))); err != nil && ev.races[want.Code] {
+		return ""
+	}
+	return d
+}
+
+// TestDifferential compares generated expressions with jsonata-js. The count
+// is 2,000 unless OUTRIDER_JSONATA_CASES says otherwise; OUTRIDER_JSONATA_SEED
+// sets the first seed.
+func TestDifferential(t *testing.T) {
+	o := startOracle(t)
+	count, seed := 2000, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("OUTRIDER_JSONATA_CASES")); err == nil {
+		count = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("OUTRIDER_JSONATA_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	values, undefs, codes, skipped, bad := 0, 0, 0, 0, 0
+	for done := 0; done < count; {
+		var exprs, inputs []string
+		for ; len(exprs) < 500 && done < count; done++ {
+			g := newGenerator(seed + uint64(done))
+			exprs = append(exprs, g.expr(1+g.IntN(4)))
+			inputs = append(inputs, pick(g, differentialContexts...))
+		}
+		for i, a := range o.ask(t, exprs, inputs) {
+			switch {
+			case a.Skip != "":
+				skipped++
+			case a.Undefined:
+				undefs++
+			case a.Code != "":
+				codes++
+			default:
+				values++
+			}
+			if d := difference(exprs[i], inputs[i], a); d != "" {
+				bad++
+				if bad <= 40 {
+					t.Errorf("%s\n\tover %.60s\n\t%s", exprs[i], inputs[i], d)
+				}
+			}
+		}
+	}
+	t.Logf("%d cases: %d values, %d undefined, %d error codes, %d not comparable, %d different", count, values, undefs, codes, skipped, bad)
+}
+
+// TestDifferentialAnswersAreErrors keeps the oracle's shape in step with ours.
+func TestDifferentialAnswersAreErrors(t *testing.T) {
+	_, err := Compile("1 +")
+	var e *Error
+	if !errors.As(err, &e) || e.Code != "S0207" {
+		t.Fatalf("got %v", err)
+	}
+}
