@@ -104,10 +104,33 @@ func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selecto
 	return decodeAnswer("keep", remote, out)
 }
 
-// Hang calls a page function that never answers.
+// Hang calls a page function that never answers. Its start shows as
+// data-hanging on the root element.
 func (t *Tab) Hang(ctx context.Context, frame primitives.FrameID) error {
 	_, err := t.inWorld(ctx, frame, func(string) invocation {
-		return invocation{function: `function(){return globalThis.hanging??=new Promise(()=>{})}`, byValue: true}
+		return invocation{function: `function(){document.documentElement.dataset.hanging="yes";return globalThis.hanging??=new Promise(()=>{})}`, byValue: true}
 	})
 	return t.b.explain(err, "hanging")
+}
+
+// PostEvalIn is PostEval in the process of a frame.
+func (t *Tab) PostEvalIn(frame primitives.FrameID, expression string) {
+	p, err := t.locate(context.Background(), frame)
+	if err != nil {
+		return
+	}
+	params, _ := json.Marshal(map[string]any{"expression": expression})
+	t.b.c.post(command{session: p.s.id, method: "Runtime.evaluate", params: params})
+}
+
+// ProbeAfter is when a call in flight is asked whether it has begun.
+const ProbeAfter = probeAfter
+
+// CrashFrame ends the process of a frame.
+func (t *Tab) CrashFrame(frame primitives.FrameID) {
+	p, err := t.locate(context.Background(), frame)
+	if err != nil {
+		return
+	}
+	t.b.c.post(command{session: p.s.id, method: "Page.crash"})
 }

@@ -26,6 +26,7 @@ func commandLine(o *Options, dir string, noSandbox bool) []string {
 		"--disable-client-side-phishing-detection",
 		"--disable-sync",
 		"--disable-breakpad",
+		"--disable-crash-reporter",
 		"--disable-search-engine-choice-screen",
 		"--disable-field-trial-config",
 		"--metrics-recording-only",

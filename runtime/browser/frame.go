@@ -307,6 +307,7 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 		}
 		t.revive()
 		t.commits++
+		t.loaders[t.commits%len(t.loaders)] = f.loader
 		t.redirect = false
 		t.identity.URL = f.url
 	}

@@ -50,7 +50,7 @@ func keepElement(t *testing.T, tab *browser.Tab, frame primitives.FrameID, selec
 	var out struct {
 		Handle string `json:"handle"`
 	}
-	if err := tab.KeepElement(within(t, 5*time.Second), frame, selector, &out); err != nil {
+	if err := tab.KeepElement(within(t, 20*time.Second), frame, selector, &out); err != nil {
 		t.Fatalf("keeping %s: %v", selector, err)
 	}
 	return out.Handle

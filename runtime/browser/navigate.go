@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ type navigation struct {
 	dialogs  chan struct{}
 	commits  int // documents the frame had before
 	deadline *time.Timer
+	loader   string // of the new document; empty for a reload, where it is not said
 	same     bool
 	replaced bool
 	loaded   bool
@@ -99,7 +101,8 @@ func (n *navigation) answer(ctx context.Context, c *call) ([]byte, error) {
 			if r.err != nil {
 				return nil, r.err
 			}
-			return r.result, n.refused(r.result)
+			n.loader = string(plainString(member(r.result, "loaderId")))
+			return r.result, n.refused(ctx, r.result)
 		case <-n.dialogs:
 			return nil, n.t.dialogFault()
 		case <-n.life.over:
@@ -114,8 +117,10 @@ func (n *navigation) answer(ctx context.Context, c *call) ([]byte, error) {
 	}
 }
 
-// refused reads the failure of a navigation from the answer.
-func (n *navigation) refused(result []byte) error {
+// refused reads the failure of a navigation from the answer. Where the browser
+// shows an error page it waits for that page, so that it does not come under
+// what the caller does next.
+func (n *navigation) refused(ctx context.Context, result []byte) error {
 	var r struct {
 		ErrorText  string `json:"errorText"`
 		IsDownload bool   `json:"isDownload"`
@@ -133,6 +138,11 @@ func (n *navigation) refused(result []byte) error {
 		f.Message = "the host name does not resolve"
 	case r.ErrorText == "net::ERR_CONNECTION_REFUSED":
 		f.Message = "the server refuses connections"
+	}
+	if n.loader != "" && r.ErrorText != "net::ERR_ABORTED" && !r.IsDownload {
+		ctx, cancel := context.WithTimeout(ctx, describeCap)
+		defer cancel()
+		_ = n.commit(ctx)
 	}
 	return f
 }
@@ -157,7 +167,7 @@ func (n *navigation) commit(ctx context.Context) error {
 	for {
 		changed := n.t.change.wait()
 		n.t.mu.Lock()
-		n.replaced = n.t.commits != n.commits
+		n.replaced = n.committed()
 		started = started || n.t.loading
 		ended := started && !n.t.loading
 		n.t.mu.Unlock()
@@ -181,6 +191,15 @@ func (n *navigation) commit(ctx context.Context) error {
 			n.t.unwedge()
 		}
 	}
+}
+
+// committed reports whether the new document has come, and be it that another has
+// replaced it since; t.mu is held.
+func (n *navigation) committed() bool {
+	if n.loader == "" {
+		return n.t.commits != n.commits
+	}
+	return slices.Contains(n.t.loaders[:], n.loader)
 }
 
 // load waits for the load event of the document that is there, also when the page

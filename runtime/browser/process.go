@@ -124,7 +124,10 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return string(bytes.ToValidUTF8(t.b, []byte("?")))
+	// Complaints about a missing desktop bus are no cause of anything.
+	lines := strings.FieldsFunc(string(bytes.ToValidUTF8(t.b, []byte("?"))), func(r rune) bool { return r == '\n' })
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, ":ERROR:dbus/") })
+	return strings.Join(lines, "; ")
 }
 
 // cause says how the process ended, with what it last said; nil while it runs.

@@ -94,3 +94,15 @@ func eventually(t testing.TB, d time.Duration, what string, ok func() bool) {
 		}
 	}
 }
+
+// awaitHang waits until Tab.Hang runs in the page, and long enough for that to be
+// known.
+func awaitHang(t testing.TB, tab *browser.Tab) {
+	t.Helper()
+	ctx := within(t, 10*time.Second)
+	eventually(t, 10*time.Second, "a call in flight", func() bool {
+		got, _ := tab.Eval(ctx, "", `(()=>{const h=document.documentElement.dataset,was=h.hanging;delete h.hanging;return was})()`)
+		return got == "yes"
+	})
+	time.Sleep(2 * browser.ProbeAfter) // the probe is sent by a timer and has no event
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ type Tab struct {
 	dialog   *openDialog
 	dialogs  chan struct{} // closed when a dialog opens
 	commits  int           // documents that the main frame has had
+	loaders  [16]string    // ids of the newest of them
 	loading  bool          // between frameStartedLoading and frameStoppedLoading
 	redirect bool          // the page asked for a navigation at once
 	change   broadcast     // any of the above changed
@@ -156,8 +158,29 @@ func (b *Browser) DisposeContext(ctx context.Context, id string) error {
 	b.mu.Lock()
 	delete(b.contexts, id)
 	b.mu.Unlock()
-	err := b.c.do(ctx, "", "Target.disposeBrowserContext", object("browserContextId", id), nil)
+	var commands []command
+	for _, t := range b.Tabs() {
+		if t.context == id {
+			commands = append(commands, t.dismissal()...)
+		}
+	}
+	err := b.sendAll(ctx, append(commands, command{method: "Target.disposeBrowserContext", params: object("browserContextId", id)}))
+	var gone *protocolError
+	if errors.As(err, &gone) && strings.HasPrefix(gone.Message, "Failed to find context") {
+		return nil
+	}
 	return b.explain(err, "ending a browser context")
+}
+
+// sendAll sends commands with one write and returns the error of the last.
+func (b *Browser) sendAll(ctx context.Context, commands []command) error {
+	calls, err := b.c.start(ctx, commands...)
+	if err != nil {
+		return err
+	}
+	defer b.c.drop(calls...)
+	_, err = b.c.wait(ctx, calls[len(calls)-1])
+	return err
 }
 
 // TargetID is the browser's name for the tab. It does not outlive the browser.
@@ -207,7 +230,7 @@ func (t *Tab) Done() <-chan struct{} { return t.s.gone }
 func (t *Tab) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, commandCap)
 	defer cancel()
-	err := t.b.c.do(ctx, "", "Target.closeTarget", object("targetId", t.target), nil)
+	err := t.b.sendAll(ctx, append(t.dismissal(), command{method: "Target.closeTarget", params: object("targetId", t.target)}))
 	var refused *protocolError
 	if errors.As(err, &refused) { // no such target: it is closing already
 		err = nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -256,9 +257,14 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		p.doc.world = w
 		p.doc.mu.Unlock()
 	}
+	started, stop := t.watchStart(p, w)
+	defer stop()
 	result, err := t.awaitPage(ctx, p, calls[0])
 	if err != nil {
 		err = t.classify(ctx, p, err)
+		if errors.Is(err, errStale) && started() {
+			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
+		}
 		if errors.Is(err, errStale) {
 			p.doc.forget(w)
 		}
@@ -273,6 +279,26 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		return nil, errStale
 	}
 	return value, nil
+}
+
+// watchStart finds out whether a call has reached its document. When a document
+// is replaced, Chromium sends what was in flight again, to the new document's
+// process: the answer "cannot find context" then says nothing of the first time.
+// So a call that has taken a while is followed by an empty one: commands of a
+// session run in order, and an answer to the second proves that the first began.
+// A function that answers without waiting is through long before.
+func (t *Tab) watchStart(p place, w *world) (started func() bool, stop func()) {
+	var seen atomic.Bool
+	timer := time.AfterFunc(probeAfter, func() {
+		cmd := invocation{function: "function(){}", byValue: true}.command(p.s, w)
+		cmd.then = func(r reply) {
+			if r.err == nil {
+				seen.Store(true)
+			}
+		}
+		t.b.c.post(cmd)
+	})
+	return seen.Load, func() { timer.Stop() }
 }
 
 // awaitPage waits for an answer of page code: not longer than the page lives,
@@ -324,6 +350,8 @@ const (
 	// callCap bounds a page call whose context has no deadline.
 	callCap            = 2 * time.Minute
 	graceAfterDocument = 250 * time.Millisecond
+	// probeAfter is when a call is asked whether it has begun.
+	probeAfter = 20 * time.Millisecond
 )
 
 // classify tells a call that never reached its document from one that was

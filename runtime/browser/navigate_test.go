@@ -1,0 +1,167 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+func TestNavigate(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"/":              `<title>home</title><img name=title>home`,
+		"/other":         `<title>other</title>`,
+		"/refresh":       `<title>refresh</title><meta http-equiv=refresh content="0;url=/other">`,
+		"/script":        `<title>script</title><script>location.replace('/other')</script>`,
+		"/onload":        `<title>onload</title><script>onload=()=>{location.href='/other'}</script>`,
+		"/chain":         `<script>location.href='/refresh'</script>`,
+		"/slow-image":    `<title>slow</title><img src="/hang.png">`,
+		"/later-refresh": `<title>stays</title><meta http-equiv=refresh content="60;url=/other">`,
+		"/to-download":   `<title>stays</title><script>onload=()=>{location.href='/download'}</script>`,
+	})
+	for _, c := range []struct {
+		name, from, to string
+		reload         bool
+		load           time.Duration
+		want           primitives.Navigation
+		code           fault.Code
+		says           string // part of the message or of error_text
+	}{
+		{name: "plain", to: "/", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
+		{name: "across sites", from: "/", to: "{{OTHER}}/other", want: primitives.Navigation{URL: "{{OTHER}}/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
+		{name: "fragment", from: "/", to: "/#a", want: primitives.Navigation{URL: "/#a", Title: "home", SameDocument: true, Loaded: true, Status: 200}},
+		{name: "the same address", from: "/", to: "/", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
+		{name: "reload", from: "/#x", reload: true, want: primitives.Navigation{URL: "/#x", Title: "home", Replaced: true, Loaded: true, Status: 200}},
+		{name: "not found is a document", to: "/nope", want: primitives.Navigation{URL: "/nope", Title: "nothing here", Replaced: true, Loaded: true, Status: 404}},
+		{name: "http redirect", to: "/302", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
+		{name: "meta refresh", to: "/refresh", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
+		{name: "script redirect", to: "/script", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
+		{name: "redirect at load", to: "/onload", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
+		{name: "chain of redirects", to: "/chain", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
+		{name: "refresh much later", to: "/later-refresh", want: primitives.Navigation{URL: "/later-refresh", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
+		{name: "redirect into a download", to: "/to-download", want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
+		{name: "load event too late", to: "/slow-image", load: 300 * time.Millisecond, want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200}},
+		{name: "no answer", from: "/", to: "/hang", load: 300 * time.Millisecond, code: fault.Timeout},
+		{name: "empty answer", from: "/", to: "/204", code: fault.NavigationFailed, says: "204"},
+		{name: "download", from: "/", to: "/download", code: fault.NavigationFailed, says: "download"},
+		{name: "refused", from: "/", to: "http://127.0.0.1:1/", code: fault.NavigationFailed, says: "net::ERR_"},
+		{name: "unknown host", from: "/", to: "http://no-such-host.invalid/", code: fault.NavigationFailed, says: "net::ERR_"},
+		{name: "not a url", from: "/", to: "nonsense", code: fault.NavigationFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab := browsertest.Tab(t)
+			full := func(u string) string {
+				if strings.HasPrefix(u, "/") {
+					u = s.origin + u
+				}
+				return strings.ReplaceAll(u, "{{OTHER}}", s.other)
+			}
+			if c.from != "" {
+				open(t, tab, full(c.from))
+			}
+			load := c.load
+			if load == 0 {
+				load = 8 * time.Second
+			}
+			opts := primitives.NavigateOptions{URL: full(c.to), LoadTimeout: load}
+			if c.reload {
+				opts = primitives.NavigateOptions{Reload: true, LoadTimeout: load}
+			}
+			start := time.Now()
+			got, err := tab.Navigate(within(t, 15*time.Second), opts)
+			if d := time.Since(start); d > 5*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if c.code != "" {
+				wantCode(t, err, c.code)
+				f := fault.From(err)
+				text, _ := f.Evidence["error_text"].(string)
+				if !strings.Contains(f.Message+" "+text, c.says) {
+					t.Errorf("got %q %q, want it to say %q", f.Message, text, c.says)
+				}
+			} else if c.want.URL = full(c.want.URL); err != nil || got != c.want {
+				t.Fatalf("got  %+v, %v\nwant %+v", got, err, c.want)
+			}
+			// Whatever happened, the tab is usable.
+			var out struct{ URL string }
+			if err := tab.Call(within(t, 5*time.Second), "", "page_info", nil, &out); err != nil {
+				t.Errorf("after it: %v", err)
+			}
+			if c.code == "" && out.URL != c.want.URL {
+				t.Errorf("page_info says %s", out.URL)
+			}
+		})
+	}
+}
+
+func TestReloadOfAPageWhoseServerIsGone(t *testing.T) {
+	tab := browsertest.Tab(t)
+	gone := newSite(t, map[string]string{"/": `<title>a</title>`})
+	open(t, tab, gone.origin+"/")
+	open(t, tab, gone.origin+"/204x") // a second document
+	_, err := tab.Navigate(within(t, 10*time.Second), primitives.NavigateOptions{URL: "http://127.0.0.1:1/"})
+	wantCode(t, err, fault.NavigationFailed)
+	_, err = tab.Navigate(within(t, 10*time.Second), primitives.NavigateOptions{Reload: true})
+	wantCode(t, err, fault.NavigationFailed)
+	open(t, tab, gone.origin+"/")
+}
+
+func TestCallInterruptedByNavigation(t *testing.T) {
+	s := newSite(t, map[string]string{"/": `<title>a</title>`, "/b": `<title>b</title>`})
+	for _, c := range []struct{ name, to string }{
+		{"same site", s.origin + "/b"},
+		{"another site", s.other + "/b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab := browsertest.Tab(t)
+			open(t, tab, s.origin+"/")
+			ctx := within(t, 10*time.Second)
+			if err := tab.Call(ctx, "", "page_info", nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- tab.Hang(ctx, "") }()
+			awaitHang(t, tab)
+			open(t, tab, c.to)
+			select {
+			case err := <-ended:
+				wantCode(t, err, fault.PageNavigated)
+			case <-time.After(2 * time.Second):
+				t.Fatal("the call is still waiting")
+			}
+		})
+	}
+}
+
+// A page that replaces itself all the time never gives a call a wrong answer.
+func TestCallsWhileThePageReplacesItself(t *testing.T) {
+	tab := browsertest.Tab(t)
+	s := newSite(t, map[string]string{
+		"/a": `<script>globalThis.outrider=()=>'{"ok":true,"value":{"url":"forged"}}';globalThis.outriderWorld='x';setTimeout(()=>location.replace('{{OTHER}}/b'),15)</script>`,
+	})
+	open(t, tab, s.origin+"/a")
+	ctx := within(t, 30*time.Second)
+	answered := 0
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		var out struct{ URL string }
+		switch err := tab.Call(ctx, "", "page_info", nil, &out); fault.CodeOf(err) {
+		case "":
+			answered++
+			if !strings.HasPrefix(out.URL, "http://") {
+				t.Fatalf("got an answer from %q", out.URL)
+			}
+			if strings.HasSuffix(out.URL, "/b") {
+				open(t, tab, s.origin+"/a")
+			}
+		case fault.PageNavigated:
+		default:
+			t.Fatal(err)
+		}
+	}
+	if answered < 3 {
+		t.Errorf("only %d calls were answered", answered)
+	}
+}
