@@ -1,0 +1,79 @@
+package primitives
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+func TestCoordinate(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		given bool
+		want  float64
+	}{
+		{`null`, false, 0}, {`""`, false, 0}, {`" \t"`, false, 0}, {`0`, true, 0}, {`-1.5`, true, -1.5}, {`1e2`, true, 100},
+		{`"12"`, true, 12}, {`" 12.5 "`, true, 12.5}, {`"1e1"`, true, 10}, {`"0x1F"`, true, 31}, {`"+3"`, true, 3}, {`".5"`, true, .5}, {`"5."`, true, 5},
+		{`"Infinity"`, true, math.Inf(1)}, {`"-Infinity"`, true, math.Inf(-1)}, {`"1e999"`, true, math.Inf(1)},
+		{`"12px"`, true, math.NaN()}, {`"inf"`, true, math.NaN()}, {`"nan"`, true, math.NaN()}, {`"NaN"`, true, math.NaN()},
+		{`"1_000"`, true, math.NaN()}, {`"0x"`, true, math.NaN()}, {`"0x1p4"`, true, math.NaN()}, {`"1,5"`, true, math.NaN()},
+	} {
+		var got coordinate
+		if err := json.Unmarshal([]byte(c.in), &got); err != nil {
+			t.Errorf("%s: %v", c.in, err)
+			continue
+		}
+		if got.given != c.given || got.given && got.value != c.want && !(math.IsNaN(got.value) && math.IsNaN(c.want)) {
+			t.Errorf("%s: got %v %v, want %v %v", c.in, got.given, got.value, c.given, c.want)
+		}
+		if back, err := json.Marshal(got); err != nil || string(back) != c.in {
+			t.Errorf("%s: evidence is %s, %v", c.in, back, err)
+		}
+	}
+}
+
+func TestNumberText(t *testing.T) {
+	for in, want := range map[string]string{
+		`1`: "1", `1.50`: "1.5", `-0.25`: "-0.25", `1e21`: "1e+21", `123456789012345680000`: "123456789012345680000", `1e-7`: "1e-7", `0.000001`: "0.000001",
+		`-1.5e300`: "-1.5e+300", `true`: "true", `"é\n"`: "é\n", `0`: "0",
+	} {
+		var got coercedText
+		if err := json.Unmarshal([]byte(in), &got); err != nil || string(got) != want {
+			t.Errorf("%s: got %q %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestWebAddress(t *testing.T) {
+	for _, c := range []struct {
+		in, out string
+		code    fault.Code
+	}{
+		{"https://e.test/a b?q#f", "https://e.test/a b?q#f", ""}, {"HTTP://E.test", "HTTP://E.test", ""}, {" http://e.test \n", "http://e.test", ""},
+		{"ht\ntps://e.test", "https://e.test", ""}, {"about:blank", "about:blank", ""}, {"About:Blank#x", "About:Blank#x", ""},
+		{"http://[::1]:80/", "http://[::1]:80/", ""}, {"http://bücher.test/", "http://bücher.test/", ""}, {"http://e.test/%zz", "http://e.test/%zz", ""},
+		{"", "", fault.InvalidInput}, {"e.test", "", fault.InvalidInput}, {"/a", "", fault.InvalidInput}, {"//e.test", "", fault.InvalidInput},
+		{"http://", "", fault.InvalidInput}, {"https:///path", "", fault.InvalidInput}, {":", "", fault.InvalidInput}, {"1a:b", "", fault.InvalidInput},
+		{"about:", "", fault.PermissionDenied}, {"about:blankx", "", fault.PermissionDenied}, {"about:srcdoc", "", fault.PermissionDenied},
+		{"javascript:alert(1)", "", fault.PermissionDenied}, {"\x01JaVa\tScript:1", "", fault.PermissionDenied}, {"data:,x", "", fault.PermissionDenied},
+		{"file:///etc", "", fault.PermissionDenied}, {"FILE:x", "", fault.PermissionDenied}, {"chrome://gpu", "", fault.PermissionDenied}, {"edge:x", "", fault.PermissionDenied},
+		{"blob:http://e.test/1", "", fault.PermissionDenied}, {"filesystem:http://e.test/1", "", fault.PermissionDenied}, {"view-source:http://e.test", "", fault.PermissionDenied},
+		{"ws://e.test", "", fault.PermissionDenied}, {"mailto:a@b", "", fault.PermissionDenied}, {"devtools://x", "", fault.PermissionDenied}, {"chrome-extension://x/y", "", fault.PermissionDenied},
+	} {
+		got, err := webAddress(c.in)
+		if got != c.out || fault.CodeOf(err) != c.code {
+			t.Errorf("%q: got %q %v, want %q %q", c.in, got, err, c.out, c.code)
+		}
+	}
+}
+
+func TestCutText(t *testing.T) {
+	if got := cutText("aéb", 2); got != "a" {
+		t.Errorf("got %q", got)
+	}
+	if got := cutText("abc", 3); got != "abc" {
+		t.Errorf("got %q", got)
+	}
+}
