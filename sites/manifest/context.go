@@ -129,18 +129,15 @@ func (c *checker) importEntry(o *object, policy Composition) Import {
 		return all
 	})
 	i.Extensions = o.done()
-	if !i.Enabled || slices.Contains(policy.DisabledSources, i.ID) {
-		return i
+	named := o.n.member("namespace") != nil
+	if i.Enabled && !named && policy.NamespaceRequired {
+		o.missing("namespace", fault.MissingField, "namespace is required by the composition policy")
 	}
 	switch {
+	case !i.Enabled || slices.Contains(policy.DisabledSources, i.ID):
 	case i.Namespace != "":
 		c.namespaces = append(c.namespaces, i.Namespace)
-	case o.n.member("namespace") != nil: // malformed, and reported
-		c.anyImport = true
-	case policy.NamespaceRequired:
-		o.missing("namespace", fault.MissingField, "namespace is required by the composition policy")
-		c.anyImport = true
-	default:
+	default: // also when the namespace is malformed, which is reported
 		c.anyImport = true
 	}
 	return i

@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-const maps = "../../testdata/maps"
+const testMaps = "../../testdata/maps"
 
 // beyondSchema are the codes whose rules JSON Schema cannot express, or not in
 // every case. A bad map that the published schema accepts has no other code.
@@ -32,7 +32,7 @@ type expectation struct {
 
 func cases(t testing.TB, kind string) []string {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(maps, kind, "*"))
+	dirs, err := filepath.Glob(filepath.Join(testMaps, kind, "*"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no %s maps found: %v", kind, err)
 	}
