@@ -91,11 +91,11 @@ func (t *Tab) identity() primitives.TabInfo {
 	return primitives.TabInfo{ID: s.TabID, RuntimeID: s.RuntimeID, RuntimeKey: s.RuntimeKey, AuthorizationID: s.AuthorizationID, Active: s.Active}
 }
 
-// shows reports whether the tab's page is p.
+// shows reports whether p is the tab's page, or was until it went away.
 func (t *Tab) shows(p primitives.Page) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.page == p
+	return t.shown == p
 }
 
 func (h *Host) tabShowing(p primitives.Page) *Tab {
@@ -112,7 +112,7 @@ func (h *Host) peer(id int) (primitives.Page, error) {
 		if t.id == id {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			if t.page != nil {
+			if t.page != nil && !ended(t.page) {
 				return t.page, nil
 			}
 			return nil, fault.New(fault.BrowserLost, "the browser of tab %d is being started again", id)
@@ -139,7 +139,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	case browser.TabNavigated, browser.TabChanged:
 		h.refresh(t, ev.Tab.Tab())
 	case browser.TabCrashed:
-		t.detach()
+		t.detach(ev.Tab)
 		h.log.Warn("a tab crashed and is opened again", "tab", t.id)
 		h.mu.Lock()
 		if !h.closed {
@@ -237,7 +237,10 @@ func (h *Host) supervise() {
 		h.browser = nil
 		h.mu.Unlock()
 		for _, t := range h.tabList() {
-			t.detach()
+			t.mu.Lock()
+			page := t.page
+			t.mu.Unlock()
+			t.detach(page)
 		}
 		closing, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), 5*time.Second)
 		_ = b.Close(closing) // it is dead; this waits for what served it

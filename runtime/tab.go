@@ -23,6 +23,7 @@ type Tab struct {
 
 	mu     sync.Mutex
 	page   primitives.Page // nil while the browser is away
+	shown  primitives.Page // the last page, also while it is away
 	ready  chan struct{}   // closed while page is set
 	gone   chan struct{}   // closed when the tab is gone for good
 	why    *fault.Error    // set before gone is closed
@@ -56,17 +57,32 @@ func (t *Tab) attach(p primitives.Page) {
 	if t.page == nil {
 		close(t.ready)
 	}
-	t.page = p
+	t.page, t.shown = p, p
 }
 
-// detach takes the page away until attach is called again. Calls that have not
-// started wait for that, within their own time.
-func (t *Tab) detach() {
+// detach takes page away, unless another one has taken its place, until attach
+// is called again. Calls that have not started wait for that, within their own
+// time.
+func (t *Tab) detach(page primitives.Page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.page != nil {
+	if t.page != nil && t.page == page {
 		t.page = nil
 		t.ready = make(chan struct{})
+	}
+}
+
+// ended reports whether a page is gone. The host hears of it a moment later.
+func ended(page primitives.Page) bool {
+	p, ok := page.(interface{ Done() <-chan struct{} })
+	if !ok {
+		return false
+	}
+	select {
+	case <-p.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -88,7 +104,11 @@ func (t *Tab) livePage(ctx context.Context) (primitives.Page, error) {
 		page, ready := t.page, t.ready
 		t.mu.Unlock()
 		if page != nil {
-			return page, nil
+			if !ended(page) {
+				return page, nil
+			}
+			t.detach(page)
+			continue
 		}
 		select {
 		case <-ready:
