@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 // pictureNow is the time at which the expected values were taken; pictures
@@ -152,7 +153,11 @@ func TestPictureHostile(t *testing.T) {
 	}
 	for _, row := range rows {
 		m := &regexBudget{limit: 2_000_000}
+		start := time.Now()
 		_, _ = row.run(m) // an answer, an error or the budget: all but a hang or a panic
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%.40v took %v", row, d)
+		}
 	}
 }
 
