@@ -21,16 +21,26 @@ import (
 //go:embed schema/actions.v1.schema.json
 var Published []byte
 
-// Schema is a schema of the map, compiled once. A nil Schema accepts
-// everything.
+// Schema is a schema of the map. A nil Schema accepts everything. It is safe for
+// concurrent use.
 type Schema struct {
+	raw      json.RawMessage
+	once     sync.Once
 	compiled *schema.Schema
 }
 
 // Validate returns what is wrong with instance; nil means that it is valid.
 func (s *Schema) Validate(instance json.RawMessage) []schema.Problem {
-	if s == nil || s.compiled == nil {
+	if s == nil {
 		return nil
+	}
+	s.once.Do(func() {
+		if s.compiled == nil {
+			s.compiled, _ = schema.Compile(s.raw)
+		}
+	})
+	if s.compiled == nil {
+		return []schema.Problem{{Keyword: "schema", Message: "the schema cannot be applied"}}
 	}
 	return s.compiled.Validate(instance)
 }
@@ -40,8 +50,9 @@ type schemaJob struct {
 	into *Schema
 }
 
-// schema reads a member that must be a JSON Schema object. It is compiled at
-// the end, with all others.
+// schema reads a member that must be a JSON Schema object. A plain one is known
+// to compile and waits for its first use; the others are compiled at the end,
+// together.
 func (o *object) schema(name string) (json.RawMessage, *Schema) {
 	v, ok := o.get(name)
 	if !ok {
@@ -51,13 +62,15 @@ func (o *object) schema(name string) (json.RawMessage, *Schema) {
 		v.fail(fault.InvalidSchema, "a schema must be an object, not %s", v.n.kind)
 		return nil, nil
 	}
-	s := &Schema{}
-	o.c.schemas = append(o.c.schemas, schemaJob{v, s})
+	s := &Schema{raw: v.raw()}
+	if len(s.raw) > schema.MaxSchemaBytes || !plain(o.c.src, v.n) {
+		o.c.schemas = append(o.c.schemas, schemaJob{v, s})
+	}
 	return v.raw(), s
 }
 
-// compileSchemas compiles each distinct schema once, on all processors: that
-// is most of the time a large map takes.
+// compileSchemas compiles each distinct schema once, on all processors: for a
+// large map this is most of the work.
 func (c *checker) compileSchemas() {
 	type result struct {
 		compiled *schema.Schema
