@@ -183,16 +183,15 @@ func TestHeartbeat(t *testing.T) {
 func TestAnnouncesAgainAfterAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := oneTab()
-		slow := time.Duration(0)
-		d := &slowDialect{Dialect: actionsbridge.New(nil), pause: &slow}
+		d := &slowDialect{Dialect: actionsbridge.New(nil)}
 		b := start(t, host, func(o *bridgeclient.Options) { o.Dialect = d })
 		defer b.stop()
 		b.accept()
 		b.heard()
-		slow = 30 * time.Second
+		d.pause.Store(int64(30 * time.Second))
 		b.send(`{"type":"runtime_status"}`)
 		time.Sleep(time.Second)
-		slow = 0
+		d.pause.Store(0)
 		time.Sleep(40 * time.Second)
 		got := types(b.heard())
 		if !strings.Contains(got, "runtime_ready") {

@@ -3,6 +3,7 @@ package bridgeclient_test
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
@@ -20,10 +21,10 @@ func domEvent(n int) runtime.Event {
 // slowDialect stops the process for a while whenever a status is encoded.
 type slowDialect struct {
 	bridgeclient.Dialect
-	pause *time.Duration
+	pause atomic.Int64
 }
 
 func (d *slowDialect) Status(host bridgeclient.Host, tab runtime.TabStatus, at time.Time) []byte {
-	time.Sleep(*d.pause)
+	time.Sleep(time.Duration(d.pause.Load()))
 	return d.Dialect.Status(host, tab, at)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -64,7 +65,7 @@ func New(opts Options) (*Hub, error) {
 func (h *Hub) Listen() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.listener != nil {
+	if h.listener != nil || h.opts.Listen == Nowhere {
 		return nil
 	}
 	l, err := net.Listen("tcp", h.opts.Listen)
@@ -105,7 +106,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	var own sync.WaitGroup
 	failed := make(chan error, 1)
-	own.Go(func() { failed <- srv.Serve(h.listener) })
+	if h.listener != nil {
+		own.Go(func() { failed <- srv.Serve(h.listener) })
+	}
 	sweep := time.NewTicker(h.opts.Sweep)
 	defer sweep.Stop()
 	var err error
@@ -170,6 +173,17 @@ func (h *Hub) background(f func(ctx context.Context)) bool {
 		f(ctx)
 	})
 	return true
+}
+
+// Attach serves a runtime connection of this process, as /extension serves one
+// that came over the network. It does not wait; false means that the hub is
+// closing.
+func (h *Hub) Attach(ws bridgeclient.Conn) bool {
+	return h.background(func(ctx context.Context) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		h.newConn(ws, stop).serve(ctx)
+	})
 }
 
 func (h *Hub) observe(dir Direction, connection int64, frame []byte) {

@@ -16,10 +16,14 @@ import (
 // DefaultListen is where the upstream bridge listens, too.
 const DefaultListen = "127.0.0.1:17345"
 
+// Nowhere is the Listen of a hub inside one process.
+const Nowhere = "nowhere"
+
 // Options configure a Hub. Everything has a default.
 type Options struct {
 	// Listen is a host and port. Port 0 picks a free one. An address that is
-	// not loopback needs a Token.
+	// not loopback needs a Token. Nowhere means no port at all: runtimes come
+	// through Attach, calls through Call.
 	Listen string
 	// Token, when set, is required of everybody: "Authorization: Bearer", or
 	// ?token= on the WebSocket, whose browser API cannot set headers.
@@ -101,13 +105,15 @@ func (o *Options) check() error {
 	if o.Listen == "" {
 		o.Listen = DefaultListen
 	}
-	host, _, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return &fault.Error{Code: fault.InvalidInput, Message: "the listen address is not host:port", Err: err}
-	}
-	if !loopback(host) && o.Token == "" {
-		return fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs a token", o.Listen).
-			Next("give a token, or listen on " + DefaultListen)
+	if o.Listen != Nowhere {
+		host, _, err := net.SplitHostPort(o.Listen)
+		if err != nil {
+			return &fault.Error{Code: fault.InvalidInput, Message: "the listen address is not host:port", Err: err}
+		}
+		if !loopback(host) && o.Token == "" {
+			return fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs a token", o.Listen).
+				Next("give a token, or listen on " + DefaultListen)
+		}
 	}
 	for _, p := range o.AllowOrigins {
 		if p == "*" {
