@@ -220,18 +220,39 @@ func TestRefusedInputKeepsTheNearerCode(t *testing.T) {
 	}
 }
 
-func TestRepeatsAreSpaced(t *testing.T) {
+func TestRepeatsAreSpacedAfterTheyWereHandled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDevice()
+		d.keysErr = func(int) error { time.Sleep(40 * time.Millisecond); return nil } // a busy page
+		start := time.Now()
+		res := invoke(t, d, "keyboard.press", `{"key":"Shift+ArrowLeft","repeat":3}`)
+		if res.Err != nil || time.Since(start) != (3*40+2*25)*time.Millisecond {
+			t.Errorf("got %v after %s", res.Err, time.Since(start))
+		}
+		want := []string{
+			"rawKeyDown ShiftLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft",
+			"rawKeyDown ArrowLeft", "keyUp ArrowLeft", "keyUp ShiftLeft",
+		}
+		if !slices.Equal(d.log, want) || !slices.Equal(d.batches, []int{3, 2, 3}) {
+			t.Errorf("sent %q in %v", d.log, d.batches)
+		}
+	})
+}
+
+func TestADialogEndsTheRepeats(t *testing.T) {
 	d := newDevice()
-	if res := invoke(t, d, "keyboard.press", `{"key":"ArrowLeft","repeat":3}`); res.Err != nil {
-		t.Fatal(res.Err)
+	d.keysErr = func(n int) error {
+		if n == 2 {
+			d.dialog = &primitives.Dialog{Type: "alert"}
+		}
+		return nil
 	}
-	var delays []time.Duration
-	for _, e := range d.events {
-		delays = append(delays, e.Delay)
+	res := invoke(t, d, "keyboard.press", `{"key":"Control+x","repeat":5}`)
+	if want := `{"pressed":true,"key":"x","modifiers":["control"],"repeat":2,"fidelity":"trusted","dialog":{"type":"alert"}}`; string(res.Payload) != want {
+		t.Errorf("got %s %v, want %s", res.Payload, res.Err, want)
 	}
-	ms := time.Millisecond
-	if want := []time.Duration{0, 25 * ms, 0, 25 * ms, 0, 0}; !slices.Equal(delays, want) || len(d.batches) != 1 {
-		t.Errorf("delays %v in %v batches, want %v in one", delays, d.batches, want)
+	if d.log[len(d.log)-1] != "keyUp ControlLeft" {
+		t.Errorf("the modifier stays down: %q", d.log)
 	}
 }
 

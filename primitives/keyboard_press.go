@@ -51,32 +51,44 @@ var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, i
 		out.Pressed = false
 		return out, nil
 	}
-	if err := pressChord(ctx, p, c, repeat); err != nil {
+	if repeat, err = pressChord(ctx, p, c, repeat); err != nil {
 		return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
 	}
 	out.Dialog = dialogOf(p)
 	return out, nil
 })
 
-// pressChord sends discrete presses, never the browser's own auto-repeat.
-func pressChord(ctx context.Context, p Page, c chord, repeat int) error {
+// pressChord sends discrete presses, never the browser's own auto-repeat. Each
+// is handled before the gap to the next begins: a page that was busy would
+// otherwise get several at once. It returns how many were sent: a dialog that
+// one of them opens ends the series, because the page takes no more.
+func pressChord(ctx context.Context, p Page, c chord, repeat int) (int, error) {
 	down, up := holdModifiers(c.Mask)
 	keyDown, keyUp := c.Hit.press(c.Mask)
-	events := make([]KeyEvent, 0, len(down)+2*repeat+len(up))
-	events = append(events, down...)
-	for n := 1; n <= repeat; n++ {
-		release := keyUp
-		if n < repeat {
-			release.Delay = repeatGap
+	events := down
+	for n := 1; ; n++ {
+		events = append(events, keyDown, keyUp)
+		last := n == repeat
+		if last {
+			events = append(events, up...)
 		}
-		events = append(events, keyDown, release)
+		err := p.Keys(ctx, events...)
+		if err == nil && last {
+			return n, nil
+		}
+		if err == nil && dialogOf(p) != nil {
+			releaseKeys(ctx, p, up)
+			return n, nil
+		}
+		if err == nil {
+			err = waitFor(ctx, repeatGap)
+		}
+		if err != nil {
+			releaseKeys(ctx, p, append([]KeyEvent{keyUp}, up...))
+			return n, err
+		}
+		events = events[:0]
 	}
-	if err := p.Keys(ctx, append(events, up...)...); err != nil {
-		release := keyUp
-		releaseKeys(ctx, p, append([]KeyEvent{release}, up...))
-		return err
-	}
-	return nil
 }
 
 func pressSynthetic(ctx context.Context, p Page, c chord) error {

@@ -40,7 +40,7 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 		if err != nil {
 			return nil, err
 		}
-		if err := pressChord(ctx, p, left, back); err != nil {
+		if back, err = pressChord(ctx, p, left, back); err != nil {
 			return nil, fault.Wrap(fault.TrustedTextFailed, err, "selecting back")
 		}
 	}
