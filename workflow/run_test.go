@@ -241,6 +241,7 @@ func TestSettle(t *testing.T) {
 		{name: "after success only", page: failing("bad", fault.TargetNotFound), steps: `{"id":"a","primitive":"bad","on_error":"continue","settle_after":{"locator":{"selector":"#x"}}},{"id":"b","primitive":"p"}`, summary: "a:target_not_found b:ok"},
 		{name: "not after a skipped step", steps: `{"id":"a","primitive":"p","when":false,"settle_after":{"locator":{"selector":"#x"}}}`, summary: "a:skipped"},
 		{name: "retry", page: never(), steps: `{"id":"a","primitive":"p","retry_until":"{% true %}","max_attempts":2,"settle_after":{"locator":{"selector":"#x"}}},{"id":"b","primitive":"p"}`, summary: "a:ok(settle false locator timeout) b:ok", waits: []string{""}},
+		{name: "retry that succeeds on a failed attempt", page: failing("bad", fault.TargetNotFound), steps: `{"id":"a","primitive":"bad","retry_until":"{% true %}","max_attempts":2,"on_error":"continue","settle_after":{"locator":{"selector":"#x"}}}`, summary: "a:target_not_found"},
 		{name: "delay", steps: `{"id":"a","primitive":"p","settle_after":{"delay_ms":1.5}}`, summary: "a:ok(settle true delay)"},
 		{name: "locator cannot be computed", steps: `{"id":"a","primitive":"p","settle_after":{"locator":{"selector":"{% 1 + 'x' %}"}}},{"id":"b","primitive":"p"}`, code: fault.WorkflowStepFailed, cause: "expression_evaluation_failed", summary: "a:expression_evaluation_failed(settle false locator expression_evaluation_failed)"},
 		// appendix A 33, as the extension has it
@@ -331,6 +332,20 @@ func TestClassification(t *testing.T) {
 	}
 }
 
+// Each attempt replaces the result of the one before it.
+func TestRetryKeepsOneResult(t *testing.T) {
+	n := 0
+	pg := &page{answer: func(int, string, json.RawMessage) primitives.Result {
+		n++
+		return ok(`{"n":` + strconv.Itoa(n) + `}`)
+	}}
+	out := compile(t, `{"id":"a","primitive":"p","retry_until":"{% steps.a.output.n = 2 %}","max_attempts":3},{"id":"b","primitive":"p"}`, "").Run(t.Context(), pg, workflow.RunOptions{})
+	const want = `"steps":{"a":{"ok":true,"output":{"n":2},"attempts":[{"ok":true,"output":{"n":1}},{"ok":true,"output":{"n":2}}]},"b":{"ok":true,"output":{"n":3}}}`
+	if got := string(out.Output); strings.Count(got, want) != 2 {
+		t.Errorf("got %s, want %s in it twice", got, want)
+	}
+}
+
 func TestExhaustedNamesTheLastError(t *testing.T) {
 	out := compile(t, `{"id":"a","primitive":"bad","retry_until":"{% steps.a.ok %}","max_attempts":2,"on_error":"continue"}`, "").
 		Run(t.Context(), failing("bad", fault.TargetNotFound), workflow.RunOptions{})
@@ -380,6 +395,7 @@ func TestTimeIsOver(t *testing.T) {
 		{"tab closed", three, fault.New(fault.TabClosed, "gone"), bad(fault.TabClosed), fault.TabClosed, "b", `[a]`, "a:ok b:tab_closed"},
 		{"in a loop", `{"id":"l","primitive":"slow","for_each":[1,2,3],"max_items":3,"on_error":"continue"}`, context.DeadlineExceeded, bad(fault.Timeout), fault.HandlerTimeout, "l", `[]`, "l:handler_timeout"},
 		{"in a retry", `{"id":"r","primitive":"slow","retry_until":"{% false %}","max_attempts":9,"on_error":"continue"}`, context.DeadlineExceeded, bad(fault.Timeout), fault.HandlerTimeout, "r", `[]`, "r:handler_timeout"},
+		{"settle_after is a remaining step too", `{"id":"a","primitive":"p"},{"id":"b","primitive":"slow","settle_after":{"locator":{"selector":"#x"}}}`, context.DeadlineExceeded, ok(`{}`), fault.HandlerTimeout, "b", `[a b]`, "a:ok b:ok"},
 		{"in the last step", `{"id":"z","primitive":"slow"}`, context.DeadlineExceeded, bad(fault.Timeout), fault.HandlerTimeout, "z", `[]`, "z:handler_timeout"},
 	}
 	for _, tt := range tests {
@@ -409,6 +425,9 @@ func TestTimeIsOver(t *testing.T) {
 			}
 			if got := summary(out.Steps); got != tt.summary {
 				t.Errorf("steps %q, want %q", got, tt.summary)
+			}
+			if last := pg.calls[len(pg.calls)-1]; !strings.HasPrefix(last, "slow") {
+				t.Errorf("called %s after the time was over", last)
 			}
 			if n := strings.Count(strings.Join(pg.calls, "\n"), "slow"); n != 1 {
 				t.Errorf("%d calls of the slow primitive, want 1", n)
