@@ -6,6 +6,7 @@
 
 const selectionOf = methodOf(Document.prototype, 'getSelection');
 const execCommandOf = methodOf(Document.prototype, 'execCommand');
+const walkerOf = methodOf(Document.prototype, 'createTreeWalker');
 const dispatchOf = methodOf(EventTarget.prototype, 'dispatchEvent');
 
 /** clipboardHTML is the rich flavour of plain text: blank lines part paragraphs, line breaks stay. */
@@ -18,7 +19,7 @@ function clipboardHTML(text) {
 
 /** seatSelection selects all text of node, or puts the caret after its last text. */
 function seatSelection(node, all) {
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const walker = walkerOf(document, node, NodeFilter.SHOW_TEXT);
   let first = null;
   let last = null;
   while (walker.nextNode()) {
