@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/sites/demo"
+)
+
+func TestMain(m *testing.M) {
+	browser.MaybeSupervise()
+	expr.MaybeWorker()
+	testscript.Main(m, map[string]func(){
+		"outrider": func() { main() },
+	})
+}
+
+// contactPage is a page no map here was tuned for: the example of the README.
+const contactPage = `<!doctype html><title>Contact</title>
+<form><input name="name" value="old"><button type="submit">Send</button></form>
+<script>document.forms[0].addEventListener('submit', event => {
+  event.preventDefault();
+  const name = event.target.elements.name.value;
+  setTimeout(() => {
+    const p = document.createElement('p');
+    p.dataset.thanks = '';
+    p.textContent = 'Thanks, ' + name;
+    document.body.append(p);
+  }, 120);
+});</script>`
+
+// TestScripts runs the command line through the real binary. In a script $SITE
+// is the contact page and $DEMO the demo board.
+func TestScripts(t *testing.T) {
+	requireBrowser(t)
+	contact := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, contactPage)
+	}))
+	t.Cleanup(contact.Close)
+	board := httptest.NewServer(demo.Handler(50 * time.Millisecond))
+	t.Cleanup(board.Close)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := browser.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/scripts",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SITE", contact.URL+"/")
+			e.Setenv("DEMO", board.URL+"/")
+			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
+			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
+			e.Setenv("OUTRIDER_BROWSER", found.Path)
+			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
+			e.Setenv("TMPDIR", e.WorkDir)
+			return nil
+		},
+	})
+}
+
+func requireBrowser(t *testing.T) {
+	t.Helper()
+	if _, err := browser.Find(""); err != nil {
+		if os.Getenv("OUTRIDER_REQUIRE_BROWSER") == "1" {
+			t.Fatalf("a browser is required: %v", err)
+		}
+		t.Skipf("no browser: %v", err)
+	}
+}
+
+// background is the context of a verb that a test starts and ends itself.
+func background(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), 2*time.Minute)
+}
