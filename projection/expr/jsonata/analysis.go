@@ -263,13 +263,16 @@ func mayCollapse(n *ast) bool {
 	switch n.kind {
 	case aPath:
 		last := n.list[len(n.list)-1]
-		if len(n.list) == 1 {
-			return hasFilter(last.stages) || hasFilter(last.preds)
-		}
-		if len(last.stages) == 1 && last.stages[0].filter != nil && last.stages[0].filter.kind == aNumber {
+		if len(last.stages) > 0 && last.stages[0].filter != nil && last.stages[0].filter.kind == aNumber {
 			return false
 		}
-		return last.kind != aArray || len(n.list) > 1
+		for _, s := range n.list {
+			// Names alone may well mean one value; these mean several.
+			if hasFilter(s.stages) || hasFilter(s.preds) || s.kind == aSort || s.kind == aObject || s.tuple {
+				return true
+			}
+		}
+		return false
 	case aCall:
 		return n.lhs.kind == aVariable && (n.lhs.str == "filter" || n.lhs.str == "map" || n.lhs.str == "match")
 	case aApply:

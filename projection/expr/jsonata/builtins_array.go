@@ -186,7 +186,7 @@ func fnSort(ev *evaluator, args []value, _ value) (value, error) {
 			if err != nil {
 				return false, err
 			}
-			return ev.truth(v)
+			return scriptTruth(v), nil
 		}
 	} else {
 		for _, v := range in {
@@ -204,6 +204,22 @@ func fnSort(ev *evaluator, args []value, _ value) (value, error) {
 		return undefined, err
 	}
 	return ev.newArray(out[:len(in):len(in)], 0), nil
+}
+
+// scriptTruth is JavaScript's own idea of truth, which the result of a
+// comparator is put to.
+func scriptTruth(v value) bool {
+	switch v.kind() {
+	case kUndefined, kNull:
+		return false
+	case kBool:
+		return v.bool()
+	case kNumber:
+		return v.num() != 0 && v.num() == v.num()
+	case kString:
+		return v.n&lowMask != 0
+	}
+	return true
 }
 
 func fnMap(ev *evaluator, args []value, _ value) (value, error) {

@@ -342,7 +342,7 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 	s := args[0].str()
 	var out strings.Builder
 	write := func(t string) error {
-		if err := ev.alloc(len(t)); err != nil {
+		if err := ev.alloc(3 * len(t)); err != nil { // the buffer grows by doubling
 			return err
 		}
 		out.WriteString(t)

@@ -81,17 +81,26 @@ func fnSubstringBefore(ev *evaluator, args []value, _ value) (value, error) {
 		return undefined, nil
 	}
 	s := args[0].str()
-	if i, err := ev.find(s, textOf(args[1]), 0); i >= 0 || err != nil {
+	if i, err := ev.find(s, separator(args[1]), 0); i >= 0 || err != nil {
 		return stringValue(s[:max(i, 0)]), err
 	}
 	return args[0], nil
+}
+
+// separator is the text to look for; a missing one is looked for by the name
+// JavaScript gives it.
+func separator(v value) string {
+	if v.isString() {
+		return v.str()
+	}
+	return "undefined"
 }
 
 func fnSubstringAfter(ev *evaluator, args []value, _ value) (value, error) {
 	if !args[0].isString() {
 		return undefined, nil
 	}
-	s, sep := args[0].str(), textOf(args[1])
+	s, sep := args[0].str(), separator(args[1])
 	if i, err := ev.find(s, sep, 0); i >= 0 || err != nil {
 		return stringValue(s[min(max(i, 0)+len(sep), len(s)):]), err
 	}
@@ -105,7 +114,7 @@ func (ev *evaluator) find(s, sep string, from int) (int, error) {
 	if i < 0 {
 		n = len(s) - from
 	}
-	if err := ev.step(n >> 5); err != nil {
+	if err := ev.step(n>>5 + 1); err != nil {
 		return -1, err
 	}
 	if i < 0 {

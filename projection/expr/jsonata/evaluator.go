@@ -263,6 +263,7 @@ func (ev *evaluator) newArray(items []value, flags uint8) value {
 	if len(ev.aslab) == 0 {
 		ev.aslab = make([]array, max(4, ev.slabSize()/16))
 	}
+	ev.bytes += 64
 	a := &ev.aslab[0]
 	ev.aslab = ev.aslab[1:]
 	a.items, a.flags = items, flags

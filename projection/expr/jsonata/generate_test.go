@@ -255,7 +255,7 @@ func (g *generator) call(d int) string {
 	case 36:
 		return "$error(" + pick(g, "", s()) + ")"
 	case 37:
-		return g.path(d-1) + " ~> " + pick(g, "$string", "$count", "$uppercase()", "$sum()", "$map("+g.lambda(d, "$v")+")", "$keys", "$join(\"-\")", g.lambda(d, "$v"), "$count()", "$reverse()", "$filter("+g.lambda(d, "$v")+")", "$substring(?, 1)")
+		return g.path(d-1) + " ~> " + pick(g, "$string", "$count", "$uppercase()", "$sum()", "$map("+g.lambda(d, "$v")+")", "$keys", "$join(\"-\")", g.lambda(d, "$v"), "$count()", "$reverse()", "$filter("+g.lambda(d, "$v")+")", "$append(?, 1)")
 	case 38:
 		return "(" + e() + " ~> |" + pick(g, "$", g.name(), g.path(d-1)) + "|" + g.object(d-1) + pick(g, "", `, "title"`, `, ["a", "b"]`) + "|)"
 	case 39:

@@ -345,6 +345,11 @@ func (n *rangeNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	from := l.num()
 	for i := range items {
 		items[i] = numberValue(from + float64(i))
+		if i&4095 == 4095 {
+			if err := ev.step(64); err != nil {
+				return undefined, err
+			}
+		}
 	}
 	return ev.newArray(items, fSequence), nil
 }

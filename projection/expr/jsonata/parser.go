@@ -4,7 +4,7 @@ import "strings"
 
 const (
 	// maxSource bounds an expression's text in bytes.
-	maxSource = 256 << 10
+	maxSource = 64 << 10
 	// maxNesting bounds how deep brackets, prefixes and operators nest. Written
 	// expressions stay below 50; the limit keeps every recursion over the tree
 	// shallow.
@@ -340,7 +340,8 @@ func (p *parser) operator(t token, left *ast) (*ast, *Error) {
 			step = step.lhs
 		}
 		step.keepArray = true
-		return left, p.advance(false)
+		// jsonata-js reads a slash behind [] as the start of a regular expression.
+		return left, p.advance(true)
 	}
 	n := p.node(aBinary, t.pos)
 	n.str, n.lhs = t.text, left

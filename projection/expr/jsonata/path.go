@@ -490,7 +490,7 @@ func (st *stageSpec) apply(ev *evaluator, in value, fr *frame) (value, error) {
 			at += float64(len(items))
 		}
 		if at < 0 || at >= float64(len(items)) {
-			return undefined, nil
+			return emptySequence, nil
 		}
 		return items[int(at)], nil
 	}
@@ -515,10 +515,14 @@ func (st *stageSpec) apply(ev *evaluator, in value, fr *frame) (value, error) {
 		return v, nil
 	}
 	if len(ev.scratch) == mark {
-		return undefined, nil
+		return emptySequence, nil
 	}
 	return ev.takeArray(mark, fSequence)
 }
+
+// emptySequence is what a predicate leaves that nothing satisfies. It is not
+// undefined yet: the next predicate has no item to look at.
+var emptySequence = arrayValue(&array{flags: fSequence})
 
 // keeps evaluates a predicate for item i of n and tells how often the item is
 // selected: a list of positions may name one more than once.

@@ -448,7 +448,7 @@ func parseMillis(m meter, timestamp string, picture string, hasPicture bool, now
 // patternMeter charges matching of a date pattern to the evaluator's budget.
 type patternMeter struct{ m meter }
 
-func (p patternMeter) regexStep(n int) error { return p.m.step(n/8 + 1) }
+func (p patternMeter) regexStep(n int) error { return p.m.step(n/4 + 1) }
 
 // datePattern returns a regular expression with a group for each component.
 func datePattern(parts []datePart) (string, error) {

@@ -22,7 +22,7 @@ type Program struct {
 	warnings []Warning
 }
 
-// Compile parses an expression. Its errors are *Error. Text over 256 KiB and
+// Compile parses an expression. Its errors are *Error. Text over 64 KiB and
 // nesting over 400 levels are refused.
 func Compile(src string) (p *Program, err error) {
 	defer func() {
@@ -80,11 +80,11 @@ var debugPanics = false
 
 // Limits bound one evaluation. A zero field means its default.
 type Limits struct {
-	Steps          int64 // units of work; default 20,000,000
-	RegexSteps     int64 // units of matching; default 20,000,000
+	Steps          int64 // units of work; default 10,000,000
+	RegexSteps     int64 // units of matching; default 10,000,000
 	Depth          int   // open calls; default 5,000
 	SequenceLength int   // elements of one array; default 1,000,000
-	Bytes          int64 // bytes allocated in total; default 48 MiB
+	Bytes          int64 // bytes allocated in total; default 32 MiB
 	OutputBytes    int64 // bytes of the resulting JSON; default 16 MiB
 
 	Forbid []string // builtins that fail when called, under whatever name
@@ -99,9 +99,9 @@ func (l Limits) withDefaults() Limits {
 			*v = d
 		}
 	}
-	set(&l.Steps, 20_000_000)
-	set(&l.RegexSteps, 20_000_000)
-	set(&l.Bytes, 48<<20)
+	set(&l.Steps, 10_000_000)
+	set(&l.RegexSteps, 10_000_000)
+	set(&l.Bytes, 32<<20)
 	set(&l.OutputBytes, 16<<20)
 	if l.Depth <= 0 {
 		l.Depth = 5000

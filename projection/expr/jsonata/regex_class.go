@@ -1,6 +1,7 @@
 package jsonata
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -115,6 +116,11 @@ var caseClasses = sync.OnceValue(func() map[uint16][]uint16 {
 	return classes
 })
 
+// caseLists has the values of caseClasses.
+var caseLists = sync.OnceValue(func() [][]uint16 {
+	return slices.Collect(maps.Values(caseClasses()))
+})
+
 // caseVariants returns every unit that matches u when case is ignored.
 func caseVariants(u uint16) []uint16 {
 	switch {
@@ -157,16 +163,50 @@ func foldRanges(in []unitRange) []unitRange {
 			}
 		}
 	default:
-		for _, class := range caseClasses() {
-			if !slices.ContainsFunc(class, func(u uint16) bool { return inRanges(in, u) }) {
+		return foldManyRanges(out)
+	}
+	return normalRanges(out)
+}
+
+// foldManyRanges is foldRanges for large sets: a bit for every unit is cheaper
+// than sorting.
+func foldManyRanges(in []unitRange) []unitRange {
+	var bits [0x10000 / 64]uint64
+	has := func(u uint16) bool { return bits[u>>6]>>(u&63)&1 != 0 }
+	for _, r := range in {
+		lo, hi := int(r.lo), int(r.hi)
+		for lo <= hi {
+			if lo&63 == 0 && lo+63 <= hi {
+				bits[lo>>6] = ^uint64(0)
+				lo += 64
 				continue
 			}
+			bits[lo>>6] |= 1 << (lo & 63)
+			lo++
+		}
+	}
+	for _, class := range caseLists() {
+		if slices.ContainsFunc(class, has) {
 			for _, u := range class {
-				out = append(out, unitRange{u, u})
+				bits[u>>6] |= 1 << (u & 63)
 			}
 		}
 	}
-	return normalRanges(out)
+	var out []unitRange
+	for i := 0; i <= 0xffff; i++ {
+		switch word := bits[i>>6]; {
+		case i&63 == 0 && word == 0:
+			i += 63
+		case word>>(i&63)&1 == 0:
+		default:
+			start := i
+			for i < 0xffff && has(uint16(i+1)) {
+				i++
+			}
+			out = append(out, unitRange{uint16(start), uint16(i)})
+		}
+	}
+	return out
 }
 
 // unitSet is a set of units ready for matching.
