@@ -441,6 +441,32 @@ func TestReadingStopsWhileAnswersWait(t *testing.T) {
 	})
 }
 
+// Nor can refusals pile up for a peer that sends nonsense and reads nothing.
+func TestReadingStopsWhileRefusalsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, oneTab(), func(o *bridgeclient.Options) { o.MaxQueued = 50_000; o.DeadAfter = time.Hour })
+		defer b.stop()
+		b.accept()
+		for _, frame := range []string{`nonsense`, `{"type":"runtime_probe","probe_id":"p","runtime_id":"rt-1"}`} {
+			sent := 0
+			for ; sent < 5000; sent++ {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				err := b.conn.Send(ctx, []byte(frame))
+				cancel()
+				if err != nil {
+					break
+				}
+			}
+			if sent > 500 {
+				t.Errorf("the client took %d times %s without a reader", sent, frame)
+			}
+			if got := len(b.heard("runtime_status", "runtime_ready")); got != sent {
+				t.Errorf("%d answers to %d times %s", got, sent, frame)
+			}
+		}
+	})
+}
+
 func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := oneTab()

@@ -62,8 +62,8 @@ type Options struct {
 	// MaxPending bounds the calls that were accepted and not answered.
 	// Default 4096.
 	MaxPending int
-	// MaxQueued bounds, in bytes, the answers that wait for the peer to read
-	// them; beyond it the client stops reading too. Default 256 MiB.
+	// MaxQueued bounds, in bytes, what waits for the peer to read it; beyond it
+	// the client stops reading too. Default 256 MiB.
 	MaxQueued int
 	// MaxEvents bounds the page events that wait for the peer. Default 1000.
 	MaxEvents int

@@ -56,7 +56,7 @@ type outbox struct {
 	queue    []*item
 	current  *item   // being written
 	sent     []*item // answers written and not confirmed, by seq
-	bytes    int     // of all answers held
+	bytes    int     // of everything whose number the peer decides: answers, others, urgent
 	events   int
 	dropped  int // events
 	seq      uint64
@@ -117,6 +117,9 @@ func (o *outbox) put(it *item) {
 		}
 		o.events++
 	}
+	if it.kind == urgent || it.kind == others {
+		o.bytes += it.cost()
+	}
 	if it.kind == urgent {
 		n := 0
 		for n < len(o.queue) && o.queue[n].kind == urgent {
@@ -152,7 +155,10 @@ func (o *outbox) start(confirms bool) {
 			held = append(held, q)
 		}
 	}
-	o.queue, o.sent, o.current, o.events = held, nil, nil, 0
+	o.queue, o.sent, o.current, o.events, o.bytes = held, nil, nil, 0, 0
+	for _, it := range held {
+		o.bytes += it.cost()
+	}
 	o.expire(time.Now())
 	o.open, o.confirms = true, confirms
 }
@@ -200,6 +206,9 @@ func (o *outbox) wrote(it *item) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.current = nil
+	if it.kind == urgent || it.kind == others {
+		o.bytes -= it.cost()
+	}
 	if it.kind != answers {
 		o.notify()
 		return
@@ -272,7 +281,7 @@ func (o *outbox) notify() {
 	o.changed = make(chan struct{})
 }
 
-// room waits until the answers held are within the limit.
+// room waits until what is held is within the limit.
 func (o *outbox) room(ctx context.Context) error {
 	return o.until(ctx, func() bool { return o.bytes <= o.maxBytes })
 }

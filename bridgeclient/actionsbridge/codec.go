@@ -240,17 +240,21 @@ func decodeStateCall(members map[string]json.RawMessage) bridgeclient.Message {
 // seed makes digests of one process comparable, and of no other.
 var seed = maphash.MakeSeed()
 
+// compactBelow keeps the reader from spending its time on a storage tree.
+const compactBelow = 64 << 10
+
 // digest tells a repeated call from another call with the same id. Spaces in
-// the arguments do not count.
+// short arguments do not count.
 func digest(name string, args json.RawMessage) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	h.WriteString(name)
 	h.WriteByte(0)
 	var b bytes.Buffer
-	if json.Compact(&b, args) == nil {
-		h.Write(b.Bytes())
+	if len(args) < compactBelow && json.Compact(&b, args) == nil {
+		args = b.Bytes()
 	}
+	h.Write(args)
 	return max(h.Sum64(), 1)
 }
 

@@ -23,6 +23,8 @@ type Runtime struct {
 	ConnectedAtMS    int64  `json:"connected_at_ms"`
 	LastSeenMS       int64  `json:"last_seen_ms"`
 	Device           string `json:"device,omitempty"`
+	// Capabilities are what the runtime says it can do.
+	Capabilities []string `json:"capabilities,omitempty"`
 }
 
 // entry is a registered runtime. Protected by Hub.mu.
@@ -32,7 +34,6 @@ type entry struct {
 	authorizationID string
 	tabID, windowID json.RawMessage
 	browserActive   *bool
-	capabilities    []string
 	tools           []Tool // of its manifest
 	repeats         bool
 	conn            *conn
@@ -45,11 +46,11 @@ func (h *Hub) register(c *conn, in *item) {
 	e := &entry{
 		Runtime: Runtime{
 			RuntimeID: in.RuntimeID, RuntimeKey: in.RuntimeKey, URL: in.URL, Title: in.Title, IsLive: true,
-			ExtensionVersion: in.ExtensionVersion, ConnectedAtMS: now.UnixMilli(), LastSeenMS: now.UnixMilli(), Device: in.Device,
+			ExtensionVersion: in.ExtensionVersion, ConnectedAtMS: now.UnixMilli(), LastSeenMS: now.UnixMilli(), Device: in.Device, Capabilities: in.Capabilities,
 		},
-		authorizationID: in.AuthorizationID, capabilities: in.Capabilities,
-		repeats: in.Runtime != nil && in.Runtime.RepeatsCalls,
-		tools:   manifestTools(in.Manifest), conn: c, seen: now,
+		authorizationID: in.AuthorizationID,
+		repeats:         in.Runtime != nil && in.Runtime.RepeatsCalls,
+		tools:           manifestTools(in.Manifest), conn: c, seen: now,
 	}
 	if t := in.Tab; t != nil {
 		e.Title = cmp.Or(t.Title, e.Title)
