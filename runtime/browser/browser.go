@@ -139,8 +139,9 @@ func (b *Browser) greet(ctx context.Context) error {
 	}
 	commands := []command{
 		{method: "Target.setDiscoverTargets", params: []byte(`{"discover":true,"filter":[{"type":"page"},{"exclude":true}]}`)},
-		{method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page"},{"exclude":true}]}`),
-			then: nil},
+		// No filter: Chromium holds back a worker that a filter excludes, and
+		// nobody ever lets it run.
+		{method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
 		{method: "Browser.getVersion"},
 	}
 	if b.proc != nil {

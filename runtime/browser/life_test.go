@@ -238,6 +238,9 @@ func TestWedgedPage(t *testing.T) {
 	if err != nil || nav.Title != "next" {
 		t.Errorf("reloading: %+v %v", nav, err)
 	}
+	// Nobody noticed that this one hangs.
+	tab.PostEval("for(;;);")
+	open(t, tab, s.origin+"/next")
 	wedge()
 	start := time.Now()
 	if err := tab.Close(within(t, 10*time.Second)); err != nil {
@@ -253,14 +256,29 @@ func TestPopupsAndWorkers(t *testing.T) {
 	s := newSite(t, map[string]string{
 		"/": `<title>opener</title><body style="margin:0"><button style="width:100px;height:100px" onclick="w=open('/popup')">x</button>
 			<a href="{{OTHER}}/popup" target=_blank rel=noopener style="position:absolute;left:0;top:150px;width:100px;height:100px">y</a>
-			<script>const k=new Worker('/worker.js');k.onmessage=e=>document.title=e.data;navigator.serviceWorker?.register('/worker.js')</script>`,
-		"/popup":     `<title>popup</title><script>document.title+=' '+!!opener</script>`,
-		"/worker.js": `postMessage?.('from the worker')`,
+			<script>
+			const from=what=>{document.title+=' '+what};
+			const k=new Worker('/worker.js');k.onmessage=e=>from(e.data);
+			const h=new SharedWorker('/shared.js');h.port.onmessage=e=>from(e.data);
+			navigator.serviceWorker.register('/service.js');navigator.serviceWorker.ready.then(()=>from('service'));
+			</script>`,
+		"/popup":      `<title>popup</title><script>document.title+=' '+!!opener</script>`,
+		"/worker.js":  `postMessage('dedicated');new Worker('/nested.js').onmessage=e=>postMessage(e.data)`,
+		"/nested.js":  `postMessage('nested')`,
+		"/shared.js":  `onconnect=e=>e.ports[0].postMessage('shared')`,
+		"/service.js": `oninstall=()=>skipWaiting()`,
 	})
 	tab := newTab(t, b, s.origin+"/")
-	eventually(t, 10*time.Second, "the worker", func() bool {
-		got, _ := tab.Eval(within(t, 5*time.Second), "", "document.title")
-		return got == "from the worker"
+	var got string
+	t.Cleanup(func() { t.Log("workers that ran:", got) })
+	eventually(t, 20*time.Second, "every kind of worker", func() bool {
+		got, _ = tab.Eval(within(t, 5*time.Second), "", "document.title")
+		for _, kind := range []string{"dedicated", "nested", "shared", "service"} {
+			if !strings.Contains(got, kind) {
+				return false
+			}
+		}
+		return true
 	})
 	for _, c := range []struct {
 		y     float64
@@ -320,9 +338,10 @@ func TestTabEvents(t *testing.T) {
 	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	s := newSite(t, map[string]string{"/": `<title>first</title>`})
 	tab := newTab(t, b, s.origin+"/")
-	if got := tab.Tab(); got.URL != s.origin+"/" || got.Title != "first" {
-		t.Errorf("got %+v", got)
-	}
+	eventually(t, 5*time.Second, "address and title", func() bool {
+		got := tab.Tab()
+		return got.URL == s.origin+"/" && got.Title == "first"
+	})
 	tab.SetIdentity(primitives.TabInfo{ID: 7, RuntimeID: "r", URL: "ignored", Title: "ignored"})
 	tab.PostEval(`document.title='second';history.pushState(0,'','/pushed')`)
 	eventually(t, 5*time.Second, "the new title and address", func() bool {

@@ -24,30 +24,25 @@ const (
 // Navigate implements primitives.Page. A dialog that the new document opens while
 // it loads ends the wait: the navigation is reported, as not loaded, and Dialog
 // has the dialog. A beforeunload dialog of the old document is dialog_open.
+//
+// A page whose script never ends cannot keep the new document away: the script is
+// stopped, or, when that comes too late, the page's process.
 func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
-	n := &navigation{t: t}
-	if err := n.begin(); err != nil {
-		return primitives.Navigation{}, err
-	}
 	limit := opts.LoadTimeout
 	if limit <= 0 {
 		limit = defaultLoad
 	}
-	n.deadline = time.NewTimer(limit)
-	defer n.deadline.Stop()
-	method, params := "Page.navigate", object("url", opts.URL, "transitionType", "typed")
-	if opts.Reload {
-		method, params = "Page.reload", nil
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	if t.suspect.Load() {
+		t.unwedge()
 	}
-	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: method, params: params})
-	if err != nil {
-		return primitives.Navigation{}, t.b.explain(err, "navigating")
-	}
-	defer t.b.c.drop(calls...)
-	result, err := n.answer(ctx, calls[0])
-	if err == nil && !n.sameDocument(opts, result) {
-		if err = n.commit(ctx); err == nil {
-			err = n.load(ctx)
+	n := &navigation{t: t, deadline: deadline}
+	err := n.run(ctx, opts)
+	if errors.Is(err, errStuck) {
+		if err = t.endRenderer(ctx); err == nil {
+			n = &navigation{t: t, deadline: deadline, again: true}
+			err = n.run(ctx, opts)
 		}
 	}
 	if err != nil {
@@ -55,6 +50,33 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	}
 	return t.describe(ctx, n), nil
 }
+
+func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) error {
+	t := n.t
+	if err := n.begin(); err != nil {
+		return err
+	}
+	method, params := "Page.navigate", object("url", opts.URL, "transitionType", "typed")
+	if opts.Reload {
+		method, params = "Page.reload", nil
+	}
+	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: method, params: params})
+	if err != nil {
+		return err
+	}
+	defer t.b.c.drop(calls...)
+	result, err := n.answer(ctx, calls[0])
+	if err != nil || n.sameDocument(opts, result) {
+		return err
+	}
+	if err := n.commit(ctx); err != nil {
+		return err
+	}
+	return n.load(ctx)
+}
+
+// errStuck means that the old document's thread keeps the new one from beginning.
+var errStuck = errors.New("the page's thread is busy")
 
 // navigation is one Navigate.
 type navigation struct {
@@ -64,6 +86,7 @@ type navigation struct {
 	commits  int // documents the frame had before
 	deadline *time.Timer
 	loader   string // of the new document; empty for a reload, where it is not said
+	again    bool   // the page's process was ended for it
 	same     bool
 	replaced bool
 	loaded   bool
@@ -112,7 +135,9 @@ func (n *navigation) answer(ctx context.Context, c *call) ([]byte, error) {
 		case <-n.deadline.C:
 			return nil, n.tooSlow()
 		case <-stuck.C:
-			n.t.unwedge()
+			if !n.again && !n.t.responds() {
+				return nil, errStuck
+			}
 		}
 	}
 }
@@ -188,7 +213,9 @@ func (n *navigation) commit(ctx context.Context) error {
 		case <-n.deadline.C:
 			return n.tooSlow()
 		case <-stuck.C:
-			n.t.unwedge()
+			if !n.again && !n.t.responds() {
+				return errStuck
+			}
 		}
 	}
 }
@@ -269,9 +296,10 @@ const describeFunction = `function(){"use strict";` +
 	`return JSON.stringify({title:String(Object.getOwnPropertyDescriptor(Document.prototype,"title").get.call(document)),` +
 	`url:location.href,status:n&&n.responseStatus||0})}`
 
-// unwedge ends a script that keeps the page's thread: a new document in the same
-// process cannot begin before. A thread that answers is left alone.
-func (t *Tab) unwedge() {
+// responds reports whether the page's thread runs scripts. Between a server's
+// answer and the new document it does not look so either: the browser holds
+// commands back then, but not for long.
+func (t *Tab) responds() bool {
 	answered := make(chan struct{})
 	t.b.c.post(command{session: t.s.id, method: "Runtime.evaluate", params: []byte(`{"expression":"0"}`), then: func(reply) { close(answered) }})
 	timer := time.NewTimer(wedged / 2)
@@ -280,7 +308,40 @@ func (t *Tab) unwedge() {
 	case <-answered:
 	case <-t.s.gone:
 	case <-timer.C:
+		return false
+	}
+	return true
+}
+
+// unwedge stops a script that keeps the page's thread. It has to be done before a
+// navigation begins: during one the browser holds even this command back.
+func (t *Tab) unwedge() {
+	t.suspect.Store(false)
+	if _, open := t.Dialog(); !open && !t.responds() {
 		t.b.c.post(command{session: t.s.id, method: "Runtime.terminateExecution"})
+	}
+}
+
+// endRenderer ends the page's process so that a navigation can go on in another.
+func (t *Tab) endRenderer(ctx context.Context) error {
+	t.mu.Lock()
+	l := t.life
+	t.restarting = true
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.restarting = false
+		t.mu.Unlock()
+	}()
+	t.b.c.post(
+		command{session: t.s.id, method: "Page.stopLoading"},
+		command{session: t.s.id, method: "Page.crash"},
+	)
+	select {
+	case <-l.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

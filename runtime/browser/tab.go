@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -37,7 +38,12 @@ type Tab struct {
 	loaders  [16]string    // ids of the newest of them
 	loading  bool          // between frameStartedLoading and frameStoppedLoading
 	redirect bool          // the page asked for a navigation at once
-	change   broadcast     // any of the above changed
+	// restarting: Navigate ends the page's process, which is no crash to report.
+	restarting bool
+	change     broadcast // any of the above changed
+
+	// suspect: a call ran out of time and nothing was heard since.
+	suspect atomic.Bool
 }
 
 // life ends when the page behind a tab does.
@@ -323,11 +329,13 @@ func (t *Tab) onCrashed() {
 	t.crashed = true
 	t.life.err = fault.New(fault.TabCrashed, "the page's renderer process crashed").Next("navigate or reload the tab")
 	t.dialog = nil
-	l := t.life
+	l, report := t.life, !t.restarting
 	t.mu.Unlock()
 	close(l.over)
 	t.change.notify()
-	t.b.events.add(Event{Kind: TabCrashed, Tab: t})
+	if report {
+		t.b.events.add(Event{Kind: TabCrashed, Tab: t})
+	}
 }
 
 // revive gives a crashed tab a new life; t.mu is held.

@@ -125,12 +125,11 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		b.sessions[s.id] = s
 		s.tab.onFrameSession(s, info)
 	default:
-		// Workers and whatever else this browser reports against our filter:
-		// let it run and leave it alone.
-		b.c.post(
-			command{session: s.id, method: "Runtime.runIfWaitingForDebugger"},
-			command{session: parent, method: "Target.detachFromTarget", params: object("sessionId", s.id)},
-		)
+		// Workers and whatever else there is: let it run and leave it alone.
+		// Detaching is for after it runs: before, it would wait for ever.
+		b.c.post(command{session: s.id, method: "Runtime.runIfWaitingForDebugger", then: func(reply) {
+			b.c.post(command{session: parent, method: "Target.detachFromTarget", params: object("sessionId", s.id)})
+		}})
 	}
 }
 
@@ -188,7 +187,7 @@ func (b *Browser) subscriptions(s *session) []command {
 	c := []command{
 		{session: s.id, method: "Page.enable"},
 		{session: s.id, method: "Page.getFrameTree"},
-		{session: s.id, method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"iframe"},{"exclude":true}]}`)},
+		{session: s.id, method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
 		// Keys and focus events reach a tab in the background as if its
 		// window had the focus.
 		{session: s.id, method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`)},

@@ -340,6 +340,7 @@ func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
+			t.suspect.Store(true)
 		}
 	}
 	t.b.c.drop(c)

@@ -42,6 +42,9 @@ func TestP2Temp(t *testing.T) {
 				}
 				s := newSite(t, map[string]string{"/": string(b), "/other.html": "<!doctype html><title>other</title><body style='margin:0'><input id=i style='position:absolute;left:10px;top:10px;width:120px;height:30px'><div id=e contenteditable style='position:absolute;left:10px;top:60px;width:120px;height:30px'></div>"})
 				tab := browsertest.Tab(t)
+				if err := tab.Raw(within(t, 5*time.Second), "Emulation.setDeviceMetricsOverride", map[string]any{"width": 1280, "height": 720, "deviceScaleFactor": dpr(), "mobile": false}, nil); err != nil {
+					t.Fatal(err)
+				}
 				open(t, tab, s.origin+"/")
 				for i, c := range e.Calls {
 					start := time.Now()
@@ -126,4 +129,11 @@ func subset(want, got any, at string) string {
 		}
 	}
 	return ""
+}
+
+func dpr() float64 {
+	if os.Getenv("P2_DPR") != "" {
+		return 2
+	}
+	return 1
 }
