@@ -386,9 +386,10 @@ func (p *datePart) formatZone(m meter, hours, minutes float64) (string, error) {
 }
 
 // parseMillis reads a time written with a date picture, or in ISO 8601 without
-// one, as milliseconds from 1970. Text that does not fit a picture is
-// undefined. What the picture leaves out is taken from now or is the first
-// there is, whether it stands before or after what the picture has.
+// one, as milliseconds from 1970. The second result is false, undefined, when
+// the text does not fit the picture. A date that fits but does not exist may be
+// NaN, as in jsonata-js. Components larger than those in the picture are taken
+// from now, smaller ones are the first there are.
 func parseMillis(m meter, timestamp string, picture string, hasPicture bool, nowMillis int64) (float64, bool, error) {
 	if err := m.step(1 + len(timestamp)/4); err != nil {
 		return 0, false, err

@@ -202,11 +202,23 @@ func foldManyRanges(in []unitRange) []unitRange {
 			start := i
 			for i < 0xffff && has(uint16(i+1)) {
 				i++
+				if i&63 == 0 && bits[i>>6] == ^uint64(0) {
+					i += 63
+				}
 			}
 			out = append(out, unitRange{uint16(start), uint16(i)})
 		}
 	}
 	return out
+}
+
+// rangesKey identifies a set.
+func rangesKey(rs []unitRange) string {
+	key := make([]byte, 0, 4*len(rs))
+	for _, r := range rs {
+		key = append(key, byte(r.lo), byte(r.lo>>8), byte(r.hi), byte(r.hi>>8))
+	}
+	return string(key)
 }
 
 // unitSet is a set of units ready for matching.

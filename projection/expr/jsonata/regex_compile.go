@@ -84,15 +84,12 @@ func (a *reAssembler) register() int32 {
 
 // set returns the index of a set, sharing equal ones.
 func (a *reAssembler) set(rs []unitRange) int32 {
-	key := make([]byte, 0, 4*len(rs))
-	for _, r := range rs {
-		key = append(key, byte(r.lo), byte(r.lo>>8), byte(r.hi), byte(r.hi>>8))
-	}
-	i, ok := a.seen[string(key)]
+	key := rangesKey(rs)
+	i, ok := a.seen[key]
 	if !ok {
 		i = int32(len(a.re.sets))
 		a.re.sets = append(a.re.sets, newUnitSet(rs))
-		a.seen[string(key)] = i
+		a.seen[key] = i
 	}
 	return i
 }

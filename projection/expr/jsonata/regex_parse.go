@@ -60,7 +60,8 @@ type reParser struct {
 	total  int // in the whole pattern
 	named  bool
 	names  map[string]int
-	refs   []*reNode // backreferences by name
+	folded map[string][]unitRange // classes with the other cases added
+	refs   []*reNode              // backreferences by name
 	depth  int
 }
 
@@ -73,7 +74,7 @@ func (p *reParser) parse() (*reNode, error) {
 	if p.total > regexGroups {
 		return nil, p.fail("too many captures")
 	}
-	p.names = map[string]int{}
+	p.names, p.folded = map[string]int{}, map[string][]unitRange{}
 	tree, err := p.disjunction()
 	if err != nil {
 		return nil, err
@@ -588,7 +589,13 @@ func (p *reParser) class() ([]unitRange, error) {
 	}
 	set = normalRanges(set)
 	if p.fold {
-		set = foldRanges(set)
+		key := rangesKey(set)
+		folded, ok := p.folded[key]
+		if !ok {
+			folded = foldRanges(set)
+			p.folded[key] = folded
+		}
+		set = folded
 	}
 	if negative {
 		set = invertRanges(set)
