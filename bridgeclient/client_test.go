@@ -554,7 +554,7 @@ func TestEndAnswersWhatRuns(t *testing.T) {
 			t.Errorf("Run = %v, want the cause of its context", err)
 		}
 		<-read
-		want(t, "at the end", got, "action_error:c-1 action_error:c-2")
+		want(t, "at the end", got, "action_error:c-1 action_error:c-2 runtime_removed")
 		if got[0].Error.Code != "cancelled" {
 			t.Errorf("code %s, want cancelled", got[0].Error.Code)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,6 +101,9 @@ func (s *session) drain(sctx context.Context, why error) error {
 	dctx, cancel := context.WithTimeout(sctx, s.opts.DrainTimeout)
 	defer cancel()
 	s.settled(dctx)
+	if k := s.keeper.Load(); k != nil && !s.conn.Traits().Once {
+		k.leave()
+	}
 	if err := s.out.flushed(dctx); err != nil && sctx.Err() != nil {
 		return context.Cause(sctx)
 	}
@@ -204,6 +209,7 @@ type keeper struct {
 	mu    sync.Mutex
 	known map[string]known // by runtime id
 	late  map[string]bool  // a new title waits for its time
+	left  bool             // nothing is announced any more
 }
 
 type known struct {
@@ -306,6 +312,9 @@ func (k *keeper) moved(runtimeID, url string) {
 // announcement makes the item that announces t. mu is held, as in the methods
 // below that change what is known.
 func (k *keeper) announcement(t runtime.TabStatus) *item {
+	if k.left {
+		return &item{kind: announcements}
+	}
 	_, again := k.known[t.RuntimeID]
 	k.known[t.RuntimeID] = known{t, time.Now()}
 	delete(k.late, t.RuntimeID)
@@ -330,6 +339,17 @@ func (k *keeper) remove(id string) {
 	delete(k.known, id)
 	delete(k.late, id)
 	k.out.put(&item{kind: announcements, key: "tab\x00" + id, gone: true, frame: k.opts.Dialect.Removed(id)})
+}
+
+// leave takes every announcement back, behind the last answers: a bridge then
+// knows that nobody will come back.
+func (k *keeper) leave() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.left = true
+	for _, id := range slices.Sorted(maps.Keys(k.known)) {
+		k.remove(id)
+	}
 }
 
 // update announces t if the bridge's picture of it is out of date. A new

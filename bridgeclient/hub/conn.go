@@ -85,6 +85,9 @@ func (c *conn) serve(ctx context.Context) {
 		c.mu.Lock()
 		why := c.why
 		c.mu.Unlock()
+		if why == "" {
+			why = "the bridge is shutting down"
+		}
 		c.ws.Close(why)
 	} else {
 		c.hub.log.Debug("connection lost", "connection", c.num, "error", context.Cause(rctx))

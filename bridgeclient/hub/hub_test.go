@@ -464,6 +464,7 @@ func TestObserverSeesTheConversationInOrder(t *testing.T) {
 		"bridge→runtime action_call", "runtime→bridge action_call_output",
 		"bridge→runtime action_call", "runtime→bridge action_error",
 		"runtime→bridge dom_event",
+		"runtime→bridge runtime_removed", // the end of the client
 	}
 	waitRuntimes(t, h, 0)
 	if got := strings.Join(seen, "\n"); got != strings.Join(want, "\n") {
