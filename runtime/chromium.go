@@ -139,7 +139,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	case browser.TabNavigated, browser.TabChanged:
 		h.refresh(t, ev.Tab.Tab())
 	case browser.TabCrashed:
-		t.detach(ev.Tab)
+		t.forget(ev.Tab)
 		h.log.Warn("a tab crashed and is opened again", "tab", t.id)
 		h.mu.Lock()
 		if !h.closed {

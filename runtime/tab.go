@@ -72,18 +72,21 @@ func (t *Tab) detach(page primitives.Page) {
 	}
 }
 
+// forget is detach for a page that will not come back: what happens to it from
+// now on is not the tab's concern.
+func (t *Tab) forget(page primitives.Page) {
+	t.detach(page)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.shown == page {
+		t.shown = nil
+	}
+}
+
 // ended reports whether a page is gone. The host hears of it a moment later.
 func ended(page primitives.Page) bool {
-	p, ok := page.(interface{ Done() <-chan struct{} })
-	if !ok {
-		return false
-	}
-	select {
-	case <-p.Done():
-		return true
-	default:
-		return false
-	}
+	p, ok := page.(interface{ Lost() bool })
+	return ok && p.Lost()
 }
 
 // remove ends the tab for good: waiting calls fail with why.

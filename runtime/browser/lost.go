@@ -1,0 +1,13 @@
+package browser
+
+// Lost reports whether nothing more can be asked of the tab: it is gone, or the
+// connection to its browser has ended. It is true a moment before Done is
+// closed.
+func (t *Tab) Lost() bool {
+	select {
+	case <-t.s.gone:
+		return true
+	default:
+		return t.b.c.cause() != nil
+	}
+}
