@@ -88,7 +88,7 @@ func TestACrashedTabComesBack(t *testing.T) {
 
 func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 	url := serve(t, map[string]string{
-		"/":      `<button style="width:200px;height:50px" onclick="window.pop = open('/popup')">open</button><button id=close style="width:200px;height:50px" onclick="pop.close()">close</button>`,
+		"/":      `<button style="width:200px;height:50px" onclick="window.pop = window.open('/popup')">open</button><button id=close style="width:200px;height:50px" onclick="pop.close()">close</button>`,
 		"/popup": `<p>popup</p>`,
 	})
 	h := open(t, runtime.Options{Open: []string{url}})
