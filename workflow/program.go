@@ -51,8 +51,8 @@ type Program struct {
 }
 
 // Postcondition returns the declaration as it stands in the workflow, nil when
-// there is none. Running it needs the projections of the map, so Run refuses a
-// program that has one.
+// there is none. Checking it needs the projections of the map, so it is the
+// caller's work: see RunOptions.ChecksPostcondition.
 func (p *Program) Postcondition() json.RawMessage { return p.postcondition }
 
 // Warnings lists what is allowed but cannot be what the author meant.

@@ -371,6 +371,10 @@ func TestPostconditionIsRefusedNotIgnored(t *testing.T) {
 	if !errors.Is(out.Err, fault.CapabilityUnavailable) || len(pg.calls) > 0 {
 		t.Errorf("got %v after the calls %v", out.Err, pg.calls)
 	}
+	out = p.Run(t.Context(), pg, workflow.RunOptions{ChecksPostcondition: true})
+	if out.Err != nil || len(pg.calls) != 1 {
+		t.Errorf("for a caller that checks it: got %v after the calls %v", out.Err, pg.calls)
+	}
 }
 
 // clock is a time that moves only when told.
