@@ -134,3 +134,7 @@ func (t *Tab) CrashFrame(frame primitives.FrameID) {
 	}
 	t.b.c.post(command{session: p.s.id, method: "Page.crash"})
 }
+
+// ForgetSupervision makes this process look like one that does not call
+// MaybeSupervise.
+func ForgetSupervision() { supervisable.Store(false) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
@@ -133,6 +134,30 @@ func TestCallInterruptedByNavigation(t *testing.T) {
 				t.Fatal("the call is still waiting")
 			}
 		})
+	}
+}
+
+func TestCallInAFrameThatIsRemoved(t *testing.T) {
+	s := newSite(t, framePages)
+	for i, selector := range []string{"#a", "#b"} {
+		tab := browsertest.Tab(t)
+		open(t, tab, s.origin+"/")
+		frame := tab.Frames()[i+1].ID
+		ctx := within(t, 20*time.Second)
+		ended := make(chan error, 1)
+		go func() { ended <- tab.Hang(ctx, frame) }()
+		time.Sleep(5 * browser.ProbeAfter)
+		if _, err := tab.Eval(ctx, "", "document.querySelector('"+selector+"').remove()"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if c := fault.CodeOf(err); c != fault.PageNavigated && c != fault.FrameNotFound {
+				t.Errorf("%s: got %v", selector, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: the call is still waiting", selector)
+		}
 	}
 }
 

@@ -115,7 +115,7 @@ const superviseScript = `trap '' INT TERM HUP
 while read -r word arg; do
   case $word in group) group=$arg ;; done) exit 0 ;; esac
 done
-[ -n "$group" ] && kill -9 -- "-$group" 2>/dev/null
+[ -n "$group" ] && kill -s KILL -- "-$group" 2>/dev/null
 [ "$0" = - ] && exit 0
 i=0
 while [ $i -lt 100 ]; do

@@ -448,7 +448,7 @@ func (b *Browser) explain(err error, op string) error {
 		return nil
 	}
 	var pe *protocolError
-	if errors.As(err, &pe) {
+	if !errors.As(err, new(*fault.Error)) && errors.As(err, &pe) {
 		code := fault.Internal
 		switch pe.Message {
 		case "Target crashed":

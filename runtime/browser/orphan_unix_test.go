@@ -1,0 +1,138 @@
+//go:build unix
+
+package browser_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+// childEnv makes this test binary launch a browser, say where, and wait.
+const childEnv = "OUTRIDER_TEST_CHILD"
+
+type childReport struct {
+	PID int
+	Dir string
+}
+
+// TestChild is not a test: it is the process that TestOrphans kills.
+func TestChild(t *testing.T) {
+	if os.Getenv(childEnv) == "" {
+		t.Skip("runs only as a child of TestOrphans")
+	}
+	if os.Getenv(childEnv) == "shell" {
+		browser.ForgetSupervision()
+	}
+	b, err := browser.Launch(context.Background(), browsertest.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.NewTab(context.Background(), "data:text/html,hello", browser.TabOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	report, _ := json.Marshal(childReport{b.PID(), b.ProfileDir()})
+	os.Stdout.Write(append(report, '\n')) // layering:allow: a test
+	select {}
+}
+
+// Killing the process that launched a browser leaves neither a process nor a
+// directory, whichever supervisor there is.
+func TestOrphans(t *testing.T) {
+	browsertest.Require(t)
+	for _, kind := range []string{"supervisor", "shell"} {
+		t.Run(kind, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
+			cmd.Env = append(os.Environ(), childEnv+"="+kind)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer cmd.Wait()
+			defer cmd.Process.Kill()
+			var report childReport
+			for lines := bufio.NewScanner(out); report.PID == 0 && lines.Scan(); {
+				_ = json.Unmarshal(lines.Bytes(), &report)
+			}
+			if report.PID == 0 || report.Dir == "" {
+				t.Fatal("the child did not launch a browser")
+			}
+			if n := len(using(t, report.Dir)); n < 3 {
+				t.Fatalf("found %d processes with the profile directory: the test does not see them", n)
+			}
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			eventually(t, 2*time.Second, "no process and no directory", func() bool {
+				_, err := os.Stat(report.Dir)
+				return os.IsNotExist(err) && len(using(t, report.Dir)) == 0
+			})
+			t.Logf("gone after %v", time.Since(start))
+			matches, _ := filepath.Glob(filepath.Join(filepath.Dir(report.Dir), "outrider-test-*"))
+			for _, m := range matches {
+				if strings.HasPrefix(report.Dir, m+"/") {
+					os.RemoveAll(m) // the killed child's temporary directory
+				}
+			}
+		})
+	}
+}
+
+// using lists the processes that name dir in their command line, the supervisor
+// and the browser's children included.
+func using(t *testing.T, dir string) []string {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "pid=,stat=,args=", "-ww").Output()
+	if err != nil {
+		t.Skipf("ps is not usable here: %v", err)
+	}
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, dir) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// What a killed browser leaves behind is removed at once, not at Close.
+func TestKilledBrowserLeavesNothing(t *testing.T) {
+	b := launch(t, nil)
+	newTab(t, b, "data:text/html,hello")
+	dir := b.ProfileDir()
+	if err := syscall.Kill(b.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 3*time.Second, "no process and no directory", func() bool {
+		_, err := os.Stat(dir)
+		return os.IsNotExist(err) && len(using(t, dir)) == 0
+	})
+}
+
+// A profile that the user named is kept.
+func TestNamedProfileIsKept(t *testing.T) {
+	dir := t.TempDir()
+	b := launch(t, func(o *browser.Options) { o.UserDataDir = dir })
+	newTab(t, b, "")
+	if err := b.Close(within(t, 20*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+		t.Errorf("the profile is gone: %v %v", entries, err)
+	}
+}
