@@ -57,8 +57,17 @@ func (a *app) serve(ctx context.Context, h *runtime.Host, options bridgeclient.O
 	if err != nil {
 		return err
 	}
-	if err := client.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	if err := client.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
+	}
+	return ended(ctx)
+}
+
+// ended is the outcome of a verb that runs until somebody ends it: an interrupt
+// has its own exit code, the end of --timeout or of the input is success.
+func ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &exit{code: exitInterrupted}
 	}
 	return nil
 }

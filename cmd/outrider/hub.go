@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -38,10 +37,10 @@ func (a *app) hubCommand() *cobra.Command {
 			} else {
 				fmt.Fprintf(a.stdout, "listening on http://%s, runtimes connect to ws://%s/extension\n", h.Addr(), h.Addr())
 			}
-			if err := h.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			if err := h.Run(ctx); err != nil && ctx.Err() == nil {
 				return hubFailed(err)
 			}
-			return nil
+			return ended(ctx)
 		},
 	}
 	f := cmd.Flags()
@@ -55,7 +54,7 @@ func (a *app) hubCommand() *cobra.Command {
 func hubFailed(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		return &exit{exitEnvironment, fault.Wrap(fault.TransportFailed, err, "listening: %s", op.Err).Next("choose another address with --listen")}
+		return &exit{exitEnvironment, fault.New(fault.TransportFailed, "listening on %s: %v", op.Addr, op.Err).Next("choose another address with --listen")}
 	}
 	return err
 }
