@@ -6,6 +6,16 @@ package primitives
 func Standard() *Registry {
 	return NewRegistry(
 		pageInfo,
+		domObserveVisible,
+		domObserveAttributes,
+		domSnapshotText,
+		domListSections,
+		domFocus,
+		locatorElementInfo,
+		locatorTextContent,
+		locatorValue,
+		locatorWaitFor,
+		browserExtractElements,
 		pointerMove,
 		pointerClick,
 		pointerDoubleClick,
@@ -16,5 +26,12 @@ func Standard() *Registry {
 		browserNavigate,
 		browserScreenshot,
 		browserDismissDialog,
+		overlayMenuHide,
+		overlayMenuShow,
+		overlayMenuCollapse,
+		overlayMenuExpand,
+		overlayMenuMove,
+		overlayClose,
+		runtimeConfigurePacing,
 	)
 }

@@ -73,10 +73,11 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}
-	page, err := v.tab.livePage(ctx)
+	live, err := v.tab.livePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
+	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab}}
 	wait, err := v.tab.pace(ctx, record)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}

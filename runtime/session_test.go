@@ -1,0 +1,204 @@
+package runtime_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// hostCase is what a page says of itself in
+// <script type="application/json" id="expect-host">: calls that need the
+// runtime behind the page, which the page table of package browser has not.
+type hostCase struct {
+	About string `json:"about"`
+	Calls []struct {
+		Name     string          `json:"name"`
+		Args     json.RawMessage `json:"args"`
+		Expect   any             `json:"expect"` // subset of the payload
+		Error    string          `json:"error"`
+		Evidence any             `json:"evidence"` // subset of the error's evidence
+		Then     string          `json:"then"`     // expression in the page's own world that must be true
+	} `json:"calls"`
+}
+
+var hostScript = regexp.MustCompile(`(?s)<script type="application/json" id="expect-host">(.*?)</script>`)
+
+// TestSessionPages makes the calls of every page below testdata/pages that
+// needs a host, through a host, on a tab of its own.
+func TestSessionPages(t *testing.T) {
+	const root = "../testdata/pages"
+	pages, err := filepath.Glob(root + "/*/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.FileServer(http.Dir(root)))
+	t.Cleanup(s.Close)
+	found := 0
+	for _, path := range pages {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := hostScript.FindSubmatch(text)
+		if m == nil {
+			continue
+		}
+		found++
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel = filepath.ToSlash(rel)
+		t.Run(strings.TrimSuffix(rel, ".html"), func(t *testing.T) {
+			var c hostCase
+			d := json.NewDecoder(bytes.NewReader(m[1]))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&c); err != nil {
+				t.Fatalf("the expectation does not parse: %v", err)
+			}
+			if c.About == "" || len(c.Calls) == 0 {
+				t.Fatal("the expectation says nothing")
+			}
+			h := open(t, runtime.Options{Open: []string{s.URL + "/" + rel}})
+			for i, call := range c.Calls {
+				at := fmt.Sprintf("call %d, %s with %s", i+1, call.Name, call.Args)
+				r := do(t, h, call.Name, string(call.Args), 20*time.Second)
+				if got := fault.CodeOf(r.Err); string(got) != call.Error {
+					t.Errorf("%s: got error %q, want %q: %v %.600s", at, got, call.Error, r.Err, r.Output)
+					continue
+				}
+				var evidence any
+				if r.Err != nil {
+					evidence = decoded(t, r.Err.Evidence)
+				}
+				if diff := missing(call.Evidence, evidence); diff != "" {
+					t.Errorf("%s: evidence %s", at, diff)
+				}
+				if r.Err == nil {
+					if diff := missing(call.Expect, any(value(t, r))); diff != "" {
+						t.Errorf("%s: %s\n\tin %.1000s", at, diff, r.Output)
+					}
+				}
+				if call.Then != "" {
+					args, _ := json.Marshal(map[string]string{"source": "return (" + call.Then + ")"})
+					if v := value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second)); v["result"] != true {
+						t.Errorf("%s: then %s is %v", at, call.Then, v["result"])
+					}
+				}
+			}
+		})
+	}
+	if found == 0 {
+		t.Error("found no page: the test does not see the table")
+	}
+}
+
+func decoded(t *testing.T, v any) any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// missing says where got lacks something of want, "" when nowhere: objects are
+// compared by the members of want, lists whole. {"$gt": n} is a greater number,
+// {"$regex": r} a matching string, {"$absent": true} no such member.
+func missing(want, got any) string {
+	differs := fmt.Sprintf("got %.300v, want %v", got, want)
+	switch w := want.(type) {
+	case nil:
+		return ""
+	case map[string]any:
+		if limit, ok := w["$gt"].(float64); ok {
+			if g, ok := got.(float64); ok && g > limit {
+				return ""
+			}
+			return differs
+		}
+		if r, ok := w["$regex"].(string); ok {
+			if g, ok := got.(string); ok && regexp.MustCompile(r).MatchString(g) {
+				return ""
+			}
+			return differs
+		}
+		g, ok := got.(map[string]any)
+		if !ok {
+			return differs
+		}
+		for k, v := range w {
+			have, there := g[k]
+			if o, ok := v.(map[string]any); ok && o["$absent"] == true {
+				if there {
+					return k + " is there, want none"
+				}
+				continue
+			}
+			if !there {
+				return k + " is missing"
+			}
+			if v == nil && have != nil {
+				return fmt.Sprintf("%s: got %v, want null", k, have)
+			}
+			if diff := missing(v, have); diff != "" {
+				return k + ": " + diff
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return differs
+		}
+		for i := range w {
+			if diff := missing(w[i], g[i]); diff != "" {
+				return fmt.Sprintf("[%d]: %s", i, diff)
+			}
+		}
+		return ""
+	}
+	if want != got {
+		return differs
+	}
+	return ""
+}
+
+// A page without a runtime behind it answers what a caller can act on, never a
+// panic.
+func TestWithoutASession(t *testing.T) {
+	for name, args := range map[string]string{
+		"runtime.configure_pacing": `{}`,
+	} {
+		r := primitives.Standard().Invoke(t.Context(), bare{}, name, json.RawMessage(args))
+		if fault.CodeOf(asError(r.Err)) != fault.CapabilityUnavailable || r.Err.Evidence["capability"] == nil {
+			t.Errorf("%s: got %v, want capability_unavailable and the capability", name, r.Err)
+		}
+	}
+}
+
+// bare is a page that nothing is asked of.
+type bare struct{ primitives.Page }
+
+func asError(e *fault.Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
