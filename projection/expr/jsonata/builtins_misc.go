@@ -118,10 +118,12 @@ func fnEval(ev *evaluator, args []value, context value) (value, error) {
 		return undefined, nil
 	}
 	src := args[0].str()
-	if err := ev.alloc(len(src) * 40); err != nil {
+	if err := ev.alloc(len(src) * 400); err != nil {
 		return undefined, err
 	}
-	p, err := compileProgram(src)
+	scope, outer := ev.evalScope, ev.evalFrame
+	ev.evalScope, ev.evalFrame = nil, nil
+	p, err := compileProgram(src, scope)
 	if err != nil {
 		if e, ok := err.(*Error); ok && e.Budget != "" {
 			return undefined, err
@@ -143,7 +145,7 @@ func fnEval(ev *evaluator, args []value, context value) (value, error) {
 	}
 	prog, caches := ev.prog, ev.caches
 	ev.prog, ev.caches = p, make([]lookupCache, p.caches)
-	fr, err2 := ev.newFrame(p.slots, nil)
+	fr, err2 := ev.newFrame(p.slots, outer)
 	var v value
 	if err2 == nil {
 		v, err2 = p.root.eval(ev, in, fr)

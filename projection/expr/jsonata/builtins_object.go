@@ -101,6 +101,9 @@ func fnSpread(ev *evaluator, args []value, _ value) (value, error) {
 	if err := ev.spread(v, 0); err != nil {
 		return undefined, err
 	}
+	if v.isArray() && len(ev.scratch) > mark {
+		return ev.takeArray(mark, 0) // a list, even of one
+	}
 	return ev.takeArray(mark, fSequence)
 }
 

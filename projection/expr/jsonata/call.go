@@ -7,6 +7,8 @@ type builtinCall struct {
 	keep bool
 	tail bool
 	pos  int
+
+	scope *scope // of $eval: the variables its expression can see
 }
 
 // callNode calls whatever its callee evaluates to.
@@ -23,7 +25,11 @@ type callNode struct {
 func (c *compiler) call(n *ast) node {
 	if n.lhs.kind == aVariable && len(n.lhs.preds) == 0 && n.lhs.group == nil {
 		if b := builtinByName(n.lhs.str); b != nil && len(c.lookup(n.lhs.str)) == 0 {
-			return &builtinCall{b: b, args: c.list(n.list), keep: n.keepArray, tail: n.tail, pos: n.pos}
+			bc := &builtinCall{b: b, args: c.list(n.list), keep: n.keepArray, tail: n.tail, pos: n.pos}
+			if b.name == "eval" {
+				bc.scope = c.scope
+			}
+			return bc
 		}
 	}
 	cn := &callNode{args: c.list(n.list), keep: n.keepArray, tail: n.tail, pos: n.pos}
@@ -87,6 +93,9 @@ func (n *builtinCall) with(ev *evaluator, first, in value, fr *frame) (value, er
 		if err := ev.push(undefined); err != nil {
 			return undefined, err
 		}
+	}
+	if n.scope != nil {
+		ev.evalScope, ev.evalFrame = n.scope, fr
 	}
 	v, err := ev.callBuiltin(n.b, ev.scratch[mark:], in)
 	if err != nil {

@@ -85,9 +85,7 @@ func (c *compiler) compile(n *ast) node {
 	c.height = max(c.height, c.level)
 	r := c.bare(n)
 	if n.kind != aPath {
-		for _, p := range n.preds {
-			r = &filterNode{inner: r, stage: c.stage(p, n.tuple, nil), tuples: n.tuple, keep: n.keepArray}
-		}
+		r = c.filtered(r, n, n.tuple, nil)
 		if n.group != nil {
 			r = &groupNode{inner: r, group: c.group(n.group)}
 		}
@@ -213,10 +211,23 @@ func (c *compiler) tuplesOf(n *ast, layout *tupleLayout) node {
 	default:
 		return c.compile(n)
 	}
-	for _, p := range n.preds {
-		r = &filterNode{inner: r, stage: c.stage(p, true, layout), tuples: true, keep: n.keepArray}
+	r = c.filtered(r, n, true, layout)
+	if n.group != nil {
+		r = &groupNode{inner: r, group: c.group(n.group)}
 	}
 	return r
+}
+
+// filtered puts the predicates of n around its node.
+func (c *compiler) filtered(inner node, n *ast, tuples bool, layout *tupleLayout) node {
+	if len(n.preds) == 0 {
+		return inner
+	}
+	f := &filterNode{inner: inner, tuples: tuples, keep: n.keepArray}
+	for _, p := range n.preds {
+		f.stages = append(f.stages, c.stage(p, tuples, layout))
+	}
+	return f
 }
 
 func (c *compiler) array(n *ast) node {

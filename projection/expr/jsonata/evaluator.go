@@ -52,6 +52,9 @@ type evaluator struct {
 	aslab  []array
 	shapes *shape // root of the shapes made by this evaluation
 
+	evalScope *scope // where $eval is being called, taken by it at once
+	evalFrame *frame
+
 	tailFn    *function
 	tailFrame *frame
 

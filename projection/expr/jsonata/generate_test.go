@@ -203,7 +203,7 @@ func (g *generator) call(d int) string {
 	case 8:
 		return fmt.Sprintf("$match(%s, %s%s)", s(), g.regex(), pick(g, "", ", 1"))
 	case 9:
-		return fmt.Sprintf("$replace(%s, %s, %s%s)", s(), pick(g, `"a"`, `" "`, g.regex(), g.regex()), pick(g, `"[$0]"`, `"$1-"`, `""`, g.lambda(d, "$m")), pick(g, "", ", 1"))
+		return fmt.Sprintf("$replace(%s, %s, %s%s)", s(), g.regex(), pick(g, `"[$0]"`, `"$1-"`, `""`, g.lambda(d, "$m")), pick(g, "", ", 1"))
 	case 10:
 		return "$contains(" + s() + ", " + g.regex() + ")"
 	case 11, 12:
@@ -229,7 +229,7 @@ func (g *generator) call(d int) string {
 	case 23:
 		return fmt.Sprintf("$round(%s, %s)", n(), pick(g, "1", "2", "-1", "0"))
 	case 24:
-		return fmt.Sprintf("$power(%s, %s)", n(), n())
+		return fmt.Sprintf("$power(%s, %s)", n(), pick(g, "2", "3", "0", "-1", "0.5"))
 	case 25:
 		return "$number(" + pick(g, s(), e(), n()) + ")"
 	case 26:
@@ -263,7 +263,7 @@ func (g *generator) call(d int) string {
 	case 40:
 		return "($f := " + g.lambda(d, "$v") + "; $f(" + e() + "))"
 	case 41:
-		return "$substring(?, 1)(" + s() + ")"
+		return "$substring(?, 1)(" + g.text() + ")"
 	case 42:
 		return "($f := function($v){$v > 0 ? $f($v - 1) : " + e() + "}; $f(3))"
 	case 43:

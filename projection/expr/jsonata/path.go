@@ -433,7 +433,7 @@ func (n *pathNode) mapStep(ev *evaluator, s *pathStep, items []value, fr *frame,
 // filterNode is a predicate on a finished value.
 type filterNode struct {
 	inner  node
-	stage  stageSpec
+	stages []stageSpec
 	tuples bool
 	keep   bool
 }
@@ -445,15 +445,19 @@ func (n *filterNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	}
 	if n.tuples {
 		if v.isArray() && v.arr().tuples != nil {
-			ts, err := n.stage.applyTuples(ev, v.arr().tuples, fr)
-			if err != nil {
-				return undefined, err
+			ts := v.arr().tuples
+			for i := range n.stages {
+				if ts, err = n.stages[i].applyTuples(ev, ts, fr); err != nil {
+					return undefined, err
+				}
 			}
 			return ev.tupleArray(ts), nil
 		}
 	}
-	if v, err = n.stage.apply(ev, v, fr); err != nil {
-		return undefined, err
+	for i := range n.stages {
+		if v, err = n.stages[i].apply(ev, v, fr); err != nil {
+			return undefined, err
+		}
 	}
 	if n.keep && !v.isUndefined() && !v.isArray() {
 		return ev.keepArray(v)
@@ -509,7 +513,7 @@ func (st *stageSpec) apply(ev *evaluator, in value, fr *frame) (value, error) {
 		}
 	}
 	if v := ev.scratch[mark:]; len(v) == 1 && !v[0].isArray() && !v[0].isUndefined() {
-		// The sequence of one that the caller would flatten anyway.
+		// A sequence of one is what the caller makes of it anyway.
 		v := ev.scratch[mark]
 		ev.scratch = ev.scratch[:mark]
 		return v, nil

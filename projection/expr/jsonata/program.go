@@ -30,10 +30,12 @@ func Compile(src string) (p *Program, err error) {
 			p, err = nil, newError("L0009", "compiling failed unexpectedly")
 		}
 	}()
-	return compileProgram(src)
+	return compileProgram(src, nil)
 }
 
-func compileProgram(src string) (*Program, error) {
+// compileProgram compiles within the scope of a running program when it is
+// for $eval.
+func compileProgram(src string, within *scope) (*Program, error) {
 	ps := parser{lexer: lexer{src: src}}
 	tree, err := ps.parse()
 	if err != nil {
@@ -44,7 +46,7 @@ func compileProgram(src string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := compiler{src: src}
+	c := compiler{src: src, scope: within}
 	s := c.open(true, true)
 	for _, n := range ps.scope.names {
 		s.declare(n)
