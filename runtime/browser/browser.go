@@ -59,14 +59,15 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	b.events = newEventQueue(opts.OnEvent)
 	b.serve(t)
 	if err := b.greet(ctx); err != nil {
-		f := fault.Wrap(fault.BrowserFailed, err, "starting the browser")
-		f.Code = fault.BrowserFailed
+		f := &fault.Error{Code: fault.BrowserFailed, Message: "the browser did not start", Err: err}
 		if b.proc != nil {
 			b.proc.awaitExit(contextWithin(200 * time.Millisecond))
-			f.Err = errors.Join(err, b.proc.cause())
-			if startHint(b.proc.stderr.String()) != "" {
-				f.NextStep = startHint(b.proc.stderr.String())
+			if cause := b.proc.cause(); cause != nil {
+				f.Err = cause
 			}
+			said := b.proc.stderr.String()
+			f.NextStep = startHint(said)
+			f = f.With("browser_output", said)
 		}
 		_ = b.Close(contextWithin(farewell))
 		return nil, f

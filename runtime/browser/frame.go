@@ -161,7 +161,7 @@ func (t *Tab) removeChildren(f *frame) {
 func (t *Tab) onFrameAttached(s *session, params []byte) {
 	id := primitives.FrameID(plainString(member(params, "frameId")))
 	parent := primitives.FrameID(plainString(member(params, "parentFrameId")))
-	if id == "" || parent == "" {
+	if id == "" || parent == "" || id == parent {
 		return
 	}
 	t.mu.Lock()

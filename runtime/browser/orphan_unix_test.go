@@ -78,9 +78,16 @@ func TestOrphans(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := time.Now()
-			eventually(t, 2*time.Second, "no process and no directory", func() bool {
+			var left []string
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("left: %s", left)
+				}
+			})
+			eventually(t, 4*time.Second, "no process and no directory", func() bool {
 				_, err := os.Stat(report.Dir)
-				return os.IsNotExist(err) && len(using(t, report.Dir)) == 0
+				left = using(t, report.Dir)
+				return os.IsNotExist(err) && len(left) == 0
 			})
 			t.Logf("gone after %v", time.Since(start))
 			matches, _ := filepath.Glob(filepath.Join(filepath.Dir(report.Dir), "outrider-test-*"))

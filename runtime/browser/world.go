@@ -257,12 +257,12 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		p.doc.world = w
 		p.doc.mu.Unlock()
 	}
-	started, stop := t.watchStart(p, w)
-	defer stop()
+	started := t.watchStart(p, w)
 	result, err := t.awaitPage(ctx, p, calls[0])
+	began := started()
 	if err != nil {
 		err = t.classify(ctx, p, err)
-		if errors.Is(err, errStale) && started() {
+		if errors.Is(err, errStale) && began {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		if errors.Is(err, errStale) {
@@ -287,7 +287,9 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 // So a call that has taken a while is followed by an empty one: commands of a
 // session run in order, and an answer to the second proves that the first began.
 // A function that answers without waiting is through long before.
-func (t *Tab) watchStart(p place, w *world) (started func() bool, stop func()) {
+//
+// The function that it returns ends the watch and says whether that was seen.
+func (t *Tab) watchStart(p place, w *world) func() bool {
 	var seen atomic.Bool
 	timer := time.AfterFunc(probeAfter, func() {
 		cmd := invocation{function: "function(){}", byValue: true}.command(p.s, w)
@@ -298,7 +300,10 @@ func (t *Tab) watchStart(p place, w *world) (started func() bool, stop func()) {
 		}
 		t.b.c.post(cmd)
 	})
-	return seen.Load, func() { timer.Stop() }
+	return func() bool {
+		timer.Stop()
+		return seen.Load()
+	}
 }
 
 // awaitPage waits for an answer of page code: not longer than the page lives,
