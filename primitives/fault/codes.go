@@ -170,6 +170,7 @@ const (
 	InvalidStateProjection             Code = "invalid_state_projection"
 	StateDocumentUnavailable           Code = "state_document_unavailable"
 	StateProjectionFailed              Code = "state_projection_failed"
+	StateExtractLimitExceeded          Code = "state_extract_limit_exceeded"
 	StateSchemaValidationFailed        Code = "state_schema_validation_failed"
 	InvalidStateMarkers                Code = "invalid_state_markers"
 	StateMarkersFailed                 Code = "state_markers_failed"
@@ -331,6 +332,7 @@ var specs = []Spec{
 	{InvalidStateProjection, groupProjection, "the projection breaks a rule of its format", Major, true, RetryNever},
 	{StateDocumentUnavailable, groupProjection, "there is no document to read", Major, true, RetryFresh},
 	{StateProjectionFailed, groupProjection, "the projection failed", Major, true, RetryFresh},
+	{StateExtractLimitExceeded, groupProjection, "reading the page for the projection used up one of its limits (nodes, bytes, time); narrow the selectors", Major, true, RetryNever},
 	{StateSchemaValidationFailed, groupProjection, "the state does not match the projection's output schema", Major, true, RetryFresh},
 	{InvalidStateMarkers, groupProjection, "the markers of the projection break a rule of their format", Major, true, RetryNever},
 	{StateMarkersFailed, groupProjection, "the markers of the projection could not be computed", Major, true, RetryFresh},
