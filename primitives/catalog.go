@@ -19,6 +19,7 @@ func Standard() *Registry {
 		pointerMove,
 		pointerClick,
 		pointerDoubleClick,
+		pointerDrag,
 		viewportScroll,
 		textInsert,
 		textType,

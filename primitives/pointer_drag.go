@@ -1,0 +1,312 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type pointerDragIn struct {
+	From  dragEnd `json:"from"`
+	To    dragEnd `json:"to"`
+	Steps *int    `json:"steps"`
+	// DurationMS is accepted and ignored, as upstream does.
+	DurationMS int `json:"duration_ms"`
+	// Trusted asks for upstream's trusted timing: 60 movements, 12 ms apart.
+	// Every drag here is trusted.
+	Trusted     bool `json:"trusted"`
+	Points      *int `json:"points"`
+	MoveDelayMS *int `json:"move_delay_ms"`
+}
+
+// dragEnd is a point, or a locator: its members inline or below locator.
+type dragEnd struct {
+	raw     json.RawMessage
+	point   bool // x or y is there, perhaps null
+	x, y    coordinate
+	locator locator
+	named   bool // the locator says something
+}
+
+func (e *dragEnd) UnmarshalJSON(b []byte) error {
+	*e = dragEnd{raw: bytes.Clone(b)}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	x, hasX := members["x"]
+	y, hasY := members["y"]
+	if hasX || hasY {
+		e.point = true
+		for raw, into := range map[*json.RawMessage]*coordinate{&x: &e.x, &y: &e.y} {
+			if len(*raw) == 0 {
+				continue
+			}
+			if err := into.UnmarshalJSON(*raw); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var target insertTarget
+	if err := target.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	e.locator = target.locator
+	e.named = target.locator.names()
+	return nil
+}
+
+// names says whether a locator narrows anything. One that does not stands for
+// every control of the page, which an expression that gave nothing must not
+// mean.
+func (l locator) names() bool {
+	var in map[string]any
+	if json.Unmarshal(l.raw, &in) != nil {
+		return false
+	}
+	for _, k := range []string{"selector", "text", "text_contains", "text_equals"} {
+		if s, ok := in[k].(string); ok && s != "" {
+			return true
+		}
+	}
+	return false
+}
+
+type dragPoint struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+type pointerDragOut struct {
+	// Dragged means that the events were sent, not that anything was dropped.
+	Dragged     bool            `json:"dragged"`
+	From        dragPoint       `json:"from"`
+	To          dragPoint       `json:"to"`
+	Steps       int             `json:"steps"`
+	Points      int             `json:"points"` // movements sent between pickup and the end
+	Fidelity    string          `json:"fidelity"`
+	Diagnostics dragDiagnostics `json:"diagnostics"`
+	Dialog      *seenDialog     `json:"dialog,omitempty"`
+}
+
+type dragDiagnostics struct {
+	Viewport json.RawMessage `json:"viewport"`
+	From     any             `json:"from"`
+	To       any             `json:"to"`
+}
+
+type dragCoordinates struct {
+	Source string          `json:"source"`
+	Input  json.RawMessage `json:"input"`
+	Point  dragPoint       `json:"point"`
+}
+
+type dragViewport struct {
+	Width   float64 `json:"width"`
+	Height  float64 `json:"height"`
+	ScrollX float64 `json:"scroll_x"`
+	ScrollY float64 `json:"scroll_y"`
+}
+
+const (
+	// leastPoints is how many movements lie between the ends at least: sorting
+	// libraries follow the pointer and miss what it jumps over.
+	leastPoints                                  = 10
+	minTrustedPoints, maxTrustedPoints           = 12, 200
+	defaultTrustedPoints                         = 60
+	minMoveDelay, defaultMoveDelay, maxMoveDelay = 4, 12, 60
+	// pickupMoves small movements of (pickupX, pickupY) come first: a drag
+	// begins when the pointer has left a threshold around the press.
+	pickupMoves      = 4
+	pickupX, pickupY = 4, 2
+)
+
+// pointerDrag presses at one end, moves to the other and releases there. Both
+// ends are resolved before anything is pressed. The browser turns the movements
+// into its own drag and drop where the element is draggable.
+var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in pointerDragIn) (pointerDragOut, error) {
+	var info struct {
+		Viewport dragViewport `json:"viewport"`
+	}
+	if err := p.Call(ctx, "", "viewport_info", nil, &info); err != nil {
+		return pointerDragOut{}, err
+	}
+	from, fromSeen, err := in.From.resolve(ctx, p, "from", info.Viewport)
+	if err != nil {
+		return pointerDragOut{}, err
+	}
+	to, toSeen, err := in.To.resolve(ctx, p, "to", info.Viewport)
+	if err != nil {
+		return pointerDragOut{}, err
+	}
+	steps, points, delay := in.course()
+	d := drag{page: p, from: from, to: to, points: points, delay: delay, view: info.Viewport}
+	if err := d.run(ctx); err != nil {
+		return pointerDragOut{}, err
+	}
+	viewport, err := json.Marshal(info.Viewport)
+	if err != nil {
+		return pointerDragOut{}, err
+	}
+	return pointerDragOut{
+		Dragged: true, From: from, To: to, Steps: steps, Points: points, Fidelity: fidelityTrusted,
+		Diagnostics: dragDiagnostics{viewport, fromSeen, toSeen}, Dialog: dialogOf(p),
+	}, nil
+})
+
+// course is how the pointer travels. Without a delay each movement waits only
+// until the page has handled the one before.
+func (in pointerDragIn) course() (steps, points int, delay time.Duration) {
+	steps = 1
+	if in.Steps != nil {
+		steps = *in.Steps
+	}
+	switch {
+	case in.Points != nil:
+		points = min(max(*in.Points, minTrustedPoints), maxTrustedPoints)
+	case in.Trusted && in.Steps != nil:
+		points = min(max(steps, minTrustedPoints), maxTrustedPoints)
+	case in.Trusted:
+		points = defaultTrustedPoints
+	default:
+		points = max(steps, leastPoints)
+	}
+	ms := 0
+	switch {
+	case in.MoveDelayMS != nil:
+		ms = min(max(*in.MoveDelayMS, minMoveDelay), maxMoveDelay)
+	case in.Trusted:
+		ms = defaultMoveDelay
+	}
+	return steps, points, time.Duration(ms) * time.Millisecond
+}
+
+// resolve returns the point of an end and what to report of it. which names the
+// end in evidence.
+func (e dragEnd) resolve(ctx context.Context, p Page, which string, view dragViewport) (dragPoint, any, error) {
+	if e.point {
+		if !e.x.given || !e.y.given {
+			return dragPoint{}, nil, fault.New(fault.MissingCoordinates, "x and y of %s are both needed", which).
+				With(which, e.raw).With("x", e.x).With("y", e.y)
+		}
+		at := dragPoint{e.x.value, e.y.value}
+		if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {
+			return dragPoint{}, nil, fault.New(fault.PointOutOfViewport, "%s is outside the viewport", which).
+				With(which, e.raw).With("x", e.x).With("y", e.y).With("viewport", map[string]float64{"width": view.Width, "height": view.Height})
+		}
+		return at, dragCoordinates{"coordinates", e.raw, at}, nil
+	}
+	if !e.named {
+		return dragPoint{}, nil, fault.New(fault.TargetNotFound, "%s names neither a point nor an element", which).With(which, e.raw)
+	}
+	place, err := enter(ctx, p, e.locator.frame)
+	if err != nil {
+		return dragPoint{}, nil, aboutEnd(aboutLocator(err, e.locator), which, e.raw)
+	}
+	args := map[string]any{"locator": e.locator}
+	if place.view != nil {
+		args["view"] = place.view
+	}
+	var raw json.RawMessage
+	if err := p.Call(ctx, place.frame, "drag_end", args, &raw); err != nil {
+		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
+	}
+	var seen struct {
+		Point dragPoint `json:"point"`
+	}
+	if err := json.Unmarshal(raw, &seen); err != nil {
+		return dragPoint{}, nil, fault.Translate(fault.Internal, err, "the page library gave another shape")
+	}
+	reached, occluder, err := place.reaches(ctx, p, seen.Point.X, seen.Point.Y)
+	if err != nil {
+		return dragPoint{}, nil, err
+	}
+	if !reached {
+		return dragPoint{}, nil, fault.New(fault.TargetNotActionable, "the frame is covered where %s is", which).With(which, e.raw).
+			With("actionability", map[string]any{"clickable": false, "receives_events": false, "occluded_by": occluder})
+	}
+	return seen.Point, raw, nil
+}
+
+// aboutEnd says in the evidence which end failed.
+func aboutEnd(err error, which string, raw json.RawMessage) error {
+	f := fault.From(err)
+	switch f.Code {
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.FrameNotFound, fault.FrameCrossOrigin, fault.InvalidSelector:
+		return f.With(which, raw)
+	}
+	return err
+}
+
+// drag is one journey of the pressed pointer.
+type drag struct {
+	page     Page
+	from, to dragPoint
+	points   int
+	delay    time.Duration
+	view     dragViewport
+}
+
+// run releases the button whatever happens: after a failure where it was
+// pressed, so that nothing is dropped on the way.
+func (d drag) run(ctx context.Context) (err error) {
+	if err := d.page.Mouse(ctx, MouseEvent{Type: MouseMoved, X: d.from.X, Y: d.from.Y}); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseBound)
+			defer cancel()
+			_ = d.page.Mouse(ctx, d.held(d.from), d.event(MouseReleased, d.from, 0))
+		}
+	}()
+	if err := d.page.Mouse(ctx, d.event(MousePressed, d.from, buttonBits["left"])); err != nil {
+		return err
+	}
+	if err := waitFor(ctx, 2*d.delay); err != nil {
+		return err
+	}
+	for n := 1; n <= pickupMoves; n++ {
+		at := dragPoint{min(d.from.X+float64(n*pickupX), d.view.Width-1), min(d.from.Y+float64(n*pickupY), d.view.Height-1)}
+		if err := d.move(ctx, at); err != nil {
+			return err
+		}
+	}
+	for n := 1; n <= d.points; n++ {
+		part := float64(n) / float64(d.points+1)
+		if err := d.move(ctx, dragPoint{d.from.X + (d.to.X-d.from.X)*part, d.from.Y + (d.to.Y-d.from.Y)*part}); err != nil {
+			return err
+		}
+	}
+	if err := d.move(ctx, d.to); err != nil {
+		return err
+	}
+	if err := waitFor(ctx, 3*d.delay); err != nil {
+		return err
+	}
+	return d.page.Mouse(ctx, d.event(MouseReleased, d.to, 0))
+}
+
+// move waits until the page has handled the movement: movements that meet
+// within a frame would be merged into one.
+func (d drag) move(ctx context.Context, at dragPoint) error {
+	if err := d.page.Mouse(ctx, d.held(at)); err != nil {
+		return err
+	}
+	return waitFor(ctx, d.delay)
+}
+
+func (d drag) held(at dragPoint) MouseEvent {
+	e := d.event(MouseMoved, at, buttonBits["left"])
+	e.ClickCount = 0
+	return e
+}
+
+func (d drag) event(kind MouseType, at dragPoint, buttons int) MouseEvent {
+	return MouseEvent{Type: kind, X: at.X, Y: at.Y, Button: "left", Buttons: buttons, ClickCount: 1}
+}
