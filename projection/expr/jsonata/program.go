@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -136,7 +137,32 @@ func (p *Program) Eval(ctx context.Context, in Input, lim Limits) (Result, error
 }
 
 func (p *Program) evalWith(ctx context.Context, in Input, lim Limits, bindings map[string]value) (res Result, err error) {
-	return p.run(&evaluator{ctx: ctx, prog: p, lim: lim.withDefaults(), bindings: bindings}, in)
+	ev := idle.Get().(*evaluator)
+	ev.ctx, ev.prog, ev.lim, ev.bindings = ctx, p, lim.withDefaults(), bindings
+	res, err = p.run(ev, in)
+	ev.rest()
+	return res, err
+}
+
+// idle evaluators keep a little room for the next evaluation.
+var idle = sync.Pool{New: func() any { return new(evaluator) }}
+
+// rest forgets everything about an evaluation and goes idle.
+func (ev *evaluator) rest() {
+	const keep = 1024
+	fresh := evaluator{vslab: ev.vslab, aslab: ev.aslab, oslab: ev.oslab}
+	if cap(ev.scratch) <= keep {
+		fresh.scratch = ev.scratch[:cap(ev.scratch)]
+		clear(fresh.scratch)
+		fresh.scratch = fresh.scratch[:0]
+	}
+	if cap(ev.caches) <= keep {
+		fresh.caches = ev.caches[:cap(ev.caches)]
+		clear(fresh.caches)
+		fresh.caches = fresh.caches[:0]
+	}
+	*ev = fresh
+	idle.Put(ev)
 }
 
 func (p *Program) run(ev *evaluator, in Input) (res Result, err error) {
@@ -158,6 +184,11 @@ func (p *Program) run(ev *evaluator, in Input) (res Result, err error) {
 		return res, err
 	}
 	w := writer{ev: ev, limit: ev.lim.OutputBytes}
+	if v.isArray() || v.isObject() || v.isString() {
+		w.buf = make([]byte, 0, 128)
+	} else {
+		w.buf = make([]byte, 0, 24)
+	}
 	if w.vanishes(v) {
 		res.Undefined = true
 		return res, nil
@@ -182,7 +213,11 @@ func (ev *evaluator) evaluate(in Input) (value, error) {
 	if root.isArray() {
 		root = ev.newArray([]value{root}, fSequence|fOuter)
 	}
-	ev.caches = make([]lookupCache, p.caches)
+	if cap(ev.caches) >= p.caches {
+		ev.caches = ev.caches[:p.caches]
+	} else {
+		ev.caches = make([]lookupCache, p.caches)
+	}
 	fr, err := ev.newFrame(p.slots, nil)
 	if err != nil {
 		return undefined, err
