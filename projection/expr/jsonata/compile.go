@@ -223,7 +223,10 @@ func (c *compiler) filtered(inner node, n *ast, tuples bool, layout *tupleLayout
 	if len(n.preds) == 0 {
 		return inner
 	}
-	f := &filterNode{inner: inner, tuples: tuples, keep: n.keepArray}
+	if layout == nil {
+		layout = &tupleLayout{}
+	}
+	f := &filterNode{inner: inner, tuples: tuples, layout: layout, keep: n.keepArray}
 	for _, p := range n.preds {
 		f.stages = append(f.stages, c.stage(p, tuples, layout))
 	}

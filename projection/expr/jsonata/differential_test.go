@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -121,6 +122,11 @@ func (o *oracle) ask(t testing.TB, exprs, inputs []string) []oracleAnswer {
 // difference describes how our outcome differs from the oracle's, "" if not.
 func difference(expr, input string, want oracleAnswer) string {
 	if want.Skip != "" {
+		return ""
+	}
+	if strings.Contains(expr, "/") && (strings.Contains(expr, "??") || strings.Contains(expr, "?:")) {
+		// jsonata-js shares one stateful regular expression between the two
+		// evaluations it makes of the left side, and may not even end.
 		return ""
 	}
 	text := ""

@@ -170,7 +170,7 @@ func (g *groupSpec) place(ev *evaluator, gr *grouper, m int, in value, fr *frame
 		}
 		return at, false, nil
 	}
-	if err := ev.alloc(256); err != nil { // with its part of the index
+	if err := ev.alloc(400); err != nil { // with its part of the index
 		return 0, false, err
 	}
 	gr.add(bucket{key: key, member: m})

@@ -327,7 +327,7 @@ func (p *parser) transform(n *ast) *Error {
 			return err
 		}
 	}
-	return p.expect("|", false)
+	return p.expect("|", true)
 }
 
 // operator parses what follows left, beginning with the operator t, which has
@@ -446,7 +446,8 @@ func (p *parser) sortTerms(n *ast) *Error {
 			return err
 		}
 	}
-	return p.expect(")", false)
+	// As behind [], jsonata-js takes a slash here for a regular expression.
+	return p.expect(")", true)
 }
 
 // call parses the arguments of a call; when the callee is the word function,
@@ -548,5 +549,5 @@ func (p *parser) lambda(n *ast) *Error {
 	n.rhs = body
 	n.names, n.closures = p.scope.names, p.closures != before
 	p.closures++
-	return p.expect("}", false)
+	return p.expect("}", true)
 }

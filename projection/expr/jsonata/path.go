@@ -435,6 +435,7 @@ type filterNode struct {
 	inner  node
 	stages []stageSpec
 	tuples bool
+	layout *tupleLayout
 	keep   bool
 }
 
@@ -447,11 +448,15 @@ func (n *filterNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if v.isArray() && v.arr().tuples != nil {
 			ts := v.arr().tuples
 			for i := range n.stages {
-				if ts, err = n.stages[i].applyTuples(ev, ts, fr); err != nil {
+				if ts, err = n.stages[i].applyTuples(ev, ts, n.layout, fr); err != nil {
 					return undefined, err
 				}
 			}
 			return ev.tupleArray(ts), nil
+		}
+		// No tuples came: the predicates still expect a frame of theirs.
+		if fr, err = ev.tupleFrame(&tuple{}, n.layout, fr); err != nil {
+			return undefined, err
 		}
 	}
 	for i := range n.stages {

@@ -76,50 +76,62 @@ func TestRobustness(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			runtime.GC()
-			var before runtime.MemStats
-			runtime.ReadMemStats(&before)
-			peak, stop := watchHeap()
-			begin := time.Now()
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			in := UndefinedInput()
-			if c.input != "" {
-				in = JSONInput([]byte(c.input))
-			}
-			var res Result
-			p, err := Compile(c.expr)
-			if err == nil {
-				res, err = p.Eval(ctx, in, Limits{})
-			}
-			took := time.Since(begin)
-			stop()
-			grown := int64(peak()) - int64(before.HeapInuse+before.StackInuse)
-			if took > 1200*time.Millisecond {
-				t.Errorf("took %v", took)
-			}
-			if grown > 64<<20 {
-				t.Errorf("memory grew by %d MB", grown>>20)
-			}
-			var e *Error
-			if err != nil && !errors.As(err, &e) {
-				t.Fatalf("got %T: %v", err, err)
-			}
-			if c.want != "" && (err != nil || string(res.JSON) != c.want) {
-				t.Errorf("got %.80s %v, want %s", res.JSON, err, c.want)
-			}
-			// On a busy machine the deadline may come before the budget.
-			if c.code != "" && (e == nil || e.Code != c.code && e.Budget != "time") {
-				t.Errorf("got %.80s %v, want %s", res.JSON, err, c.code)
-			}
-			if e != nil && e.Code == "L0009" {
-				t.Errorf("a panic was caught: %v", e)
-			}
-			if testing.Verbose() {
-				t.Logf("%v, %d MB, %v", took.Round(time.Millisecond), grown>>20, err)
+			// Other work on the machine can make any single run late.
+			for try := 1; ; try++ {
+				took := runRobust(t, c.expr, c.input, c.code, c.want)
+				if took <= 1200*time.Millisecond {
+					return
+				}
+				if try == 4 {
+					t.Fatalf("took %v", took)
+				}
 			}
 		})
 	}
+}
+
+func runRobust(t *testing.T, expr, input, code, want string) time.Duration {
+	t.Helper()
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	peak, stop := watchHeap()
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	in := UndefinedInput()
+	if input != "" {
+		in = JSONInput([]byte(input))
+	}
+	var res Result
+	p, err := Compile(expr)
+	if err == nil {
+		res, err = p.Eval(ctx, in, Limits{})
+	}
+	took := time.Since(begin)
+	stop()
+	grown := int64(peak()) - int64(before.HeapInuse+before.StackInuse)
+	if grown > 64<<20 {
+		t.Errorf("memory grew by %d MB", grown>>20)
+	}
+	var e *Error
+	if err != nil && !errors.As(err, &e) {
+		t.Fatalf("got %T: %v", err, err)
+	}
+	if want != "" && (err != nil || string(res.JSON) != want) {
+		t.Errorf("got %.80s %v, want %s", res.JSON, err, want)
+	}
+	// On a busy machine the deadline may come before the budget.
+	if code != "" && (e == nil || e.Code != code && e.Budget != "time") {
+		t.Errorf("got %.80s %v, want %s", res.JSON, err, code)
+	}
+	if e != nil && e.Code == "L0009" {
+		t.Errorf("a panic was caught: %v", e)
+	}
+	if testing.Verbose() {
+		t.Logf("%v, %d MB, %v", took.Round(time.Millisecond), grown>>20, err)
+	}
+	return took
 }
 
 // watchHeap samples the memory in use until stopped.
@@ -168,34 +180,38 @@ func TestCancellation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancelCause(context.Background())
-		cause := errors.New("the tab went away")
-		var at time.Time
-		var once sync.WaitGroup
-		once.Go(func() {
-			time.Sleep(60 * time.Millisecond)
-			at = time.Now()
-			cancel(cause)
-		})
-		_, err = p.Eval(ctx, UndefinedInput(), free)
-		end := time.Now()
-		once.Wait()
-		if err == nil {
-			t.Logf("%s ended before it was cancelled", expr)
-			continue
+		late := time.Hour
+		for try := 0; try < 6 && late > 20*time.Millisecond; try++ {
+			late = min(late, cancelDelay(t, p, free))
 		}
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
-			t.Errorf("%s: got %v", expr, err)
-		}
-		if late := end.Sub(at); late > 20*time.Millisecond {
-			// Other work on the machine can delay us; try to tell it apart.
-			if late > 200*time.Millisecond {
-				t.Errorf("%s: ended %v after the cancel", expr, late)
-			} else {
-				t.Logf("%s: ended %v after the cancel", expr, late)
-			}
+		if late > 20*time.Millisecond {
+			t.Errorf("%s: ended %v after the cancel at best", expr, late)
 		}
 	}
+}
+
+// cancelDelay cancels an evaluation and measures until it has ended.
+func cancelDelay(t *testing.T, p *Program, lim Limits) time.Duration {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("the tab went away")
+	var at time.Time
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		time.Sleep(60 * time.Millisecond)
+		at = time.Now()
+		cancel(cause)
+	})
+	_, err := p.Eval(ctx, UndefinedInput(), lim)
+	end := time.Now()
+	wait.Wait()
+	if err == nil {
+		t.Logf("%s ended before it was cancelled", p.Source())
+		return 0
+	}
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+		t.Errorf("%s: got %v", p.Source(), err)
+	}
+	return end.Sub(at)
 }
 
 // TestSharedProgram runs one program on eight goroutines; meant for -race.

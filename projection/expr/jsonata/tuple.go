@@ -162,7 +162,7 @@ func (n *pathNode) evalTuples(ev *evaluator, in value, fr *frame) (value, error)
 			return undefined, err
 		}
 		for k := range s.stages {
-			if ts, err = s.stages[k].applyTuplesIn(ev, ts, n.layout, fr); err != nil {
+			if ts, err = s.stages[k].applyTuples(ev, ts, n.layout, fr); err != nil {
 				return undefined, err
 			}
 		}
@@ -308,16 +308,8 @@ func (n *pathNode) sortTuples(ev *evaluator, s *pathStep, ts *tupleStream, items
 	return out, nil
 }
 
-func (st *stageSpec) applyTuples(ev *evaluator, in *tupleStream, fr *frame) (*tupleStream, error) {
-	n := 0
-	for i := range in.list {
-		n = max(n, len(in.list[i].slots))
-	}
-	return st.applyTuplesIn(ev, in, &tupleLayout{names: make([]slotName, n)}, fr)
-}
-
-// applyTuplesIn filters or numbers a tuple stream.
-func (st *stageSpec) applyTuplesIn(ev *evaluator, in *tupleStream, l *tupleLayout, fr *frame) (*tupleStream, error) {
+// applyTuples filters or numbers a tuple stream.
+func (st *stageSpec) applyTuples(ev *evaluator, in *tupleStream, l *tupleLayout, fr *frame) (*tupleStream, error) {
 	out := &tupleStream{}
 	if st.index >= 0 {
 		for i := range in.list {
