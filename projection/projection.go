@@ -10,14 +10,48 @@
 package projection
 
 import (
-	"context"
 	"encoding/json"
-	"time"
+	"slices"
+	"strings"
 
-	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection/expr"
 )
+
+// Limits of the reference runtime, in UTF-8 bytes of JSON.
+const (
+	// DefaultStateBytes bounds a full state when the caller sets no bound.
+	DefaultStateBytes = 48_000
+	// MaxExpressionBytes bounds what one expression gives, whatever else is
+	// allowed.
+	MaxExpressionBytes = 32_000
+	// DefaultSummaryBytes bounds a summary that declares no max_bytes.
+	DefaultSummaryBytes = 12_000
+)
+
+// DefaultSummary is the summary that a caller gets who names none.
+const DefaultSummary = "agent_context"
+
+// Projection is a compiled declaration. It is immutable and safe for
+// concurrent use.
+type Projection struct {
+	name      string
+	pages     string // scope.url_matches in lower case; "" is every page
+	plan      plan
+	program   expr.Program
+	schema    *schema.Schema // nil when none is declared
+	summaries []summary
+	markers   markerSource
+	identity  Identity
+}
+
+type summary struct {
+	name     string
+	maxBytes int
+	program  expr.Program
+	pointer  string
+}
 
 // Problem is one thing that is wrong with a declaration.
 type Problem struct {
@@ -26,107 +60,62 @@ type Problem struct {
 	Message string
 }
 
-// ReadOptions tunes one read. The zero value means the defaults.
-type ReadOptions struct {
-	// MaxBytes bounds the state in UTF-8 bytes of JSON. Default: 48,000.
-	MaxBytes int
-	// SkipStateLimit leaves the size of the state unchecked, for a caller that
-	// goes on to hand out a summary.
-	SkipStateLimit bool
-	// Now is the clock of ObservedAt. Default: time.Now.
-	Now func() time.Time
+// Name returns the projection's name.
+func (p *Projection) Name() string { return p.name }
+
+// SummaryNames lists the declared summaries in their order.
+func (p *Projection) SummaryNames() []string {
+	names := make([]string, len(p.summaries))
+	for i, s := range p.summaries {
+		names[i] = s.name
+	}
+	return names
 }
 
-// Snapshot is the state of a page at one moment.
-type Snapshot struct {
-	Projection  string
-	URL         string
-	Title       string
-	State       json.RawMessage
-	Hash        string
-	ObservedAt  time.Time
-	Markers     json.RawMessage // nil when the projection declares none
-	Diagnostics json.RawMessage
-	// Records is what was extracted, the input of the expressions.
-	Records json.RawMessage
+// HasMarkers reports whether the projection declares markers. A read then
+// replaces those that an earlier read registered, even by none.
+func (p *Projection) HasMarkers() bool { return p.markers.declared }
+
+// Identity returns how the items of its lists are recognised, for Diff.
+func (p *Projection) Identity() Identity { return p.identity }
+
+// Applies reports whether the projection is meant for a page: whether its whole
+// address matches scope.url_matches, in which * is any run of characters, in
+// any case. Without a pattern it is meant for every page.
+func (p *Projection) Applies(url string) bool {
+	return p.pages == "" || globMatches(p.pages, strings.ToLower(url))
 }
 
-// Delta is the difference of two states.
-type Delta struct {
-	Patches  json.RawMessage // RFC 6902 operations
-	Semantic json.RawMessage // one entry for each operation
+// globMatches matches text from end to end. It takes time in proportion to the
+// product of both lengths at worst.
+func globMatches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, end := parts[0], parts[len(parts)-1]
+	if len(text) < len(first)+len(end) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, end) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(end)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return true
 }
 
-// Point is a position in the viewport of the tab, in CSS pixels.
-type Point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
+// find returns a summary by name.
+func (p *Projection) find(name string) (summary, bool) {
+	i := slices.IndexFunc(p.summaries, func(s summary) bool { return s.name == name })
+	if i < 0 {
+		return summary{}, false
+	}
+	return p.summaries[i], true
 }
 
-// Marker is a place of the page that is found anew at every use.
-type Marker struct {
-	ID     string `json:"id"`
-	Type   string `json:"type"` // "cursor" or "pointer"
-	Recipe []Step `json:"recipe"`
-	Anchor *Point `json:"anchor,omitempty"`
-}
-
-// Step is one primitive of a recipe.
-type Step struct {
-	Primitive string          `json:"primitive"`
-	Args      json.RawMessage `json:"args,omitempty"`
-}
-
-// Invoker runs primitives: package runtime has it.
-type Invoker interface {
-	Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result
-}
-
-type Projection struct{ name string }
-
-type Identity struct{}
-
-type Postcondition struct{}
-
-var errStub = fault.New(fault.CapabilityUnavailable, "this build does not read state projections")
-
-func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
-	return &Projection{}, nil
-}
-func (p *Projection) Name() string            { return p.name }
-func (p *Projection) Applies(url string) bool { return false }
-func (p *Projection) SummaryNames() []string  { return nil }
-func (p *Projection) HasMarkers() bool        { return false }
-func (p *Projection) Identity() Identity      { return Identity{} }
-func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOptions) (*Snapshot, *fault.Error) {
-	return nil, errStub
-}
-func (p *Projection) Summary(ctx context.Context, s *Snapshot, name string) (json.RawMessage, *fault.Error) {
-	return nil, errStub
-}
-func Hash(state json.RawMessage) string                           { return "" }
-func Diff(before, after json.RawMessage, identity Identity) Delta { return Delta{} }
-func Apply(doc, patches json.RawMessage) (json.RawMessage, error) { return nil, errStub }
-func CompilePostcondition(raw json.RawMessage, engine expr.Engine) (*Postcondition, *fault.Error) {
-	return nil, errStub
-}
-
-// Check reports whether state meets the postcondition. A false result has no
-// error: it is the answer.
-func (pc *Postcondition) Check(ctx context.Context, state, input json.RawMessage) (bool, *fault.Error) {
-	return false, errStub
-}
-func (pc *Postcondition) Projection() string     { return "" } // "" is the projection that contains it
-func (pc *Postcondition) FailureMessage() string { return "" }
-
-func ParseMarkers(raw json.RawMessage) ([]Marker, *fault.Error) { return nil, errStub }
-
-// ResolveRecipe runs the recipe and returns where it led; nil when no step
-// named a place. It is the caller who must refuse that for a pointer marker:
-// see PromiseUnkept.
-func ResolveRecipe(ctx context.Context, inv Invoker, m Marker) (*Point, *fault.Error) {
-	return nil, errStub
-}
-
-// PromiseUnkept is the error of a pointer marker whose recipe led nowhere.
-func PromiseUnkept(m Marker) *fault.Error { return errStub }
+// quoted is a JSON string.
+func quoted(s string) json.RawMessage { return appendString(nil, s) }

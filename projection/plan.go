@@ -1,0 +1,158 @@
+package projection
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of one extraction. Each ends it with state_extract_limit_exceeded.
+const (
+	// MaxNodes bounds the nodes that are looked at, one for each record and
+	// each field, in one frame.
+	MaxNodes = 200_000
+	// MaxExtractBytes bounds the records in UTF-8 bytes of JSON.
+	MaxExtractBytes = 8 << 20
+	// MaxExtractTime bounds the time the page's thread is held, in one frame.
+	MaxExtractTime = 2 * time.Second
+	// MaxDiagnostics bounds the paths under selector_counts and under
+	// missing_required_fields; diagnostics.truncated tells of more.
+	MaxDiagnostics = 1000
+
+	maxFrames     = 16
+	maxExtractors = 500
+	maxFieldDepth = 32
+)
+
+// plan is a compiled extract list: what to ask each frame. It is never empty:
+// the main frame, which has the address and the title, comes first.
+type plan struct {
+	frames []framePlan
+	ids    []string // in the order of the declaration
+}
+
+type framePlan struct {
+	selectors []string        // of frame elements, outer to inner; nil is the main frame
+	at        string          // pointer of the first extractor that names the frame
+	extract   json.RawMessage // [[place in the declaration, extractor], ...]
+	main      json.RawMessage // the whole arguments, for the main frame only
+}
+
+func (c compiler) plan(v *value) plan {
+	if v == nil || v.kind != kindArray {
+		c.fail.invalid("/snapshot/extract", "must be an array")
+		return plan{}
+	}
+	if len(v.items) > maxExtractors {
+		c.fail.invalid("/snapshot/extract", "has more than %d extractors", maxExtractors)
+		return plan{}
+	}
+	type group struct {
+		framePlan
+		entries []byte
+	}
+	groups := []*group{{}}
+	var p plan
+	for i, item := range v.items {
+		at := fmt.Sprintf("/snapshot/extract/%d", i)
+		if item.kind != kindObject {
+			c.fail.invalid(at, "must be an object")
+			continue
+		}
+		id := item.member("id")
+		if id == nil || id.kind != kindString || id.text == "" {
+			continue // as in the reference: an extractor without an id is skipped
+		}
+		c.field(item, at, 0)
+		frame := c.frame(item.member("frame"), at+"/frame")
+		g := slices.IndexFunc(groups, func(g *group) bool { return slices.Equal(g.selectors, frame) })
+		if g < 0 {
+			g = len(groups)
+			groups = append(groups, &group{framePlan: framePlan{selectors: frame, at: at + "/frame"}})
+			if len(groups) == maxFrames+2 {
+				c.fail.invalid(at+"/frame", "more than %d frames are named", maxFrames)
+			}
+		}
+		b := groups[g].entries
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, '['), int64(i), 10), ',')
+		groups[g].entries = append(item.append(b), ']')
+		p.ids = append(p.ids, id.text)
+	}
+	for _, g := range groups {
+		g.extract = slices.Concat([]byte("["), g.entries, []byte("]"))
+		if g.selectors == nil {
+			g.main = slices.Concat([]byte(`{"extract":`), g.extract, []byte(`,"limits":`), planLimits, []byte("}"))
+		}
+		p.frames = append(p.frames, g.framePlan)
+	}
+	return p
+}
+
+var planLimits = json.RawMessage(fmt.Sprintf(`{"nodes":%d,"bytes":%d,"time_ms":%d,"diagnostics":%d}`,
+	MaxNodes, MaxExtractBytes, MaxExtractTime.Milliseconds(), MaxDiagnostics))
+
+// field checks an extractor or a field. Members it does not know are left
+// alone, as in the reference.
+func (c compiler) field(v *value, at string, depth int) {
+	for _, name := range []string{"selector", "xpath", "closest", "attribute", "property"} {
+		if depth == 0 && name == "closest" {
+			break // those that follow mean nothing on an extractor
+		}
+		c.text(v, at, name, false)
+	}
+	if s := v.member("shadow"); s.given() && s.kind != kindTrue && s.kind != kindFalse {
+		c.fail.invalid(at+"/shadow", "must be a boolean")
+	}
+	fields := v.member("fields")
+	if !fields.given() {
+		return
+	}
+	if fields.kind != kindObject {
+		c.fail.invalid(at+"/fields", "must be an object")
+		return
+	}
+	if depth == maxFieldDepth {
+		c.fail.invalid(at+"/fields", "fields are nested more than %d deep", maxFieldDepth)
+		return
+	}
+	for i, name := range fields.names {
+		here := at + "/fields/" + escapeToken(name)
+		if fields.items[i].kind != kindObject {
+			c.fail.invalid(here, "must be an object")
+			continue
+		}
+		c.field(fields.items[i], here, depth+1)
+	}
+}
+
+// frame reads the chain of frame selectors of an extractor: a string or a list.
+func (c compiler) frame(v *value, at string) []string {
+	if !v.given() {
+		return nil
+	}
+	list := []*value{v}
+	if v.kind == kindArray {
+		list = v.items
+	}
+	var out []string
+	for _, s := range list {
+		if s.kind != kindString || v.kind == kindArray && strings.TrimSpace(s.text) == "" {
+			c.fail.invalid(at, "must be a selector or a list of selectors")
+			return nil
+		}
+		if s.text != "" {
+			out = append(out, s.text)
+		}
+	}
+	if len(out) > maxFrames {
+		c.fail.invalid(at, "names frames more than %d deep", maxFrames)
+		return nil
+	}
+	return out
+}
