@@ -44,7 +44,10 @@
 // undefined as they do from 2.2.2 on, where 2.2.1 crashes. A regular
 // expression on the left of ?? or ?: works, where jsonata-js evaluates that
 // side twice with one stateful object. $eval cannot assign to variables of its
-// caller. $power with a fractional exponent can differ in the last digit, and
+// caller. An empty array that is the context of an object constructor stays
+// empty, where jsonata-js puts an undefined element into it, be it the input's.
+// A grouping or predicate on a bracketed call at the end of a lambda applies to
+// the call's result, where jsonata-js applies it to the call put off. $power with a fractional exponent can differ in the last digit, and
 // $formatBase beyond 2^53 in digits that the number does not hold. Where a
 // function of JavaScript would show its source text, ours shows nothing.
 package jsonata

@@ -335,6 +335,7 @@ func (n *wildcardNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
 		}
 	}
 	mark := len(ev.scratch)
+	list := false
 	var vals []value
 	switch in.kind() {
 	case kArray:
@@ -347,12 +348,16 @@ func (n *wildcardNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
 			return undefined, err
 		}
 		if v.isArray() {
+			list = true
 			if err := ev.pushFlat(v, 0); err != nil {
 				return undefined, err
 			}
 		} else if err := ev.push(v); err != nil {
 			return undefined, err
 		}
+	}
+	if list {
+		return ev.takeArray(mark, 0) // one member was a list, so the whole is one
 	}
 	return ev.finish(mark, n.keep)
 }

@@ -498,7 +498,7 @@ func (st *stageSpec) apply(ev *evaluator, in value, fr *frame) (value, error) {
 		if at < 0 {
 			at += float64(len(items))
 		}
-		if at < 0 || at >= float64(len(items)) {
+		if at < 0 || at >= float64(len(items)) || items[int(at)].isUndefined() {
 			return emptySequence, nil
 		}
 		return items[int(at)], nil

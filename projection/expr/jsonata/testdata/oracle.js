@@ -22,7 +22,12 @@ async function answer(q) {
     return e && e.code ? {code: e.code} : {skip: 'failure without a code: ' + (e && e.message)};
   }
   if (holdsFunction(result)) return {skip: 'function in the result'};
-  const text = JSON.stringify(result);
+  let text;
+  try {
+    text = JSON.stringify(result);
+  } catch (e) {
+    return {skip: 'result that JSON cannot carry'}; // a transform can close a circle
+  }
   return text === undefined ? {undefined: true} : {text};
 }
 
