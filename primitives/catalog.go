@@ -23,6 +23,11 @@ func Standard() *Registry {
 		viewportScroll,
 		textInsert,
 		textType,
+		textSelect,
+		clipboardCopy,
+		clipboardRead,
+		clipboardWrite,
+		clipboardPaste,
 		keyboardPress,
 		browserNavigate,
 		browserScreenshot,
@@ -34,5 +39,7 @@ func Standard() *Registry {
 		overlayMenuMove,
 		overlayClose,
 		runtimeConfigurePacing,
+		browserRunJavaScript,
+		debugRunJavaScript,
 	)
 }

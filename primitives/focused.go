@@ -11,7 +11,11 @@ import (
 // frame. A frame whose focused element is itself a frame answers with
 // {"descend": handle} and has changed nothing.
 func callFocused(ctx context.Context, p Page, fn string, args, out any) error {
-	var frame FrameID
+	return callFocusedFrom(ctx, p, "", fn, args, out)
+}
+
+// callFocusedFrom is callFocused beginning with another frame.
+func callFocusedFrom(ctx context.Context, p Page, frame FrameID, fn string, args, out any) error {
 	for range maxFrameDepth {
 		var raw json.RawMessage
 		if err := p.Call(ctx, frame, fn, args, &raw); err != nil {

@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -66,6 +67,22 @@ type Page interface {
 	// is open. It works while everything else on the page is blocked.
 	AnswerDialog(ctx context.Context, accept bool, promptText string) (Dialog, error)
 
+	// Evaluate runs an expression in the page's own world of the main frame, as
+	// if a user had asked for it, awaits a promise and returns the value as
+	// JSON: null for undefined, a description for what JSON cannot hold. An
+	// exception is handler_failed with its text as evidence. The page can see
+	// and change what happens there.
+	Evaluate(ctx context.Context, expression string) (json.RawMessage, error)
+
+	// AXTree reads the browser's accessibility tree of the document in frame,
+	// its root first. The documents of child frames are not part of it: see
+	// AXNode.Shows.
+	AXTree(ctx context.Context, frame FrameID) ([]AXNode, error)
+
+	// KeepNode has the page library of frame keep a DOM node that an AXNode
+	// names, and returns its handle; target_not_found when the node is gone.
+	KeepNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
+
 	// Tab describes the tab itself without asking the page.
 	Tab() TabInfo
 
@@ -82,6 +99,20 @@ type FrameInfo struct {
 	Name   string
 	// Remote means that the frame lives in another process than its parent.
 	Remote bool
+}
+
+// AXNode is a node of the browser's accessibility tree.
+type AXNode struct {
+	ID       string
+	Ignored  bool // not exposed; its children may be
+	Role     string
+	Name     string
+	Value    any // nil, a string or a number
+	Children []string
+	// Properties are states such as focused, disabled or live by their names.
+	Properties map[string]any
+	DOMNode    int     // for KeepNode; 0 when the node has no DOM node
+	Shows      FrameID // the frame whose document belongs below this node
 }
 
 // TabInfo describes a tab as the runtime knows it.

@@ -21,6 +21,8 @@ type Session interface {
 	// SetPacing sets the least distance between the starts of two paced
 	// primitives on this tab.
 	SetPacing(least time.Duration)
+
+	Stores
 }
 
 // sessionOf returns the session behind p, capability_unavailable when the host

@@ -63,6 +63,7 @@ type Host struct {
 	closed      bool
 
 	manifest func() json.RawMessage
+	stores   stores
 }
 
 // Open launches (or attaches to) the browser, opens the tabs and waits for

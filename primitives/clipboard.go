@@ -1,0 +1,169 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// The system clipboard is not used: see Clipboard.
+
+type clipboardCopyIn struct {
+	Target *insertTarget `json:"target"`
+}
+
+type clipboardCopyOut struct {
+	// Copied is false when nothing was selected; the clipboard keeps what it
+	// had.
+	Copied         bool   `json:"copied"`
+	CopiedLength   int    `json:"copied_length"` // UTF-16 units
+	ClipboardWrite string `json:"clipboard_write"`
+}
+
+// clipboardCopy lets the page answer a copy event and takes the selection when
+// it does not.
+var clipboardCopy = Define("clipboard.copy", func(ctx context.Context, p Page, in clipboardCopyIn) (clipboardCopyOut, error) {
+	s, err := sessionOf(p, "clipboard.copy", "clipboard.write")
+	if err != nil {
+		return clipboardCopyOut{}, err
+	}
+	var taken struct{ Text, HTML string }
+	if err := callTarget(ctx, p, in.Target, "clipboard_copy", map[string]any{}, &taken); err != nil {
+		return clipboardCopyOut{}, err
+	}
+	if taken.Text == "" && taken.HTML == "" {
+		return clipboardCopyOut{ClipboardWrite: "empty_selection"}, nil
+	}
+	s.Clipboard().Set(Clip(taken))
+	return clipboardCopyOut{Copied: true, CopiedLength: utf16Length(taken.Text), ClipboardWrite: "ok"}, nil
+})
+
+type clipboardReadOut struct {
+	Text   string `json:"text"`
+	Length int    `json:"length"` // UTF-16 units
+}
+
+var clipboardRead = Define("clipboard.read", func(_ context.Context, p Page, _ struct{}) (clipboardReadOut, error) {
+	s, err := sessionOf(p, "clipboard.read", "clipboard.read")
+	if err != nil {
+		return clipboardReadOut{}, err
+	}
+	text := s.Clipboard().Get().Text
+	return clipboardReadOut{text, utf16Length(text)}, nil
+})
+
+type clipboardWriteIn struct {
+	Text coercedText `json:"text"`
+}
+
+type clipboardWriteOut struct {
+	Written bool `json:"written"`
+	Length  int  `json:"length"` // UTF-16 units
+}
+
+var clipboardWrite = Define("clipboard.write", func(_ context.Context, p Page, in clipboardWriteIn) (clipboardWriteOut, error) {
+	s, err := sessionOf(p, "clipboard.write", "clipboard.write")
+	if err != nil {
+		return clipboardWriteOut{}, err
+	}
+	s.Clipboard().Set(Clip{Text: string(in.Text)})
+	return clipboardWriteOut{true, utf16Length(string(in.Text))}, nil
+})
+
+type clipboardPasteIn struct {
+	// Text nil with no HTML pastes the clipboard.
+	Text   *coercedText  `json:"text"`
+	HTML   string        `json:"html"`
+	Target *insertTarget `json:"target"`
+}
+
+type clipboardPasteOut struct {
+	Pasted         bool   `json:"pasted"` // the event was sent
+	InsertedLength int    `json:"inserted_length"`
+	InputMethod    string `json:"input_method"`
+	// DefaultPrevented is the sign that an editor took the data. A synthetic
+	// paste inserts nothing by itself.
+	DefaultPrevented bool   `json:"default_prevented"`
+	HTMLProvided     bool   `json:"html_provided"`
+	TargetKind       string `json:"target_kind"`
+	Source           string `json:"source"`
+}
+
+// clipboardPaste gives an editor data as a paste event, which reaches editors
+// with a model of their own, also inside frames.
+var clipboardPaste = Define("clipboard.paste", func(ctx context.Context, p Page, in clipboardPasteIn) (clipboardPasteOut, error) {
+	out := clipboardPasteOut{HTMLProvided: in.HTML != "", Source: "argument"}
+	args := map[string]any{}
+	switch {
+	case in.Text != nil:
+		args["text"] = string(*in.Text)
+	case in.HTML == "":
+		s, err := sessionOf(p, "clipboard.paste without text", "clipboard.read")
+		if err != nil {
+			return clipboardPasteOut{}, err
+		}
+		held := s.Clipboard().Get()
+		args["text"], in.HTML = held.Text, held.HTML
+		out.Source = "session-clipboard"
+	}
+	if in.HTML != "" {
+		args["html"] = in.HTML
+	}
+	if err := callTarget(ctx, p, in.Target, "clipboard_paste", args, &out); err != nil {
+		return clipboardPasteOut{}, err
+	}
+	return out, nil
+})
+
+type textSelectIn struct {
+	Target *insertTarget `json:"target"`
+	// Mode has one value: all.
+	Mode string `json:"mode"`
+}
+
+// textSelect selects the contents of an element, the value of a control
+// included.
+var textSelect = Define("text.select", func(ctx context.Context, p Page, in textSelectIn) (json.RawMessage, error) {
+	var out json.RawMessage
+	err := callTarget(ctx, p, in.Target, "select_text", map[string]any{}, &out)
+	return out, err
+})
+
+// callTarget asks fn about what target finds first, or, without a target, about
+// what has the focus. A target that is a frame stands for what has the focus in
+// it; one that finds nothing is an error, never the focused element.
+func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, args map[string]any, out any) error {
+	if target == nil {
+		return callFocused(ctx, p, fn, args, out)
+	}
+	if !target.locator.names() {
+		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.raw)
+	}
+	at, err := enter(ctx, p, target.locator.frame)
+	if err != nil {
+		return aboutLocator(err, target.locator)
+	}
+	with := map[string]any{"locator": target.locator}
+	for k, v := range args {
+		with[k] = v
+	}
+	var raw json.RawMessage
+	if err := p.Call(ctx, at.frame, fn, with, &raw); err != nil {
+		return err
+	}
+	var next struct {
+		Descend string `json:"descend"`
+	}
+	if err := json.Unmarshal(raw, &next); err != nil {
+		return err
+	}
+	if next.Descend == "" {
+		return json.Unmarshal(raw, out)
+	}
+	child, err := p.ChildFrame(ctx, at.frame, next.Descend)
+	if err != nil {
+		return err
+	}
+	return callFocusedFrom(ctx, p, child, fn, args, out)
+}

@@ -1,0 +1,37 @@
+// select_text selects the contents of an element: of a control its value, of
+// anything else its text.
+
+/** chosenTarget is the first candidate of a locator, visible or not, or the focused element. */
+function chosenTarget(locator) {
+  if (!locator) return { node: activeElement(), kind: 'activeElement' };
+  const { nodes, trace } = locate(locator);
+  if (nodes.length === 0) throw notFound(locator, trace);
+  return { node: nodes[0], kind: 'resolved-locator' };
+}
+
+/** takeFocus focuses an element that does not hold the focus already. */
+function takeFocus(node) {
+  const active = activeElement();
+  if (active === node || active && active !== bodyOf() && flatContains(node, active)) return;
+  protoCall(node, 'focus');
+}
+
+questions.select_text = async ({ locator }) => {
+  const { node, kind } = chosenTarget(locator);
+  if (node && isFrameElement(node)) return { descend: keep(node) };
+  const editable = node && protoGet(node, 'isContentEditable') === true;
+  if (!node || !editable && (node === bodyOf() || node === rootElement())) {
+    throw new Fault('no_select_target', 'no element has the focus', { tag_name: node ? tagOf(node) : null });
+  }
+  let length;
+  if (isTextControl(node)) {
+    takeFocus(node);
+    protoCall(node, 'select');
+    length = protoGet(node, 'value').length;
+  } else {
+    if (editable) takeFocus(editingHost(node));
+    length = String(seatSelection(node, true)).length;
+  }
+  await nextFrame(); // editors read the selection when they hear that it changed
+  return { selected: true, selected_length: length, target_kind: kind };
+};

@@ -1,0 +1,7 @@
+package primitives
+
+// Stores hold what belongs to a session rather than to a page: it outlives
+// documents and is shared by the tabs of a runtime unless said otherwise.
+type Stores interface {
+	Clipboard() *Clipboard
+}

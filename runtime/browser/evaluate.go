@@ -1,0 +1,114 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// maxException bounds what an error says of a script's exception, in bytes.
+const maxException = 1000
+
+// remoteObject is what an evaluation gave.
+type remoteObject struct {
+	Type           string          `json:"type"`
+	Value          json.RawMessage `json:"value"`
+	Unserializable string          `json:"unserializableValue"`
+	Description    string          `json:"description"`
+	ObjectID       string          `json:"objectId"`
+}
+
+type evaluation struct {
+	Result    remoteObject `json:"result"`
+	Exception *struct {
+		Text      string       `json:"text"`
+		Exception remoteObject `json:"exception"`
+	} `json:"exceptionDetails"`
+}
+
+// Evaluate implements primitives.Page.
+func (t *Tab) Evaluate(ctx context.Context, expression string) (json.RawMessage, error) {
+	p, err := t.locate(ctx, "")
+	if err != nil {
+		return nil, t.b.explain(err, "evaluating a script")
+	}
+	params := map[string]any{"expression": expression, "awaitPromise": true, "userGesture": true, "objectGroup": "outrider.script"}
+	if deadline, ok := ctx.Deadline(); ok {
+		// Ends a script that never returns, which would hold the page's thread.
+		params["timeout"] = max(1, time.Until(deadline).Milliseconds())
+	}
+	out, err := t.evaluate(ctx, p, "Runtime.evaluate", params)
+	if err != nil {
+		return nil, t.b.explain(err, "evaluating a script")
+	}
+	if out.Exception == nil && out.Result.ObjectID != "" {
+		// A second question, so that a value that cannot be copied does not
+		// cost the script's answer.
+		object := out.Result
+		copied, err := t.evaluate(ctx, p, "Runtime.callFunctionOn",
+			map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return this}", "returnByValue": true})
+		t.b.c.post(command{session: p.s.id, method: "Runtime.releaseObject", params: objectParam(object.ObjectID)})
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, t.b.explain(err, "reading the result of a script")
+		case err != nil || object.Type == "function" || copied.Exception != nil:
+			out.Result = remoteObject{Description: object.Description}
+		default:
+			out.Result = copied.Result
+		}
+	}
+	if x := out.Exception; x != nil {
+		text := x.Exception.Description
+		if text == "" {
+			text = x.Text
+			if len(x.Exception.Value) > 0 {
+				text += " " + string(x.Exception.Value)
+			}
+		}
+		if len(text) > maxException {
+			text = text[:maxException] + "..."
+		}
+		if ctx.Err() != nil {
+			return nil, t.b.explain(ctx.Err(), "evaluating a script")
+		}
+		return nil, fault.New(fault.HandlerFailed, "the script failed").With("exception", text)
+	}
+	switch r := out.Result; {
+	case len(r.Value) > 0:
+		return r.Value, nil
+	case r.Unserializable != "":
+		return json.Marshal(r.Unserializable)
+	case r.Description != "":
+		return json.Marshal(r.Description)
+	}
+	return json.RawMessage("null"), nil
+}
+
+func objectParam(id string) json.RawMessage {
+	return append(appendQuoted([]byte(`{"objectId":`), id), '}')
+}
+
+func (t *Tab) evaluate(ctx context.Context, p place, method string, params any) (evaluation, error) {
+	var out evaluation
+	cmd, err := newCommand(p.s.id, method, params)
+	if err != nil {
+		return out, err
+	}
+	calls, err := t.b.c.start(ctx, cmd)
+	if err != nil {
+		return out, err
+	}
+	result, err := t.awaitPage(ctx, p, calls[0])
+	if err != nil {
+		if err = t.classify(ctx, p, err); err == errStale {
+			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
+		}
+		return out, err
+	}
+	if err := json.Unmarshal(result, &out); err != nil {
+		return out, fault.Wrap(fault.Internal, err, "reading the answer to %s", method)
+	}
+	return out, nil
+}
