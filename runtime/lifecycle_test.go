@@ -51,7 +51,7 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 	if err := syscall.Kill(h.BrowserPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if r := within(t, inFlight, time.Second); fault.CodeOf(r.Err) != fault.BrowserLost {
+	if r := within(t, inFlight, slack); fault.CodeOf(r.Err) != fault.BrowserLost {
 		t.Errorf("the call in flight ended with %v, want browser_lost", r.Err)
 	}
 	// Accepted while there is no browser: it waits for the next one.
@@ -77,7 +77,7 @@ func TestACrashedTabComesBack(t *testing.T) {
 	if err := h.CrashTab(h.Tabs()[0].RuntimeID); err != nil {
 		t.Fatal(err)
 	}
-	if r := within(t, inFlight, time.Second); fault.CodeOf(r.Err) != fault.TabCrashed {
+	if r := within(t, inFlight, slack); fault.CodeOf(r.Err) != fault.TabCrashed {
 		t.Errorf("the call in flight ended with %v, want tab_crashed", r.Err)
 	}
 	news.wait(t, runtime.TabReady, anyTab)
@@ -114,7 +114,7 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 	h.Accept(runtime.Call{ID: "q", Target: target, Name: "page.info"}, func(r runtime.Reply) { queued <- r })
 	press("#close")
 	for what, replies := range map[string]<-chan runtime.Reply{"in flight": inFlight, "queued": queued} {
-		if r := within(t, replies, time.Second); fault.CodeOf(r.Err) != fault.TabClosed {
+		if r := within(t, replies, slack); fault.CodeOf(r.Err) != fault.TabClosed {
 			t.Errorf("the call %s ended with %v, want tab_closed", what, r.Err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestADialogEndsCallsAndCanBeAnswered(t *testing.T) {
 	if fault.CodeOf(r.Err) != fault.DialogOpen || r.Err.Evidence["type"] != "prompt" {
 		t.Fatalf("the call during the dialog: %v %v, want dialog_open", r.Err, r.Err.Evidence)
 	}
-	if r := do(t, h, "page.info", `{}`, time.Second); fault.CodeOf(r.Err) != fault.DialogOpen {
+	if r := do(t, h, "page.info", `{}`, slack); fault.CodeOf(r.Err) != fault.DialogOpen {
 		t.Errorf("the next call: %v, want dialog_open", r.Err)
 	}
 	value(t, do(t, h, "browser.dismiss_dialog", `{"accept":true,"prompt_text":"Grace"}`, 0))
