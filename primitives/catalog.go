@@ -6,6 +6,7 @@ package primitives
 func Standard() *Registry {
 	return NewRegistry(
 		pageInfo,
+		pageFetch,
 		domObserveVisible,
 		domObserveAttributes,
 		domSnapshotText,
@@ -16,6 +17,8 @@ func Standard() *Registry {
 		locatorValue,
 		locatorWaitFor,
 		browserExtractElements,
+		a11yTree,
+		a11yQuery,
 		pointerMove,
 		pointerClick,
 		pointerDoubleClick,
@@ -30,6 +33,10 @@ func Standard() *Registry {
 		clipboardPaste,
 		keyboardPress,
 		browserNavigate,
+		browserOpenTab,
+		browserCloseTab,
+		browserClaimedTabsList,
+		browserClaimedTabsActivate,
 		browserScreenshot,
 		browserDismissDialog,
 		overlayMenuHide,
@@ -41,5 +48,8 @@ func Standard() *Registry {
 		runtimeConfigurePacing,
 		browserRunJavaScript,
 		debugRunJavaScript,
+		markerQuery,
+		cursorMoveTo,
+		pointerMoveTo,
 	)
 }

@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"context"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -23,6 +24,14 @@ type Session interface {
 	SetPacing(least time.Duration)
 
 	Stores
+
+	TabControl
+
+	// Marker finds a marker of the document that the tab shows and runs its
+	// recipe, the presses in it included. kind is the type it must have, "" for
+	// any. It fails with marker_not_found, marker_type_mismatch and
+	// marker_recipe_step_failed.
+	Marker(ctx context.Context, id, kind string) (MarkerPlace, error)
 }
 
 // sessionOf returns the session behind p, capability_unavailable when the host

@@ -26,3 +26,11 @@ func (h *Host) CrashTab(runtimeID string) error {
 	}
 	return errors.New("no such tab")
 }
+
+// WatchReads is how many reads the watches of the first tab have begun.
+func (h *Host) WatchReads() int {
+	ws := &h.tabList()[0].watches
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.reads
+}

@@ -69,6 +69,11 @@ func open(t *testing.T, opts runtime.Options) *runtime.Host {
 // openMap is open with one map that applies to every page.
 func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
 	t.Helper()
+	return open(t, runtime.Options{Open: urls, Maps: mapsOf(t, manifest)})
+}
+
+func mapsOf(t *testing.T, manifest string) *runtime.Maps {
+	t.Helper()
 	engine, err := expr.New("", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +83,7 @@ func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, runtime.Options{Open: urls, Maps: maps})
+	return maps
 }
 
 // do runs one call on the tab that was opened first.

@@ -28,10 +28,12 @@ type Maps struct {
 	supplied []suppliedOffer // most recent last
 }
 
-// offer is a library with the compiled workflows of its tools.
+// offer is a library with what was compiled of it, each thing at its first use.
 type offer struct {
-	library  *sites.Library
-	programs sync.Map // *manifest.Tool → *workflow.Program
+	library        *sites.Library
+	programs       sync.Map // *manifest.Tool → *workflow.Program
+	projections    sync.Map // *manifest.Projection → *projection.Projection
+	postconditions sync.Map // *manifest.Tool → *postcondition, nil for none
 }
 
 type suppliedOffer struct {
@@ -73,12 +75,18 @@ func MapFromBytes(name string, data []byte, registry *primitives.Registry, engin
 // options wires the checks of the packages above sites into the map gate.
 func (m *Maps) options() sites.Options {
 	return sites.Options{
-		Known: m.known,
+		Known:           m.known,
+		CheckProjection: m.projectionProblems,
 		CheckWorkflow: func(raw json.RawMessage) []manifest.Problem {
-			_, problems := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
+			program, problems := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
 			out := make([]manifest.Problem, len(problems))
 			for i, p := range problems {
 				out[i] = manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message}
+			}
+			if len(problems) == 0 && program.Postcondition() != nil {
+				if _, err := compilePostcondition(program.Postcondition(), "", m.engine); err != nil {
+					out = append(out, manifest.Problem{Pointer: "/postcondition", Code: err.Code, Message: err.Message})
+				}
 			}
 			return out
 		},

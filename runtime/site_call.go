@@ -18,6 +18,15 @@ type siteArguments struct {
 	ActionName string          `json:"action_name"`
 	Name       string          `json:"name"`
 	Arguments  json.RawMessage `json:"arguments"`
+
+	// Of the state modes.
+	ProjectionName string          `json:"projection_name"`
+	Projection     string          `json:"projection"` // the same
+	SummaryName    *string         `json:"summary_name"`
+	MaxBytes       *int            `json:"max_bytes"`
+	Baseline       json.RawMessage `json:"baseline"`
+	Enabled        *bool           `json:"enabled"`
+	DebounceMS     *int            `json:"debounce_ms"`
 }
 
 var siteSchema = sync.OnceValue(func() *schema.Schema {
@@ -48,8 +57,7 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 		}
 		return h.siteAction(ctx, t, j, action, arguments)
 	}
-	return Reply{Err: fault.New(fault.CapabilityUnavailable, "this runtime does not read state projections yet").
-		With("mode", in.Mode).With("missing_capability", "state_projections").With("host", h.Info().Host)}
+	return h.siteState(ctx, t, j, in)
 }
 
 // target returns the action's name and arguments. The name may stand in any of
@@ -162,8 +170,12 @@ func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *site
 	if err != nil {
 		return Reply{Err: err}
 	}
+	after, err := h.opts.Maps.postcondition(o, match, program)
+	if err != nil {
+		return Reply{Err: err}
+	}
 	outcome := program.Run(ctx, v, workflow.RunOptions{
-		Action: action, Input: arguments,
+		Action: action, Input: arguments, ChecksPostcondition: true,
 		OnStep: func(id, primitive string) {
 			v.job.progress(Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},
@@ -182,7 +194,21 @@ func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *site
 	if e := json.Unmarshal(outcome.Output, &out); e != nil || len(out.Value) == 0 {
 		out.Value = json.RawMessage("null")
 	}
-	return checkResult(match, out.Value, reply)
+	reply = checkResult(match, out.Value, reply)
+	if after == nil || reply.Err != nil {
+		return reply
+	}
+	v.job.progress(Progress{Phase: "postcondition"})
+	verdict, err := h.verify(ctx, v.tab, v.job.call.Map, after, arguments)
+	if err != nil {
+		return Reply{Err: err, Steps: reply.Steps}
+	}
+	member, e := json.Marshal(verdict)
+	if e != nil {
+		return Reply{Err: fault.Wrap(fault.Internal, e, "encoding the postcondition"), Steps: reply.Steps}
+	}
+	reply.Output = append(append(append(reply.Output[:len(reply.Output)-1:len(reply.Output)-1], `,"postcondition":`...), member...), '}')
+	return reply
 }
 
 // checkResult holds an output against the action's result_schema. The schema

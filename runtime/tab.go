@@ -34,6 +34,10 @@ type Tab struct {
 	pacing    time.Duration // runtime.configure_pacing
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
+
+	states  states  // what was last read of each projection
+	markers markers // of the document that is shown
+	watches watches // of projections
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
@@ -91,6 +95,7 @@ func ended(page primitives.Page) bool {
 
 // remove ends the tab for good: waiting calls fail with why.
 func (t *Tab) remove(why *fault.Error) {
+	defer t.watches.close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why == nil {

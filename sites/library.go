@@ -253,6 +253,18 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 		With("projection", shown(name)).With("map_paths", paths)
 }
 
+// Projection returns the state projection that a name means on a page, looked
+// for in this map alone; nil when there is none.
+func (m *Map) Projection(pageURL, name string) *manifest.Projection {
+	for i := range m.Manifest.StateProjections {
+		p := &m.Manifest.StateProjections[i]
+		if p.Name == name && (pageURL == "" || wildcard(p.URLMatches, pageURL)) {
+			return p
+		}
+	}
+	return nil
+}
+
 // String says how much the library holds, for logs.
 func (l *Library) String() string {
 	if l == nil {

@@ -231,8 +231,9 @@ func decodeStateCall(members map[string]json.RawMessage) bridgeclient.Message {
 		call.Run.Map = &runtime.SuppliedMap{Path: in.MapPath, JSON: marshal(struct {
 			Protocol         string            `json:"protocol"`
 			Version          int               `json:"version"`
+			Tools            []struct{}        `json:"tools"` // a map without the member is no map
 			StateProjections []json.RawMessage `json:"state_projections"`
-		}{"actions.json", 1, []json.RawMessage{in.Projection}})}
+		}{"actions.json", 1, []struct{}{}, []json.RawMessage{in.Projection}})}
 	}
 	return call
 }

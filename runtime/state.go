@@ -1,0 +1,253 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// Modes of actions.site that read state projections.
+const (
+	modeStateRead    = "state_read"
+	modeStateSummary = "state_summary"
+	modeStateDiff    = "state_diff"
+	modeStateWatch   = "state_watch"
+)
+
+// defaultSummary is the summary of a caller that names none.
+const defaultSummary = "agent_context"
+
+// maxBaseline bounds a state that a caller sends to compare with, in bytes.
+const maxBaseline = 1 << 20
+
+// stateReading is the output of state_read and state_summary; the order of its
+// members is that of the wire reference, "State modes: outputs".
+type stateReading struct {
+	OK          bool            `json:"ok"`
+	Projection  string          `json:"projection"`
+	StateHash   string          `json:"state_hash"`
+	ObservedAt  string          `json:"observed_at"`
+	Markers     json.RawMessage `json:"markers,omitempty"`
+	Diagnostics json.RawMessage `json:"diagnostics"`
+	SummaryName string          `json:"summary_name,omitempty"`
+	Summary     json.RawMessage `json:"summary,omitempty"`
+	State       json.RawMessage `json:"state,omitempty"`
+}
+
+// stateDifference is the output of state_diff.
+type stateDifference struct {
+	OK             bool            `json:"ok"`
+	Projection     string          `json:"projection"`
+	Baseline       string          `json:"baseline"` // initialized, previous_snapshot, caller
+	PatchFormat    string          `json:"patch_format"`
+	Patches        json.RawMessage `json:"patches"`
+	SemanticDeltas json.RawMessage `json:"semantic_deltas"`
+	PreviousHash   *string         `json:"previous_state_hash"`
+	StateHash      string          `json:"state_hash"`
+	ObservedAt     string          `json:"observed_at"`
+}
+
+// siteState answers the state modes of actions.site.
+func (h *Host) siteState(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
+	name := in.ProjectionName
+	if name == "" {
+		name = in.Projection
+	}
+	if name == "" {
+		return Reply{Err: fault.New(fault.InvalidInput, "mode %s needs the name of a projection", in.Mode).
+			With("tool", SiteTool).With("missing_required", []string{"projection_name"})}
+	}
+	if in.Mode == modeStateWatch {
+		return h.siteWatch(ctx, t, j, name, in)
+	}
+	if given(in.Baseline) && in.Mode != modeStateDiff {
+		return Reply{Err: fault.New(fault.InvalidInput, "baseline belongs to mode state_diff").With("tool", SiteTool).With("mode", in.Mode)}
+	}
+	if len(in.Baseline) > maxBaseline {
+		return Reply{Err: fault.New(fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline).With("tool", SiteTool)}
+	}
+	options := projection.ReadOptions{SkipStateLimit: in.Mode == modeStateSummary}
+	if in.MaxBytes != nil {
+		options.MaxBytes = *in.MaxBytes
+	}
+	r := h.reader(t, j.call.Map)
+	p, snap, err := r.read(ctx, name, options)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	switch in.Mode {
+	case modeStateSummary:
+		return readSummary(ctx, p, snap, in)
+	case modeStateDiff:
+		return encoded(t.states.diff(p, snap, in.Baseline))
+	}
+	t.states.swap(p.Name(), lastState{snap.State, snap.Hash})
+	return encoded(stateReading{
+		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+		Markers: snap.Markers, Diagnostics: snap.Diagnostics, State: snap.State,
+	})
+}
+
+func readSummary(ctx context.Context, p *projection.Projection, snap *projection.Snapshot, in siteArguments) Reply {
+	name := defaultSummary
+	if in.SummaryName != nil && *in.SummaryName != "" {
+		name = *in.SummaryName
+	}
+	summary, err := p.Summary(ctx, snap, name)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	return encoded(stateReading{
+		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+		Markers: snap.Markers, Diagnostics: snap.Diagnostics, SummaryName: name, Summary: summary,
+	})
+}
+
+// diff compares a state with the caller's baseline, else with the last state,
+// whose place it takes either way.
+func (s *states) diff(p *projection.Projection, snap *projection.Snapshot, baseline json.RawMessage) stateDifference {
+	last, known := s.swap(p.Name(), lastState{snap.State, snap.Hash})
+	out := stateDifference{
+		OK: true, Projection: p.Name(), Baseline: "previous_snapshot", PatchFormat: "json_patch",
+		Patches: emptyArray, SemanticDeltas: emptyArray, StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+	}
+	switch {
+	case given(baseline):
+		out.Baseline = "caller"
+		last = lastState{baseline, projection.Hash(baseline)}
+	case !known:
+		out.Baseline = "initialized"
+		return out
+	}
+	out.PreviousHash = &last.hash
+	delta := projection.Diff(last.state, snap.State, p.Identity())
+	out.Patches, out.SemanticDeltas = delta.Patches, delta.Semantic
+	return out
+}
+
+var emptyArray = json.RawMessage("[]")
+
+// given reports whether a member was sent: absent and null are the same.
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// stateTime is the form of observed_at.
+func stateTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// encoded is the reply whose output is v. The page's text stays as it is: no
+// character is escaped that JSON allows.
+func encoded(v any) Reply {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return Reply{Err: fault.Wrap(fault.Internal, err, "encoding the result")}
+	}
+	return Reply{Output: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}
+}
+
+// stateReader reads projections on one tab, as the maps on offer declare them
+// or as the map that came with a call does.
+type stateReader struct {
+	host     *Host
+	tab      *Tab
+	supplied *SuppliedMap
+	// quiet leaves the markers of the tab alone: the reader is not the caller
+	// who will use them.
+	quiet bool
+}
+
+func (h *Host) reader(t *Tab, supplied *SuppliedMap) stateReader {
+	return stateReader{host: h, tab: t, supplied: supplied}
+}
+
+// find picks the declaration that applies to an address.
+type find func(o *offer, url string) (*manifest.Projection, *fault.Error)
+
+func named(name string) find {
+	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
+		_, p, err := o.library.FindProjection(url, name)
+		return p, err
+	}
+}
+
+// read reads the projection of this name. It leaves the snapshot store alone.
+func (r stateReader) read(ctx context.Context, name string, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
+	return r.readFound(ctx, named(name), options)
+}
+
+func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
+	o := r.host.opts.Maps.current()
+	if r.supplied != nil {
+		var err *fault.Error
+		if o, err = r.host.opts.Maps.of(r.supplied); err != nil {
+			return nil, nil, err
+		}
+	}
+	for n := 0; ; n++ {
+		page, e := r.tab.livePage(ctx)
+		if e != nil {
+			return nil, nil, fault.From(e)
+		}
+		declared, err := find(o, page.Tab().URL)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := r.host.opts.Maps.projection(o, declared)
+		if err != nil {
+			return nil, nil, err
+		}
+		snap, err := r.readOnce(ctx, page, p, options)
+		if err != nil && err.Code == fault.PageNavigated && n < maxReread && ctx.Err() == nil {
+			continue // the new document may have another address, and so another declaration
+		}
+		return p, snap, err
+	}
+}
+
+func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *projection.Projection, options projection.ReadOptions) (*projection.Snapshot, *fault.Error) {
+	if r.quiet || !p.HasMarkers() {
+		return p.Read(ctx, page, options)
+	}
+	// The document is asked for before and after, so that markers of one that
+	// was replaced meanwhile never count for its successor.
+	before, err := documentToken(ctx, page)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	snap, fe := p.Read(ctx, page, options)
+	if fe != nil {
+		return nil, fe
+	}
+	after, err := documentToken(ctx, page)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	if before != after {
+		return nil, fault.New(fault.PageNavigated, "the document was replaced during the read")
+	}
+	markers, fe := projection.ParseMarkers(snap.Markers)
+	if fe != nil {
+		return nil, fe
+	}
+	r.tab.markers.replace(after, p.Name(), markers, snap.ObservedAt)
+	return snap, nil
+}
+
+// namedIn is named, but looks in one map first: a postcondition means the
+// projection of its own map.
+func namedIn(m *sites.Map, name string) find {
+	elsewhere := named(name)
+	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
+		if declared := m.Projection(url, name); declared != nil {
+			return declared, nil
+		}
+		return elsewhere(o, url)
+	}
+}
