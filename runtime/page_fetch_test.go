@@ -1,0 +1,83 @@
+package runtime_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+func TestPageFetch(t *testing.T) {
+	var stolen atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		stolen.Add(1)
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		fmt.Fprint(w, "elsewhere")
+	}))
+	t.Cleanup(other.Close)
+	var methods []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "of the page"})
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!doctype html><title>x</title>")
+		case "/data":
+			methods = append(methods, r.Method)
+			c, err := r.Cookie("session")
+			if err != nil {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			fmt.Fprint(w, c.Value)
+		case "/here":
+			http.Redirect(w, r, "/data", http.StatusFound)
+		case "/away":
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		case "/endless":
+			w.Header().Set("Content-Type", "text/plain")
+			for range 64 {
+				fmt.Fprint(w, strings.Repeat("x", 1<<18))
+			}
+		case "/broken":
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "x")
+		case "/slow":
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(s.Close)
+	h := open(t, runtime.Options{Open: []string{s.URL + "/"}})
+	get := func(path string, timeout time.Duration) runtime.Reply {
+		return do(t, h, "page.fetch", `{"url":"`+s.URL+path+`"}`, timeout)
+	}
+	v := value(t, get("/data", 10*time.Second))
+	if v["body"] != "of the page" || v["ok"] != true || v["redirected"] != false {
+		t.Errorf("the page's cookies are not sent: %v", v)
+	}
+	if v = value(t, get("/here", 10*time.Second)); v["body"] != "of the page" || v["redirected"] != true || v["url"] != s.URL+"/data" {
+		t.Errorf("a redirect within the origin: %v", v)
+	}
+	if methods[0] != http.MethodGet {
+		t.Errorf("method %s", methods[0])
+	}
+	for path, want := range map[string]fault.Code{
+		"/away": fault.PageFetchFailed, "/endless": fault.PayloadTooLarge, "/broken": fault.PageFetchFailed,
+	} {
+		if r := get(path, 10*time.Second); fault.CodeOf(r.Err) != want {
+			t.Errorf("%s: got %v, want %s", path, r.Err, want)
+		}
+	}
+	if n := stolen.Load(); n != 0 {
+		t.Errorf("the other origin got %d requests", n)
+	}
+	if r := get("/slow", 1500*time.Millisecond); fault.CodeOf(r.Err) != fault.PageFetchFailed && fault.CodeOf(r.Err) != fault.HandlerTimeout {
+		t.Errorf("an address that does not answer: %v", r.Err)
+	}
+}
