@@ -12,6 +12,10 @@ import (
 )
 
 // Capture implements primitives.Page.
+//
+// A tab that is not in front draws nothing, and a capture of it may wait for a
+// frame for ever. A screencast makes it draw without activating it, so a tiny one
+// runs while the capture does.
 func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{
 		Format:                proto.PageCaptureScreenshotFormatPng,
@@ -25,22 +29,36 @@ func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]by
 			req.Quality = &opts.Quality
 		}
 	}
+	p, err := t.locate(ctx, "")
+	if err != nil {
+		return nil, t.b.explain(err, "capturing the page")
+	}
+	p.doc = newDocument() // a navigation does not end a capture
 	if c := opts.Clip; c != nil {
-		req.Clip = &proto.PageViewport{X: c.X, Y: c.Y, Width: c.Width, Height: c.Height, Scale: 1}
+		// The protocol counts from the document's corner.
+		x, y, err := t.visualOrigin(ctx, p)
+		if err != nil {
+			return nil, t.b.explain(err, "capturing the page")
+		}
+		req.Clip = &proto.PageViewport{X: x + c.X, Y: y + c.Y, Width: c.Width, Height: c.Height, Scale: 1}
 	}
 	params, err := json.Marshal(req)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encoding the capture")
 	}
-	p, err := t.locate(ctx, "")
+	calls, err := t.b.c.start(ctx,
+		command{session: t.s.id, method: "Page.startScreencast", params: []byte(smallestScreencast), then: t.b.c.ignore("Page.startScreencast")},
+		command{session: t.s.id, method: req.ProtoReq(), params: params})
 	if err != nil {
 		return nil, t.b.explain(err, "capturing the page")
 	}
-	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: req.ProtoReq(), params: params})
-	if err != nil {
-		return nil, t.b.explain(err, "capturing the page")
-	}
-	result, err := t.awaitPage(ctx, place{s: p.s, doc: newDocument(), life: p.life, dialogs: p.dialogs}, calls[0])
+	t.captures.Add(1)
+	defer func() {
+		if t.captures.Add(-1) == 0 {
+			t.b.c.post(command{session: t.s.id, method: "Page.stopScreencast"})
+		}
+	}()
+	result, err := t.awaitPage(ctx, p, calls[1])
 	if err != nil {
 		f := fault.From(t.b.explain(err, "capturing the page"))
 		if f.Code == fault.Internal {
@@ -55,4 +73,23 @@ func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]by
 		return nil, &fault.Error{Code: fault.ScreenshotCaptureFailed, Message: "the browser gave no image", Err: err}
 	}
 	return image[:n], nil
+}
+
+const smallestScreencast = `{"format":"jpeg","quality":1,"maxWidth":8,"maxHeight":8,"everyNthFrame":1000000}`
+
+// visualOrigin returns where in the document the viewport begins, in CSS pixels.
+func (t *Tab) visualOrigin(ctx context.Context, p place) (x, y float64, err error) {
+	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: "Page.getLayoutMetrics"})
+	if err != nil {
+		return 0, 0, err
+	}
+	result, err := t.awaitPage(ctx, p, calls[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	var m proto.PageGetLayoutMetricsResult
+	if err := json.Unmarshal(result, &m); err != nil || m.CSSVisualViewport == nil {
+		return 0, 0, &fault.Error{Code: fault.ScreenshotCaptureFailed, Message: "the browser does not say where the viewport is", Err: err}
+	}
+	return m.CSSVisualViewport.PageX, m.CSSVisualViewport.PageY, nil
 }

@@ -338,12 +338,17 @@ func (t *Tab) onNavigatedWithin(params []byte) {
 	t.mu.Unlock()
 	t.change.notify()
 	if top {
+		t.refreshInfo()
 		t.b.events.add(Event{Kind: TabChanged, Tab: t})
 	}
 }
 
 func (t *Tab) onLifecycle(s *session, params []byte) {
-	if s.frame != "" || string(plainString(member(params, "name"))) != "load" {
+	if s.frame != "" {
+		return
+	}
+	t.refreshInfo()
+	if string(plainString(member(params, "name"))) != "load" {
 		return
 	}
 	id := primitives.FrameID(plainString(member(params, "frameId")))

@@ -106,6 +106,7 @@ func (t *Tab) dispatch(ctx context.Context, commands []command, delays []time.Du
 			return ctx.Err()
 		}
 	}
+	t.refreshInfo()
 	return nil
 }
 

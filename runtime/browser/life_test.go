@@ -254,7 +254,7 @@ func TestPopupsAndWorkers(t *testing.T) {
 	rec := &recorder{}
 	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	s := newSite(t, map[string]string{
-		"/": `<title>opener</title><body style="margin:0"><button style="width:100px;height:100px" onclick="w=open('/popup')">x</button>
+		"/": `<title>opener</title><body style="margin:0"><button style="width:100px;height:100px" onclick="w=window.open('/popup')">x</button>
 			<a href="{{OTHER}}/popup" target=_blank rel=noopener style="position:absolute;left:0;top:150px;width:100px;height:100px">y</a>
 			<script>
 			const from=what=>{document.title+=' '+what};
@@ -347,6 +347,15 @@ func TestTabEvents(t *testing.T) {
 	eventually(t, 5*time.Second, "the new title and address", func() bool {
 		got := tab.Tab()
 		return got.ID == 7 && got.RuntimeID == "r" && got.URL == s.origin+"/pushed" && got.Title == "second"
+	})
+	tab.PostEval(`onclick=()=>{document.title='third'}`)
+	click(t, tab, 200, 200)
+	eventually(t, 5*time.Second, "the title that a click set", func() bool {
+		if tab.Tab().Title == "third" {
+			return true
+		}
+		click(t, tab, 200, 200)
+		return false
 	})
 	for _, kind := range []browser.EventKind{browser.TabOpened, browser.TabNavigated, browser.TabChanged} {
 		eventually(t, 5*time.Second, string(kind), func() bool {

@@ -31,6 +31,12 @@ type Options struct {
 	Locale string
 	// Timezone is an IANA name such as Europe/Zurich; empty means the system's.
 	Timezone string
+	// OneWindow puts all tabs into one window, as with Headed. Without it each
+	// tab of a headless browser has a window of its own. A tab behind another
+	// draws one frame a second: animation frames, resize and intersection
+	// observers of its page wait for that, while its input is not aligned to
+	// frames and so is handled faster.
+	OneWindow bool
 	// Proxy is passed as --proxy-server.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium

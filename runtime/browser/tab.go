@@ -44,6 +44,10 @@ type Tab struct {
 
 	// suspect: a call ran out of time and nothing was heard since.
 	suspect atomic.Bool
+	// asking: see refreshInfo.
+	asking atomic.Bool
+	// captures counts those under way: see Capture.
+	captures atomic.Int32
 }
 
 // life ends when the page behind a tab does.
@@ -73,6 +77,9 @@ func newTab(b *Browser, s *session, info targetInfo) *Tab {
 // navigation fails the tab is closed again.
 func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab, error) {
 	params := append([]byte(`{"url":"about:blank","background":`), strconv.FormatBool(opts.Background)...)
+	if b.proc != nil && !b.opts.Headed && !b.opts.OneWindow {
+		params = append(params, `,"newWindow":true`...)
+	}
 	if opts.Context != "" {
 		params = appendQuoted(append(params, `,"browserContextId":`...), opts.Context)
 	}
@@ -354,6 +361,21 @@ func (t *Tab) onInfo(info targetInfo) {
 	if changed {
 		t.b.events.add(Event{Kind: TabChanged, Tab: t})
 	}
+}
+
+// refreshInfo asks the browser, not the page, for address and title: it reports a
+// new title only together with a navigation. So a title that a script sets later
+// shows after the next input, navigation or stage of loading.
+func (t *Tab) refreshInfo() {
+	if !t.asking.CompareAndSwap(false, true) {
+		return
+	}
+	t.b.c.post(command{method: "Target.getTargetInfo", params: object("targetId", t.target), then: func(r reply) {
+		t.asking.Store(false)
+		if r.err == nil {
+			t.b.onTargetInfo(r.result)
+		}
+	}})
 }
 
 // blocked returns why the page cannot be asked now, nil when it can.

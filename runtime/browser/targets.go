@@ -113,7 +113,7 @@ func (b *Browser) onAttached(parent string, params []byte) {
 	s := &session{id: e.SessionID, target: info.TargetID, parent: parent, gone: make(chan struct{})}
 	switch {
 	case info.Type == "page" && parent == "":
-		if !e.Waiting && b.proc == nil && !b.opts.AdoptTabs && !b.asked(info.TargetID) {
+		if !e.Waiting && b.proc == nil && !b.opts.AdoptTabs && !b.asked(info.TargetID) && b.tabOf(info.OpenerID) == nil {
 			b.c.post(command{method: "Target.detachFromTarget", params: object("sessionId", s.id)})
 			return
 		}
