@@ -35,6 +35,11 @@ class PlanBudget {
     if ((before >> 5) !== (this.nodes >> 5) && performance.now() > this.ends) throw this.exceeded('time', this.limits.time_ms);
   }
 
+  /** fits refuses a list of nodes that cannot be visited to its end. */
+  fits(count) {
+    if (this.nodes + count > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes);
+  }
+
   /** text counts a string of the answer: at least as many bytes as units. */
   text(value) {
     this.units += value.length;
@@ -48,18 +53,42 @@ const planFault = (selector, pointer) => new Fault('state_projection_failed', 'a
   selector: cut(selector, 500), pointer,
 });
 
-const canQuery = (root) => nodeType(root) === 1 || nodeType(root) === 9 || nodeType(root) === 11;
+/**
+ * rawQuery and rawFirst are querySelectorAll and querySelector on whatever root
+ * is; null when it is nothing that can be asked. Nearly all roots are elements,
+ * so that is tried before it is looked at.
+ */
+function rawQuery(root, selector) {
+  try {
+    return queryElement(root, selector);
+  } catch (error) {
+    return otherRoot(root, selector, queryDocument, queryFragment, error);
+  }
+}
 
-/** rawQuery is querySelectorAll without the copy. */
-const rawQuery = (root, selector) => (nodeType(root) === 1 ? queryElement : nodeType(root) === 9 ? queryDocument : queryFragment)(root, selector);
-const rawFirst = (root, selector) => (nodeType(root) === 1 ? queryFirstElement : nodeType(root) === 9 ? queryFirstDocument : queryFirstFragment)(root, selector);
+function rawFirst(root, selector) {
+  try {
+    return queryFirstElement(root, selector);
+  } catch (error) {
+    return otherRoot(root, selector, queryFirstDocument, queryFirstFragment, error);
+  }
+}
+
+function otherRoot(root, selector, ofDocument, ofFragment, error) {
+  switch (nodeType(root)) {
+    case 1: throw error;
+    case 9: return ofDocument(root, selector);
+    case 11: return ofFragment(root, selector);
+  }
+  return null;
+}
 
 /** pierced lists what matches below root, open shadow trees included, each right after its host. */
 function pierced(root, selector, budget) {
   const found = [];
   const walk = (tree) => {
-    const wanted = new Set(rawQuery(tree, selector));
-    const all = rawQuery(tree, '*');
+    const wanted = new Set(rawQuery(tree, selector) || []);
+    const all = rawQuery(tree, '*') || [];
     budget.visit(all.length);
     for (let i = 0; i < all.length; i++) {
       if (wanted.has(all[i])) found.push(all[i]);
@@ -80,7 +109,6 @@ function planLocator({ selector, xpath }, shadow, budget, pointer) {
   if (selector) {
     const at = pointer + '/selector';
     const guarded = (query) => (root) => {
-      if (!canQuery(root)) return null;
       try {
         return query(root);
       } catch (error) {
@@ -89,7 +117,7 @@ function planLocator({ selector, xpath }, shadow, budget, pointer) {
     };
     if (shadow) {
       const all = guarded((root) => pierced(root, selector, budget));
-      return { all: (root) => all(root) || [], first: (root) => (all(root) || [])[0] || null };
+      return { all, first: (root) => all(root)[0] || null };
     }
     const all = guarded((root) => rawQuery(root, selector));
     return { all: (root) => all(root) || [], first: guarded((root) => rawFirst(root, selector)) };
@@ -113,10 +141,8 @@ function planLocator({ selector, xpath }, shadow, budget, pointer) {
       const result = run(root, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
       const found = [];
       if (!result) return found;
-      for (let i = 0; i < result.snapshotLength; i++) {
-        if (i % 1000 === 0) budget.visit(0);
-        found.push(result.snapshotItem(i));
-      }
+      budget.fits(result.snapshotLength);
+      for (let i = 0; i < result.snapshotLength; i++) found.push(result.snapshotItem(i));
       return found;
     },
     first(root) {
@@ -141,7 +167,15 @@ function planRectangle(node, view) {
 
 function planLeaf(field, view) {
   const { attribute, property } = field;
-  if (attribute) return (node) => (nodeType(node) === 1 ? attributeOf(node, attribute) : null);
+  if (attribute) {
+    return (node) => {
+      try {
+        return attributeOf(node, attribute);
+      } catch {
+        return null; // no element
+      }
+    };
+  }
   if (!property || property === 'innerText') return shownText;
   if (property === 'textContent') return textContentOf;
   if (property === 'boundingClientRect') return (node) => planRectangle(node, view);
@@ -229,8 +263,7 @@ function planClosest(node, selector, shadow, pointer) {
 /** planRecords reads one record per node. */
 function planRecords(nodes, record, path, { budget, diagnostics }) {
   const count = nodes.length;
-  budget.visit(0);
-  if (count > budget.limits.nodes) throw budget.exceeded('nodes', budget.limits.nodes);
+  budget.fits(count);
   diagnostics.counted(path, count);
   const records = new Array(count);
   for (let i = 0; i < count; i++) records[i] = record(nodes[i], path + '.' + i);
@@ -272,6 +305,7 @@ function planExtractor(extractor, run, pointer) {
     return nodes.length > 0 ? record(nodes[0], extractor.id + '.0') : null;
   }
   diagnostics.counted(extractor.id, nodes.length);
+  budget.fits(nodes.length);
   const texts = [];
   for (let i = 0; i < nodes.length; i++) {
     budget.visit(1);
@@ -291,7 +325,7 @@ questions.extract_plan = ({ extract, limits, view: given }) => {
   const records = {};
   for (const [index, extractor] of extract) put(records, extractor.id, planExtractor(extractor, run, '/snapshot/extract/' + index));
   const text = JSON.stringify(records);
-  if (text.length > limits.bytes) throw run.budget.exceeded('bytes', limits.bytes);
+  if (text.length > limits.bytes || (text.length * 3 > limits.bytes && utf8Length(text) > limits.bytes)) throw run.budget.exceeded('bytes', limits.bytes);
   const { counts, missing, missingCount, truncated } = run.diagnostics;
   const head = JSON.stringify({
     url: documentURLOf(document), title: documentTitleOf(document), counts, missing, missing_count: missingCount, truncated, nodes: run.budget.nodes,
