@@ -4,4 +4,7 @@ package primitives
 // documents and is shared by the tabs of a runtime unless said otherwise.
 type Stores interface {
 	Clipboard() *Clipboard
+	Transfers() *Transfers
+	// Tasks is the task queue of this tab alone.
+	Tasks() *Tasks
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -178,27 +177,4 @@ func missing(want, got any) string {
 		return differs
 	}
 	return ""
-}
-
-// A page without a runtime behind it answers what a caller can act on, never a
-// panic.
-func TestWithoutASession(t *testing.T) {
-	for name, args := range map[string]string{
-		"runtime.configure_pacing": `{}`,
-	} {
-		r := primitives.Standard().Invoke(t.Context(), bare{}, name, json.RawMessage(args))
-		if fault.CodeOf(asError(r.Err)) != fault.CapabilityUnavailable || r.Err.Evidence["capability"] == nil {
-			t.Errorf("%s: got %v, want capability_unavailable and the capability", name, r.Err)
-		}
-	}
-}
-
-// bare is a page that nothing is asked of.
-type bare struct{ primitives.Page }
-
-func asError(e *fault.Error) error {
-	if e == nil {
-		return nil
-	}
-	return e
 }
