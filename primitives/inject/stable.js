@@ -43,16 +43,36 @@ function remember(node, rect) {
   lately.set(node, { rect: plain(rect), at: performance.now() });
 }
 
+/** Longest time, in milliseconds, that the end of an animation is waited for. */
+const longestAnimation = 2000;
+
+/** runningTime is how long animations that end will still move the element. */
+function runningTime(node) {
+  let left = 0;
+  for (const animation of documentAnimationsOf(document)) {
+    if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) continue;
+    const target = animation.effect.target;
+    if (!target || !flatContains(target, node)) continue;
+    const rest = (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+    if (rest < Infinity) left = Math.max(left, rest);
+  }
+  return left;
+}
+
 /**
- * settled waits, for at most budget milliseconds, until two frames show the
- * element in one place. It resolves with whether they did.
+ * settled waits until two frames show the element in one place and no animation
+ * that ends still carries it. An animation without an end, and a script, get
+ * budget milliseconds. It resolves with whether the element came to rest.
  */
 async function settled(node, budget) {
-  const end = performance.now() + budget;
+  const start = performance.now();
+  let end = start + budget;
   for (let rect = rectOf(node); ;) {
     await nextFrame();
     const next = rectOf(node);
-    const still = same(rect, next);
+    const running = runningTime(node);
+    end = Math.max(end, Math.min(performance.now() + running + 50, start + longestAnimation));
+    const still = same(rect, next) && running === 0;
     rect = next;
     if (still || performance.now() >= end) {
       remember(node, rect);

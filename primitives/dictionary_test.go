@@ -1,0 +1,228 @@
+package primitives_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+func TestCatalogIsTheDictionaryFolder(t *testing.T) {
+	var folder []string
+	for _, r := range primitives.Dictionary() {
+		folder = append(folder, r.Name)
+	}
+	if catalog := primitives.Standard().Names(); !slices.Equal(catalog, folder) {
+		t.Errorf("catalog and dictionary differ\ncatalog    %q\ndictionary %q", catalog, folder)
+	}
+}
+
+func TestRecordsAreComplete(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)+$`)
+	classes := []string{"portable", "privileged", "mixed", "debug", "bridge", "host"}
+	for _, p := range primitives.Standard().Primitives() {
+		r := p.Record()
+		t.Run(r.Name, func(t *testing.T) {
+			if !name.MatchString(r.Name) || r.Version < 1 || r.Stage < 1 || r.Summary == "" || len(r.Capabilities) == 0 || r.Errors == nil {
+				t.Errorf("incomplete: %+v", r)
+			}
+			if !strings.HasSuffix(r.Summary, ".") {
+				t.Errorf("the summary is no sentence: %q", r.Summary)
+			}
+			if !slices.Contains(classes, r.Class) || (r.Class == "portable") != r.Portable {
+				t.Errorf("class %q and portable %t do not go together", r.Class, r.Portable)
+			}
+			if r.Result != "enveloped" && r.Result != "flat" {
+				t.Errorf("x_result is %q", r.Result)
+			}
+			for _, host := range []string{"cdp", "extension", "embed"} {
+				if s := r.Adapters[host].Support; s != "supported" && s != "partial" && s != "unsupported" {
+					t.Errorf("adapter %s has support %q", host, s)
+				}
+			}
+			// A name that no host provides says so, and answers with that code.
+			if refused := slices.Contains(r.Errors, "capability_unavailable"); (r.Adapters["cdp"].Support == "supported") == refused {
+				t.Errorf("support on this host is %q, and its errors are %q", r.Adapters["cdp"].Support, r.Errors)
+			}
+			for _, c := range r.Errors {
+				if _, ok := fault.Lookup(fault.Code(c)); !ok {
+					t.Errorf("code %s is not declared", c)
+				}
+			}
+			if err := p.Compile(); err != nil {
+				t.Error(err)
+			}
+			if len(r.Conformance.Assertions) == 0 {
+				t.Error("no assertions")
+			}
+			if !hasPages(r.Conformance.Fixture) {
+				t.Errorf("fixture %q has no pages below testdata/pages", r.Conformance.Fixture)
+			}
+			text, err := primitives.RecordText(r.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), `$ref`) {
+				t.Error("references make validation serial; write the schema out")
+			}
+		})
+	}
+}
+
+// hasPages says whether fixture names a page, or a folder with pages, below
+// testdata/pages.
+func hasPages(fixture string) bool {
+	if fixture == "" {
+		return false
+	}
+	path := filepath.Join("..", "testdata", "pages", filepath.FromSlash(fixture))
+	if strings.HasSuffix(fixture, ".html") {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	pages, err := filepath.Glob(filepath.Join(path, "*.html"))
+	return err == nil && len(pages) > 0
+}
+
+// A schema that is open, or an output that requires nothing, checks nothing.
+func TestSchemasAreClosedAndReal(t *testing.T) {
+	for _, r := range primitives.Dictionary() {
+		var in, out map[string]any
+		if err := json.Unmarshal(r.InputSchema, &in); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(r.OutputSchema, &out); err != nil {
+			t.Fatal(err)
+		}
+		if in["additionalProperties"] != false {
+			t.Errorf("%s: the input schema is open", r.Name)
+		}
+		if out["required"] == nil && out["oneOf"] == nil {
+			t.Errorf("%s: the output schema requires nothing", r.Name)
+		}
+		walkSchema(out, func(at string, s map[string]any) {
+			if s["properties"] != nil && s["required"] == nil {
+				t.Errorf("%s: output%s requires nothing", r.Name, at)
+			}
+		}, "")
+	}
+}
+
+func walkSchema(v any, f func(at string, s map[string]any), at string) {
+	switch v := v.(type) {
+	case map[string]any:
+		f(at, v)
+		for k, e := range v {
+			walkSchema(e, f, at+"/"+k)
+		}
+	case []any:
+		for _, e := range v {
+			walkSchema(e, f, at+"/-")
+		}
+	}
+}
+
+// The struct that takes the arguments and the schema that lets them pass are
+// written apart; this is what keeps them together.
+func TestInputStructsHaveTheNamesOfTheirSchemas(t *testing.T) {
+	for _, p := range primitives.Standard().Primitives() {
+		var s schemaNode
+		if err := json.Unmarshal(p.Record().InputSchema, &s); err != nil {
+			t.Fatal(err)
+		}
+		compareNames(t, p.Record().Name, s, p.Input())
+	}
+}
+
+type schemaNode struct {
+	Properties map[string]schemaNode `json:"properties"`
+	Items      *schemaNode           `json:"items"`
+}
+
+func compareNames(t *testing.T, at string, s schemaNode, typ reflect.Type) {
+	for typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if primitives.IsRaw(typ) || typ.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return
+	}
+	if typ.Kind() == reflect.Slice && s.Items != nil {
+		compareNames(t, at+"[]", *s.Items, typ.Elem())
+		return
+	}
+	if typ.Kind() != reflect.Struct {
+		return
+	}
+	members := map[string]reflect.Type{}
+	for _, f := range reflect.VisibleFields(typ) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			members[name] = f.Type
+		}
+	}
+	for name, sub := range s.Properties {
+		m, ok := members[name]
+		if !ok {
+			t.Errorf("%s: the schema declares %s, the struct has no such member", at, name)
+			continue
+		}
+		compareNames(t, at+"."+name, sub, m)
+	}
+	for name := range members {
+		if _, ok := s.Properties[name]; !ok {
+			t.Errorf("%s: the struct has %s, the schema does not declare it", at, name)
+		}
+	}
+}
+
+// One locator, wherever it is taken.
+func TestLocatorSchemasAreAllTheSame(t *testing.T) {
+	var want string
+	for _, r := range primitives.Dictionary() {
+		var s struct {
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(r.InputSchema, &s); err != nil {
+			t.Fatal(err)
+		}
+		raw, ok := s.Properties["locator"]
+		if !ok {
+			continue
+		}
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := json.Marshal(v)
+		if want == "" {
+			want = string(b)
+		}
+		if string(b) != want {
+			t.Errorf("%s: the locator is\n%s\nelsewhere it is\n%s", r.Name, b, want)
+		}
+	}
+}
+
+func TestPrimitivesPageIsCurrent(t *testing.T) {
+	const path = "../docs/primitives.md"
+	want := primitives.Markdown(primitives.Standard().Records())
+	if os.Getenv("OUTRIDER_GENERATE") == "1" {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/primitives.md is stale: run make generate")
+	}
+}

@@ -1,0 +1,30 @@
+package primitives
+
+import "reflect"
+
+// Input returns the type that p decodes its arguments into.
+func (p *Primitive) Input() reflect.Type { return p.input }
+
+// Primitives returns the primitives of r, sorted by name.
+func (r *Registry) Primitives() []*Primitive {
+	var out []*Primitive
+	for _, n := range r.names {
+		out = append(out, r.byName[n])
+	}
+	return out
+}
+
+// Compile compiles the schemas of p.
+func (p *Primitive) Compile() error {
+	_, err := p.checks()
+	return err
+}
+
+// RecordText returns the text of a record file.
+var RecordText = recordFile
+
+// IsRaw says whether a type takes a member as it comes, so that the names in it
+// cannot be compared with a schema.
+func IsRaw(t reflect.Type) bool {
+	return t == reflect.TypeFor[locator]() || t == reflect.TypeFor[frameSelectors]()
+}

@@ -1,0 +1,104 @@
+package inject_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/inject"
+)
+
+func TestFilesNameOnlyDeclaredCodes(t *testing.T) {
+	code := regexp.MustCompile(`(?:new Fault\(\s*|\bcode:\s*)'([^']*)'`)
+	total := 0
+	for _, name := range inject.Files() {
+		for _, m := range code.FindAllStringSubmatch(inject.Source(name), -1) {
+			total++
+			if _, ok := fault.Lookup(fault.Code(m[1])); !ok {
+				t.Errorf("%s: code %q is not declared", name, m[1])
+			}
+		}
+	}
+	if total < 10 {
+		t.Errorf("found only %d codes: the pattern is wrong", total)
+	}
+}
+
+// All files share one scope. A second function of the same name would replace
+// the first without a word.
+func TestTopLevelNamesAreUnique(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^(?:async )?(?:function\*?|const|let|var|class) +([A-Za-z_$][\w$]*)`)
+	question := regexp.MustCompile(`(?m)^questions\.(\w+) =`)
+	seen := map[string]string{}
+	for _, name := range inject.Files() {
+		src := inject.Source(name)
+		for _, m := range declared.FindAllStringSubmatch(src, -1) {
+			if first, ok := seen[m[1]]; ok {
+				t.Errorf("%s is declared in %s and in %s", m[1], first, name)
+			}
+			seen[m[1]] = name
+		}
+		for _, m := range question.FindAllStringSubmatch(src, -1) {
+			if first, ok := seen["questions."+m[1]]; ok {
+				t.Errorf("question %s is in %s and in %s", m[1], first, name)
+			}
+			seen["questions."+m[1]] = name
+		}
+	}
+}
+
+func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
+	for _, name := range inject.Files() {
+		src := inject.Source(name)
+		if !strings.HasPrefix(src, "// "+firstWord(name)) {
+			t.Errorf("%s does not begin with a comment that says what it answers", name)
+		}
+		if !strings.HasSuffix(src, "\n") {
+			t.Errorf("%s does not end with a newline", name)
+		}
+		if strings.Contains(src, "sourceMappingURL") {
+			t.Errorf("%s names a source map", name)
+		}
+		if strings.Contains(src, "globalThis.") || strings.Contains(src, "window.") {
+			t.Errorf("%s touches the global object by name", name)
+		}
+		// Named properties of the document and of forms hide these.
+		if m := regexp.MustCompile(`\bdocument\.\w+`).FindString(src); m != "" {
+			t.Errorf("%s uses %s: a named element can hide it", name, m)
+		}
+	}
+	lib := inject.Library()
+	if !strings.HasSuffix(lib, "\n//# sourceURL=outrider-library.js\n") {
+		t.Errorf("the library ends with %q", lib[len(lib)-60:])
+	}
+}
+
+func firstWord(file string) string {
+	word, _, _ := strings.Cut(strings.TrimSuffix(file, ".js"), "_")
+	return word
+}
+
+func TestNodeParsesEveryFile(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	dir := t.TempDir()
+	texts := map[string]string{"library.js": inject.Library()}
+	for _, name := range inject.Files() {
+		texts[name] = "'use strict';\n" + inject.Source(name)
+	}
+	for name, text := range texts {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), node, "--check", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
