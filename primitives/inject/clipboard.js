@@ -11,7 +11,7 @@ function selectedIn(node) {
   }
   const selection = selectionOf(document);
   if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return { text: '', html: '' };
-  const holder = document.implementation.createHTMLDocument('');
+  const holder = new DOMParser().parseFromString('', 'text/html');
   const root = holder.createElement('div');
   for (let i = 0; i < selection.rangeCount; i++) root.append(holder.importNode(selection.getRangeAt(i).cloneContents(), true));
   return { text: String(selection), html: root.innerHTML };

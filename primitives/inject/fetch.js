@@ -1,4 +1,4 @@
-// page_fetch reads an address of the page's own origin with the page's
+// fetch reads an address of the page's own origin with the page's
 // cookies. It runs in our world, so what the page made of fetch does not matter.
 
 const originOf = (url) => {
