@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -39,51 +37,44 @@ func (a *app) exprCommand() *cobra.Command {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
+			x := explained{Engine: engine.Name()}
 			program, err := engine.Compile(args[0])
 			if err != nil {
-				a.caret(args[0], err)
-				return err
+				return a.explainError(args[0], x, err)
 			}
 			began := time.Now()
-			v, err := program.Eval(cmd.Context(), members, expr.Limits{})
-			if err != nil {
-				a.caret(args[0], err)
-				return err
+			var v expr.Value
+			if e, ok := program.(expr.Explainer); ok {
+				x.Warnings = e.Warnings()
+				var used expr.Usage
+				v, used, err = e.Explain(cmd.Context(), members, expr.Limits{})
+				x.Budget.Usage = &used
+			} else {
+				v, err = program.Eval(cmd.Context(), members, expr.Limits{})
 			}
-			kind := "undefined"
+			x.Budget.DurationUS = time.Since(began).Microseconds()
+			if err != nil {
+				return a.explainError(args[0], x, err)
+			}
+			x.OK, x.Kind, x.Value = true, "undefined", nullIfEmpty(v.JSON)
 			if !v.Undefined {
-				kind = kindOf(v.JSON)
+				x.Kind = kindOf(v.JSON)
 			}
 			if a.json {
-				a.printJSON(map[string]any{
-					"ok": true, "kind": kind, "value": nullIfEmpty(v.JSON), "engine": engine.Name(),
-					"budget": map[string]any{"output_bytes": len(v.JSON), "duration_us": time.Since(began).Microseconds()},
-				})
+				a.printJSON(x.orEmpty())
 				return nil
 			}
 			if !v.Undefined {
 				a.printResult(v.JSON)
 			}
-			fmt.Fprintf(a.stderr, "%s, %d bytes, %s (%s engine)\n", kind, len(v.JSON), time.Since(began).Round(time.Microsecond), engine.Name())
+			fmt.Fprintf(a.stderr, "%s, %d bytes (%s engine)\n", x.Kind, len(v.JSON), x.Engine)
+			a.printExplained(args[0], x)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&input, "input", "", "JSON file with the object that the expression sees")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
-}
-
-// caret points at the place of an error in the expression.
-func (a *app) caret(src string, err error) {
-	var f *fault.Error
-	if a.json || !errors.As(err, &f) {
-		return
-	}
-	at, ok := f.Evidence["position"].(int)
-	if !ok || at < 0 || at > len(src) || strings.Contains(src, "\n") {
-		return
-	}
-	fmt.Fprintf(a.stderr, "%s\n%s^\n", src, strings.Repeat(" ", at))
 }
 
 func topLevel(data []byte) (expr.Input, error) {

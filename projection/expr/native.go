@@ -52,6 +52,21 @@ type nativeProgram struct {
 func (p *nativeProgram) Source() string { return p.program.Source() }
 
 func (p *nativeProgram) Eval(ctx context.Context, in Input, l Limits) (Value, error) {
+	v, _, err := p.Explain(ctx, in, l)
+	return v, err
+}
+
+// Warnings implements Explainer.
+func (p *nativeProgram) Warnings() []Warning {
+	var out []Warning
+	for _, w := range p.program.Warnings() {
+		out = append(out, Warning{Code: w.Code, Position: w.Position, Message: w.Message})
+	}
+	return out
+}
+
+// Explain implements Explainer.
+func (p *nativeProgram) Explain(ctx context.Context, in Input, l Limits) (Value, Usage, error) {
 	l = l.withDefaults()
 	timed, cancel := context.WithTimeout(ctx, l.Time)
 	defer cancel()
@@ -64,20 +79,24 @@ func (p *nativeProgram) Eval(ctx context.Context, in Input, l Limits) (Value, er
 		OutputBytes: int64(l.OutputBytes),
 		Forbid:      forbidden,
 	})
+	used := Usage{
+		Steps: res.Usage.Steps, Depth: res.Usage.MaxDepth, Bytes: res.Usage.Bytes,
+		RegexSteps: res.Usage.RegexSteps, OutputBytes: res.Usage.OutputBytes,
+	}
 	switch {
 	case err == nil:
-		return Value{JSON: res.JSON, Undefined: res.Undefined}, nil
+		return Value{JSON: res.JSON, Undefined: res.Undefined}, used, nil
 	case ctx.Err() != nil:
-		return Value{}, fault.Wrap(fault.Timeout, ctx.Err(), "evaluating an expression")
+		return Value{}, used, fault.Wrap(fault.Timeout, ctx.Err(), "evaluating an expression")
 	case timed.Err() != nil && errors.Is(err, timed.Err()):
-		return Value{}, overLimit("time", "did not end within "+l.Time.String()).
+		return Value{}, used, overLimit("time", "did not end within "+l.Time.String()).
 			With("limit_ms", l.Time.Milliseconds())
 	}
 	var e *jsonata.Error
 	if errors.As(err, &e) && e.Budget == "output_bytes" {
-		return Value{}, tooLarge(l.OutputBytes)
+		return Value{}, used, tooLarge(l.OutputBytes)
 	}
-	return Value{}, nativeError(fault.ExpressionEvaluationFailed, err)
+	return Value{}, used, nativeError(fault.ExpressionEvaluationFailed, err)
 }
 
 // nativeError gives an error of package jsonata its place among our codes.

@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"regexp"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -37,9 +38,18 @@ func checkSource(src string) error {
 		return fault.New(fault.InvalidExpression, "the expression is not valid UTF-8")
 	}
 	if m := forbiddenText.FindStringSubmatchIndex(src); m != nil {
-		return disallowed(src[m[2]:m[3]]).With("position", m[0])
+		return disallowed(src[m[2]:m[3]]).With("position", utf16Length(src[:m[0]]))
 	}
 	return nil
+}
+
+// utf16Length counts text as the positions of errors do.
+func utf16Length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }
 
 func disallowed(name string) *fault.Error {

@@ -171,8 +171,9 @@ func (a *analysis) path(n *ast, top bool) {
 		default:
 			a.walk(s, top)
 		}
-		// A focus leaves the context where it was.
-		top = top && s.focus != ""
+		// A focus leaves the context where it was, and a sort only orders what
+		// may be the input still.
+		top = top && (s.focus != "" || s.kind == aSort)
 		for _, st := range s.stages {
 			if st.filter != nil {
 				a.walk(st.filter, top)
