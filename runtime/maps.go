@@ -77,6 +77,17 @@ func (m *Maps) options() sites.Options {
 	return sites.Options{
 		Known:           m.known,
 		CheckProjection: m.projectionProblems,
+		WarnWorkflow: func(raw json.RawMessage) []manifest.Problem {
+			program, _ := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
+			if program == nil {
+				return nil // its errors are reported
+			}
+			var out []manifest.Problem
+			for _, p := range program.Warnings() {
+				out = append(out, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+			}
+			return out
+		},
 		CheckWorkflow: func(raw json.RawMessage) []manifest.Problem {
 			program, problems := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
 			out := make([]manifest.Problem, len(problems))

@@ -21,10 +21,11 @@ type Options struct {
 	Known           func(primitive string) bool
 	CheckWorkflow   func(raw json.RawMessage) []manifest.Problem
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
+	WarnWorkflow    func(raw json.RawMessage) []manifest.Problem
 }
 
 func (o Options) manifest() manifest.Options {
-	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection}
+	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnWorkflow: o.WarnWorkflow}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;

@@ -323,6 +323,15 @@ func (c *checker) template(v json.RawMessage, field string) *expr.Template {
 		p.Pointer += expr.Pointer(err)
 		c.expressions = append(c.expressions, p)
 	}
+	for _, w := range t.Warnings() {
+		// A list that collapses matters where a list must come out.
+		if w.Code == expr.WarnCollapse && (field != "for_each" || w.Pointer != "") {
+			continue
+		}
+		p := c.problem(fault.InvalidExpression, field, "%s", w.Warning)
+		p.Pointer += w.Pointer
+		c.warnings = append(c.warnings, p)
+	}
 	return t
 }
 

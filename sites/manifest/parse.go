@@ -20,6 +20,9 @@ type Options struct {
 	// of a tool or with a state projection, with pointers relative to it.
 	CheckWorkflow   func(raw json.RawMessage) []Problem
 	CheckProjection func(raw json.RawMessage) []Problem
+	// WarnWorkflow returns what is allowed in a workflow but cannot be, or
+	// hardly is, what its author meant; pointers as above.
+	WarnWorkflow func(raw json.RawMessage) []Problem
 }
 
 // Parse reads and checks one map. The Manifest is nil unless the report is OK.

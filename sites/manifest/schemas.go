@@ -136,6 +136,11 @@ func (v value) inside(p Problem) {
 	v.c.found.error(v.at.String()+p.Pointer, int(v.resolve(p.Pointer).start), p.Code, p.Message)
 }
 
+// warnInside is inside for a warning.
+func (v value) warnInside(p Problem) {
+	v.c.found.warn(v.at.String()+p.Pointer, int(v.resolve(p.Pointer).start), p.Code, p.Message)
+}
+
 // resolve returns the node at a pointer below v, or the last one on the way
 // that exists.
 func (v value) resolve(pointer string) *node {

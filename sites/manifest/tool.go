@@ -92,6 +92,11 @@ func (c *checker) tool(o *object) Tool {
 				v.inside(p)
 			}
 		}
+		if c.opts.WarnWorkflow != nil {
+			for _, p := range c.opts.WarnWorkflow(t.Workflow) {
+				v.warnInside(p)
+			}
+		}
 	}
 	t.XActions = readObject(o, "x_actions", func(e *object) XActions {
 		x, result := c.xActions(e)
