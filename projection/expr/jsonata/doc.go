@@ -52,7 +52,7 @@
 // function of JavaScript would show its source text, ours shows nothing.
 //
 // Not compared at all is where jsonata-js shows the inner objects of a tuple
-// stream, {"@": item, "!0": parent}: a predicate or a second sort right behind a
-// sort of tuples, as in a@$v^(b)[c], and (x)[%.y] that is not a step of a path,
+// stream, {"@": item, "!0": parent}: a predicate, grouping or second sort right
+// behind a sort of tuples, as in a@$v^(b)[c], and (x)[%.y] that is not a step of a path,
 // at the end of a lambda or in a sort term. Here they see the items.
 package jsonata

@@ -29,14 +29,15 @@ func leaksInternals(expr string) bool {
 	return leaks
 }
 
-// sortsTuplesAndGoesOn finds a sort of tuples that has a predicate of its own
-// or another sort behind it: the sorted array has lost the mark of a tuple
+// sortsTuplesAndGoesOn finds a sort of tuples that has a predicate,
+// grouping or another sort behind it: the sorted array has lost the mark of a tuple
 // stream, and so what follows sees the tuples themselves.
 func sortsTuplesAndGoesOn(n *ast) bool {
 	tuples := false
 	for i, s := range n.list {
 		if tuples && s.kind == aSort &&
-			(len(s.stages) > 0 || i+1 < len(n.list) && n.list[i+1].kind == aSort) {
+			(len(s.stages) > 0 || i+1 == len(n.list) && n.group != nil ||
+				i+1 < len(n.list) && n.list[i+1].kind == aSort) {
 			return true
 		}
 		tuples = tuples || s.tuple
