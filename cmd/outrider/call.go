@@ -87,24 +87,50 @@ func firstTab(h *runtime.Host) runtime.Target {
 
 // jsonArgument reads a JSON object given as text, @FILE or -.
 func (a *app) jsonArgument(name, text string) (json.RawMessage, error) {
-	data := []byte(text)
-	switch {
-	case text == "-":
-		var err error
-		if data, err = io.ReadAll(io.LimitReader(a.stdin, 64<<20)); err != nil {
-			return nil, usage("reading %s from standard input: %w", name, err)
-		}
-	case strings.HasPrefix(text, "@"):
-		var err error
-		if data, err = os.ReadFile(text[1:]); err != nil {
-			return nil, usage("reading %s: %w", name, err)
-		}
+	data, err := a.textArgument(name, text)
+	if err != nil {
+		return nil, err
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil || object == nil {
 		return nil, usage("%s is not a JSON object: %s", name, jsonProblem(data, err))
 	}
 	return bytes.TrimSpace(data), nil
+}
+
+// jsonDocument is jsonArgument for an object or a list.
+func (a *app) jsonDocument(name, text string) (json.RawMessage, error) {
+	data, err := a.textArgument(name, text)
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimSpace(data)
+	var v json.RawMessage
+	if err := json.Unmarshal(data, &v); err != nil {
+		return nil, usage("%s is not JSON: %s", name, jsonProblem(data, err))
+	}
+	if data[0] != '{' && data[0] != '[' {
+		return nil, usage("%s is neither a JSON object nor a list", name)
+	}
+	return data, nil
+}
+
+func (a *app) textArgument(name, text string) ([]byte, error) {
+	switch {
+	case text == "-":
+		data, err := io.ReadAll(io.LimitReader(a.stdin, 64<<20))
+		if err != nil {
+			return nil, usage("reading %s from standard input: %w", name, err)
+		}
+		return data, nil
+	case strings.HasPrefix(text, "@"):
+		data, err := os.ReadFile(text[1:])
+		if err != nil {
+			return nil, usage("reading %s: %w", name, err)
+		}
+		return data, nil
+	}
+	return []byte(text), nil
 }
 
 func jsonProblem(data []byte, err error) string {

@@ -39,15 +39,26 @@ const contactPage = `<!doctype html><title>Contact</title>
   }, 120);
 });</script>`
 
+// tickingPage counts, so that something on it changes.
+const tickingPage = `<!doctype html><title>Clock</title><p id="clock">0</p>
+<script>let n = 0; setInterval(() => { document.querySelector('#clock').textContent = ++n; }, 700);</script>`
+
+// page serves one document.
+func page(t *testing.T, html string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
 // TestScripts runs the command line through the real binary. In a script $SITE
-// is the contact page and $DEMO the demo board.
+// is the contact page, $DEMO the demo board and $TICK a page that counts.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
-	contact := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, contactPage)
-	}))
-	t.Cleanup(contact.Close)
+	contact, ticking := page(t, contactPage), page(t, tickingPage)
 	board := httptest.NewServer(demo.Handler(50 * time.Millisecond))
 	t.Cleanup(board.Close)
 	root, err := filepath.Abs("../..")
@@ -62,7 +73,8 @@ func TestScripts(t *testing.T) {
 		Dir:                 "../../testdata/scripts",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("SITE", contact.URL+"/")
+			e.Setenv("SITE", contact)
+			e.Setenv("TICK", ticking)
 			e.Setenv("DEMO", board.URL+"/")
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
 			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
