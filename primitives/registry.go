@@ -65,11 +65,16 @@ func (r *Registry) Records() []*Record {
 	return out
 }
 
+// maxReread bounds how often a read is repeated because the document was
+// replaced under it.
+const maxReread = 3
+
 // Invoke runs the named primitive on p and always returns its result. It is
 // the only place that checks arguments, codes and outputs.
 //
 // args is a JSON object; nil and null are the empty one. Routing members are
-// dropped and camelCase aliases of declared names accepted.
+// dropped and camelCase aliases of declared names accepted. A read whose
+// document is replaced meanwhile is repeated in the new one; what acts is not.
 func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.RawMessage) (res Result) {
 	start := time.Now()
 	res.Primitive = name
@@ -99,6 +104,9 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	out, err := prim.run(ctx, p, args)
+	for n := 0; n < maxReread && !prim.record.Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {
+		out, err = prim.run(ctx, p, args)
+	}
 	if err != nil {
 		res.Err = r.checkedFault(prim.record, err)
 		var f *failed

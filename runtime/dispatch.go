@@ -62,10 +62,6 @@ type invoker struct {
 	job  *job
 }
 
-// maxReread bounds how often a read is repeated because the document was
-// replaced under it.
-const maxReread = 3
-
 // Invoke implements workflow.Invoker.
 func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
 	start := time.Now()
@@ -83,9 +79,6 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
 	r := v.host.opts.Registry.Invoke(ctx, page, name, args)
-	for n := 0; n < maxReread && !record.Acts && r.Err != nil && r.Err.Code == fault.PageNavigated && ctx.Err() == nil; n++ {
-		r = v.host.opts.Registry.Invoke(ctx, page, name, args)
-	}
 	r.Wait = wait
 	r.Duration = time.Since(start)
 	v.host.log.Debug("primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration)

@@ -13,6 +13,10 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
+// maxStateReread bounds how often a projection is read again because the
+// document was replaced under it.
+const maxStateReread = 3
+
 // Modes of actions.site that read state projections.
 const (
 	modeStateRead    = "state_read"
@@ -204,7 +208,7 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 			return nil, nil, err
 		}
 		snap, err := r.readOnce(ctx, page, p, options)
-		if err != nil && err.Code == fault.PageNavigated && n < maxReread && ctx.Err() == nil {
+		if err != nil && err.Code == fault.PageNavigated && n < maxStateReread && ctx.Err() == nil {
 			continue // the new document may have another address, and so another declaration
 		}
 		return p, snap, err

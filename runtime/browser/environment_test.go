@@ -8,6 +8,7 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -188,8 +189,12 @@ func TestAttach(t *testing.T) {
 	address := l.Addr().String()
 	l.Close()
 	_, port, _ := net.SplitHostPort(address)
+	profile, err := os.MkdirTemp("", "attach-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	host := exec.Command(found.Path, "--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-port="+port,
-		"--user-data-dir="+t.TempDir(), "data:text/html,<title>theirs</title>")
+		"--user-data-dir="+profile, "data:text/html,<title>theirs</title>")
 	host.WaitDelay = time.Second
 	if err := host.Start(); err != nil {
 		t.Fatal(err)
@@ -197,6 +202,8 @@ func TestAttach(t *testing.T) {
 	t.Cleanup(func() {
 		host.Process.Kill()
 		host.Wait()
+		// Its child processes end a moment later and write until then.
+		eventually(t, 10*time.Second, "an end of the other browser", func() bool { return os.RemoveAll(profile) == nil })
 	})
 	eventually(t, 30*time.Second, "the browser's port", func() bool {
 		c, err := net.Dial("tcp", address)
