@@ -48,6 +48,8 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	// steps is nil unless the schema has references.
 	steps *stepCounter
+	// shapes is nil when the shape of a value does not decide.
+	shapes *shapes
 }
 
 // Compile checks raw and prepares it. The draft is 2020-12 unless $schema names
@@ -93,6 +95,7 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 	if s.compiled, err = c.Compile(location); err != nil {
 		return nil, compileFault(err)
 	}
+	s.shapes = newShapes(doc)
 	return s, nil
 }
 
@@ -100,11 +103,21 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 // that it is valid. It never fails: an instance that is not JSON, or whose
 // validation exceeds a limit, has a problem at its root.
 func (s *Schema) Validate(instance json.RawMessage) (problems []Problem) {
+	var shape []byte
+	known := false
+	if s.shapes != nil {
+		if shape, known = s.shapes.shape(instance); known && s.shapes.has(shape) {
+			return nil
+		}
+	}
 	v, err := parse(instance)
 	if err != nil {
 		return []Problem{{Keyword: "json", Message: err.Error()}}
 	}
-	return s.ValidateValue(v)
+	if problems = s.ValidateValue(v); known && len(problems) == 0 {
+		s.shapes.add(shape)
+	}
+	return problems
 }
 
 // ValidateValue is Validate for a value that was decoded with json.Number, or

@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+)
+
+// Most schemas of this project ask only for names and types, and most values
+// that are checked against one have the same shape as one before: the answers
+// of one primitive. A shape is a value with its scalars replaced by their kind;
+// a value whose shape passed once passes again, so it is not checked again.
+type shapes struct {
+	strings, numbers bool // the schema looks at these values too, so they belong to the shape
+
+	mu     sync.RWMutex
+	passed map[string]struct{}
+}
+
+const (
+	maxShape  = 16 << 10
+	maxShapes = 64
+)
+
+// newShapes returns nil for a schema with keywords whose outcome a shape does
+// not decide.
+func newShapes(doc any) *shapes {
+	s := &shapes{passed: map[string]struct{}{}}
+	if !s.schema(doc) {
+		return nil
+	}
+	return s
+}
+
+func (s *shapes) schema(doc any) bool {
+	m, ok := doc.(map[string]any)
+	if !ok {
+		_, boolean := doc.(bool)
+		return boolean
+	}
+	for k, v := range m {
+		switch k {
+		case "type", "required", "title", "description", "default", "examples", "$comment", "$ref", "$schema",
+			"minItems", "maxItems", "minProperties", "maxProperties":
+		case "enum", "const", "uniqueItems":
+			s.strings, s.numbers = true, true
+		case "pattern", "minLength", "maxLength":
+			s.strings = true
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+			s.numbers = true
+		case "items", "additionalProperties":
+			if !s.schema(v) {
+				return false
+			}
+		case "properties", "$defs":
+			all, ok := v.(map[string]any)
+			if !ok {
+				return false
+			}
+			for _, sub := range all {
+				if !s.schema(sub) {
+					return false
+				}
+			}
+		case "anyOf", "oneOf", "allOf":
+			all, ok := v.([]any)
+			if !ok {
+				return false
+			}
+			for _, sub := range all {
+				if !s.schema(sub) {
+					return false
+				}
+			}
+		default:
+			if !strings.HasPrefix(k, "x_") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// shape returns the shape of a value; ok is false when it is not JSON or the
+// shape is not worth keeping.
+func (s *shapes) shape(raw []byte) (shape []byte, ok bool) {
+	if !json.Valid(raw) {
+		return nil, false
+	}
+	out := make([]byte, 0, min(len(raw), maxShape))
+	for i := 0; i < len(raw); {
+		if len(out) > maxShape {
+			return nil, false
+		}
+		switch c := raw[i]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			i++
+		case c == '"':
+			end := i + 1
+			for raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end++
+			next := end
+			for next < len(raw) && (raw[next] == ' ' || raw[next] == '\t' || raw[next] == '\n' || raw[next] == '\r') {
+				next++
+			}
+			if s.strings || next < len(raw) && raw[next] == ':' { // a name, or a value that counts
+				out = append(out, raw[i:end]...)
+			} else {
+				out = append(out, 's')
+			}
+			i = end
+		case c == '-' || c >= '0' && c <= '9':
+			end := i
+			for end < len(raw) && strings.IndexByte("+-.eE0123456789", raw[end]) >= 0 {
+				end++
+			}
+			kind, ok := numberKind(raw[i:end])
+			if !ok {
+				return nil, false
+			}
+			if s.numbers {
+				out = append(out, raw[i:end]...)
+			} else {
+				out = append(out, kind)
+			}
+			i = end
+		default: // punctuation, true, false, null
+			out = append(out, c)
+			i++
+		}
+	}
+	return out, true
+}
+
+// numberKind tells integers from other numbers as schemas do: 1.0 is one.
+func numberKind(text []byte) (kind byte, ok bool) {
+	if len(text) > 30 {
+		return 0, false
+	}
+	kind = 'i'
+	fraction := false
+	for _, c := range text {
+		switch {
+		case c == 'e' || c == 'E':
+			return 0, false
+		case c == '.':
+			fraction = true
+		case fraction && c != '0':
+			kind = 'n'
+		}
+	}
+	return kind, true
+}
+
+func (s *shapes) has(shape []byte) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, ok := s.passed[string(shape)]
+	return ok
+}
+
+func (s *shapes) add(shape []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.passed) < maxShapes {
+		s.passed[string(shape)] = struct{}{}
+	}
+}
