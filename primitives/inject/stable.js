@@ -4,7 +4,6 @@
 
 const lately = new WeakMap(); // element -> {rect, at}: where a call saw it last
 const memory = 1000;
-const frameTime = 30;
 
 const same = (a, b) => a.left === b.left && a.top === b.top && a.right === b.right && a.bottom === b.bottom;
 const plain = (rect) => ({ left: rect.left, top: rect.top, right: rect.right, bottom: rect.bottom });
@@ -22,11 +21,8 @@ function moves(animation) {
 /** mayMove says whether there is a sign that the element is moving. */
 function mayMove(node, rect) {
   const before = lately.get(node);
-  const now = performance.now();
-  if (before && now - before.at < memory) {
-    if (!same(before.rect, rect)) return true;
-    if (now - before.at > frameTime) return false; // two samples agree already
-  }
+  // A call looked for signs a moment ago: now two samples agree, or they do not.
+  if (before && performance.now() - before.at < memory) return !same(before.rect, rect);
   const running = documentAnimationsOf(document);
   if (running.length > 0 && running.length <= 200 && running.some(moves)) return true;
   for (let at = node; at; at = flatParentElement(at)) {
