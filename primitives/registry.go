@@ -114,7 +114,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 			return res
 		}
 	}
-	payload, err := json.Marshal(out)
+	payload, err := encode(out)
 	if err == nil {
 		if problems := checks.out.Validate(payload); len(problems) > 0 {
 			err = fmt.Errorf("%s", problems[0])
@@ -127,6 +127,15 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	res.Payload = payload
 	return res
+}
+
+// encode returns an output as JSON. What the page library answered is passed on
+// as it is.
+func encode(out any) (json.RawMessage, error) {
+	if raw, ok := out.(json.RawMessage); ok && json.Valid(raw) {
+		return raw, nil
+	}
+	return json.Marshal(out)
 }
 
 // checkedFault lets only announced codes pass.

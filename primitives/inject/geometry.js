@@ -223,7 +223,7 @@ function pressPoint(node, seen) {
  */
 function measure(node, view, part) {
   const rect = part || rectOf(node);
-  const m = { node, rect, rendered: rendered(node), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false };
+  const m = { node, rect, rendered: rendered(node), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null };
   if (!m.rendered || !(widthOf(rect) > 0 && heightOf(rect) > 0)) {
     m.rendered = false;
     return m;
@@ -265,6 +265,10 @@ function occluder(m, view) {
 
 /** publicVisibility is the visibility object of the dictionary. */
 function publicVisibility(m, view) {
+  return m.shown ||= describeVisibility(m, view); // an answer shows one measure several times
+}
+
+function describeVisibility(m, view) {
   if (!m.rendered) {
     return {
       state: 'not_rendered', rendered: false, visible: false, clickable: false, receives_events: false, fully_visible: false,
