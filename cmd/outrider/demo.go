@@ -35,7 +35,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Show the main job on bundled pages and end",
 		Long: "Start a demo site and the embedded bridge on loopback, launch Chromium, connect to the bridge as a runtime, and let\n" +
-			"an agent's calls run: what the site offers, some of its actions, a call that is refused, one that fails, a picture.\n" +
+			"an agent's calls run: what the site offers, some of its actions, its state and an event when it changes, a call that is refused,\n" +
+			"one that fails, a picture.\n" +
 			"With --json every protocol item is one line on stdout, and nothing else is.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,10 +53,11 @@ func (a *app) demoCommand() *cobra.Command {
 
 // demoCall is one call of the demo's agent and what must come of it.
 type demoCall struct {
-	say  string
-	name string
-	args string
-	code fault.Code // the expected failure; "" for success
+	say   string
+	name  string
+	args  string
+	code  fault.Code // the expected failure; "" for success
+	event string     // name of the dom_event that must follow; "" for none
 }
 
 func site(action, args string) string {
@@ -69,7 +71,10 @@ var demoCalls = []demoCall{
 	{say: "Set labels, one step per label, on one-pixel checkboxes behind styled labels", name: runtime.SiteTool, args: site("board.label_card", `{"title":"Welcome the new pilot","labels":["upkeep","urgent"]}`)},
 	{say: "Choose a member in a shadow-root widget", name: runtime.SiteTool, args: site("board.assign_card", `{"title":"Welcome the new pilot","member":"Ada"}`)},
 	{say: "Write a comment in a frame", name: runtime.SiteTool, args: site("board.comment_card", `{"title":"Welcome the new pilot","text":"Berth 4 is free from noon"}`)},
-	{say: "Move the card", name: runtime.SiteTool, args: site("board.move_card", `{"title":"Welcome the new pilot","to":"doing"}`)},
+	{say: "Read the page as state, in a few bytes", name: runtime.SiteTool, args: `{"mode":"state_summary","projection_name":"board.state","summary_name":"agent_context"}`},
+	{say: "Watch that state from now on", name: runtime.SiteTool, args: `{"mode":"state_watch","projection_name":"board.state","debounce_ms":50}`},
+	{say: "Move the card: the watch tells what changed, unasked", name: runtime.SiteTool, args: site("board.move_card", `{"title":"Welcome the new pilot","to":"doing"}`), event: "state.board.state"},
+	{say: "End the watch", name: runtime.SiteTool, args: `{"mode":"state_watch","projection_name":"board.state","enabled":false}`},
 	{say: "Delete another one and answer the browser's question", name: runtime.SiteTool, args: site("board.delete_card", `{"title":"Sweep the fish market"}`)},
 	{say: "Read the result", name: runtime.SiteTool, args: site("board.list_cards", `{"list":"doing"}`)},
 	{say: "A call without its title is refused before anything happens", name: runtime.SiteTool, args: site("board.add_card", `{"list":"todo"}`), code: fault.InvalidInput},
@@ -88,7 +93,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	} else if err := os.MkdirAll(keep, 0o755); err != nil {
 		return usage("--keep: %w", err)
 	}
-	show := &conversation{app: a, began: time.Now()}
+	show := &conversation{app: a, began: time.Now(), events: make(chan string, 64)}
 
 	siteURL, stopSite, err := serveDemo()
 	if err != nil {
@@ -159,6 +164,9 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		if err := c.check(r); err != nil {
 			return err
 		}
+		if err := show.await(ctx, c); err != nil {
+			return err
+		}
 		if c.name == "browser.screenshot" {
 			path := filepath.Join(keep, "board.png")
 			if _, err := saveImage(r.Output, path); err != nil {
@@ -225,8 +233,31 @@ type conversation struct {
 	app   *app
 	began time.Time
 
-	mu  sync.Mutex
-	log bytes.Buffer
+	mu     sync.Mutex
+	log    bytes.Buffer
+	events chan string // names of the dom_events seen; those beyond its size are not kept
+}
+
+// await returns when the event that call brings has passed the bridge. An event
+// may come before the output of the call that caused it.
+func (c *conversation) await(ctx context.Context, call demoCall) error {
+	if call.event == "" {
+		return nil
+	}
+	late := time.NewTimer(10 * time.Second)
+	defer late.Stop()
+	for {
+		select {
+		case name := <-c.events:
+			if name == call.event {
+				return nil
+			}
+		case <-late.C:
+			return fault.New(fault.HandlerFailed, "the demo's call (%s) was not followed by the event %s within 10 s", call.say, call.event)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 func (c *conversation) say(format string, args ...any) {
@@ -246,6 +277,16 @@ func (c *conversation) item(o hub.Observation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log.Write(append(line, '\n'))
+	var head struct {
+		Type string `json:"type"`
+		Name string `json:"event"`
+	}
+	if json.Unmarshal(o.Item, &head) == nil && head.Type == "dom_event" {
+		select {
+		case c.events <- head.Name:
+		default:
+		}
+	}
 	if c.app.json {
 		fmt.Fprintf(c.app.stdout, "%s\n", line)
 		return
