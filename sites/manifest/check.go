@@ -1,21 +1,29 @@
 package manifest
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
 
 // Check verifies that the live site still matches the map.
 type Check struct {
-	ID                 string
-	Description        string
-	Severity           string // info, minor, major, critical; "" when not declared
+	ID          string
+	Description string
+	Severity    string // info, minor, major, critical; "" when not declared
+	// Setup is what to do first, for checks that somebody asks for. SetupSteps
+	// are its entries that are objects with a type.
 	Setup              json.RawMessage
+	SetupSteps         []ExecutionStep
 	Assertions         []Probe
 	NegativeAssertions []Probe
 	OnFail             *OnFail
 	// Subject is what the check as a whole is about, where it says so.
-	Tool, State, Attachment string
-	Target                  *Target
-	TargetOf                string
-	Extensions              Extensions
+	Tool, State, Attachment    string
+	Tools, States, Attachments []string
+	Target                     *Target
+	TargetOf                   string
+	Extensions                 Extensions
 }
 
 // OnFail says what to do when a check fails.
@@ -34,9 +42,10 @@ func (c *checker) check(o *object) Check {
 		Setup:       o.rawArray("setup"),
 	}
 	k.Tool, k.State, k.Attachment = c.subjects(o, true)
-	c.plural(o, "tools", &c.tools)
-	c.plural(o, "states", &c.states)
-	c.plural(o, "attachments", &c.attachments)
+	k.Tools = c.plural(o, "tools", &c.tools)
+	k.States = c.plural(o, "states", &c.states)
+	k.Attachments = c.plural(o, "attachments", &c.attachments)
+	k.SetupSteps = c.setup(o)
 	if v, ok := o.get("target"); ok {
 		k.Target, k.TargetOf = c.targetOrName(v, true)
 	}
@@ -55,6 +64,37 @@ func (c *checker) check(o *object) Check {
 	})
 	k.Extensions = o.done()
 	return k
+}
+
+// setup reads the entries of setup. It is a plan that nobody runs unasked, so
+// what is odd in it is worth a warning at most; an entry that no runtime could
+// follow is left out of the steps and kept in the text.
+func (c *checker) setup(o *object) []ExecutionStep {
+	v, ok := o.get("setup")
+	if !ok || v.n.kind != kindArray {
+		return nil
+	}
+	quiet := &checker{opts: c.opts, src: c.src, targets: map[string]bool{}}
+	var out []ExecutionStep
+	for _, e := range v.items() {
+		e.c = quiet
+		entry := &object{value: e}
+		if e.n.kind != kindObject || e.n.member("type") == nil {
+			e.c = c
+			e.warn(fault.InvalidValue, "should be a step: an object with a type")
+			continue
+		}
+		var ids names
+		errors := len(quiet.found.errors)
+		step := quiet.executionStep(entry, &ids)
+		if len(quiet.found.errors) > errors {
+			e.c = c
+			e.warn(fault.InvalidValue, "not a step: %s", quiet.found.errors[errors].Message)
+			continue
+		}
+		out = append(out, step)
+	}
+	return out
 }
 
 // plural reads an array of names that must be declared.

@@ -24,15 +24,31 @@ type ExecutionStep struct {
 	Target      *Target
 	Until       *Target
 	Assert      *Probe
-	Value       json.RawMessage
-	ValueFrom   string // name of an argument of the call
-	As          string // name of the result member
+	Value       json.RawMessage // any JSON value; nil when not declared
+	ValueFrom   string          // name of an argument of the call
+	As          string          // name of the result member
 	TimeoutMS   *int
 	RateLimitMS *int
 	Optional    *bool
-	// Raw has every member, also those that only some types use.
-	Raw        json.RawMessage
-	Extensions Extensions
+
+	// What only some types use. Texts are "" and pointers nil when not declared.
+	Key                    string
+	Keys                   []string
+	Text, URL              string
+	URLFrom                string // name of an argument of the call
+	Direction              string // up, down, left, right
+	Option, Label          string
+	Attribute, Property    string
+	State                  string // of wait_for: visible, hidden, ...; not a state of the map
+	Handler, Tool, Signal  string
+	Frame                  string
+	Notes                  string
+	X, Y                   *float64
+	DeltaX, DeltaY, Amount *float64
+	Many, Clear, Submit    *bool
+	Fields, Arguments      json.RawMessage // objects
+	Raw                    json.RawMessage
+	Extensions             Extensions
 }
 
 func (c *checker) execution(o *object) *Execution {
@@ -61,27 +77,27 @@ func (c *checker) executionStep(o *object, ids *names) ExecutionStep {
 	s.Target, s.Until = readObject(o, "target", plain), readObject(o, "until", plain)
 	s.Assert = readObject(o, "assert", func(e *object) *Probe {
 		p := c.probe(e, false)
-		e.get("role")
+		p.Role = e.anyText("role")
 		p.Extensions = e.done()
 		return &p
 	})
 	s.Value, s.ValueFrom, s.As = o.any("value"), o.string("value_from"), o.string("as")
 	s.TimeoutMS, s.RateLimitMS = o.integer("timeout_ms", 0), o.integer("rate_limit_ms", 0)
 	s.Optional = o.bool("optional")
-	for _, text := range []string{"key", "url", "url_from", "text", "direction", "option", "label", "attribute", "property", "state", "handler", "tool", "signal", "frame", "notes"} {
-		o.string(text)
+	for _, text := range []struct {
+		name string
+		into *string
+	}{
+		{"key", &s.Key}, {"url", &s.URL}, {"url_from", &s.URLFrom}, {"text", &s.Text}, {"direction", &s.Direction},
+		{"option", &s.Option}, {"label", &s.Label}, {"attribute", &s.Attribute}, {"property", &s.Property}, {"state", &s.State},
+		{"handler", &s.Handler}, {"tool", &s.Tool}, {"signal", &s.Signal}, {"frame", &s.Frame}, {"notes", &s.Notes},
+	} {
+		*text.into = o.string(text.name)
 	}
-	for _, number := range []string{"x", "y", "delta_x", "delta_y", "amount"} {
-		if v, ok := o.get(number); ok {
-			v.is(kindNumber)
-		}
-	}
-	for _, flag := range []string{"many", "clear", "submit"} {
-		o.bool(flag)
-	}
-	o.oneOrMore("keys")
-	o.rawObject("fields")
-	o.rawObject("arguments")
+	s.X, s.Y = o.float("x"), o.float("y")
+	s.DeltaX, s.DeltaY, s.Amount = o.float("delta_x"), o.float("delta_y"), o.float("amount")
+	s.Many, s.Clear, s.Submit = o.bool("many"), o.bool("clear"), o.bool("submit")
+	s.Keys, s.Fields, s.Arguments = o.oneOrMore("keys"), o.rawObject("fields"), o.rawObject("arguments")
 	s.Extensions = o.done()
 	return s
 }

@@ -54,6 +54,66 @@ func (m *Manifest) Tool(name string) *Tool {
 	return nil
 }
 
+// State returns the state of this name, or nil.
+func (m *Manifest) State(name string) *State {
+	return entry(m.States, func(s *State) bool { return s.Name == name })
+}
+
+// Transition returns the transition of this name, or nil.
+func (m *Manifest) Transition(name string) *Transition {
+	return entry(m.Transitions, func(t *Transition) bool { return t.Name == name })
+}
+
+// Signal returns the signal of this name, or nil.
+func (m *Manifest) Signal(name string) *Signal {
+	return entry(m.Signals, func(s *Signal) bool { return s.Name == name })
+}
+
+// Attachment returns the attachment of this id, or nil.
+func (m *Manifest) Attachment(id string) *Attachment {
+	return entry(m.Attachments, func(a *Attachment) bool { return a.ID == id })
+}
+
+// Check returns the check of this id, or nil.
+func (m *Manifest) Check(id string) *Check {
+	return entry(m.Checks, func(k *Check) bool { return k.ID == id })
+}
+
+func entry[T any](list []T, is func(*T) bool) *T {
+	for i := range list {
+		if is(&list[i]) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// TargetNamed returns the target that a name means where a target may be named
+// instead of spelled out: that of the tool, the signal or the attachment of
+// this name, or of a diagnostic, as NAME or STATE.NAME. The first that declares
+// one counts, in this order; nil when none does.
+func (m *Manifest) TargetNamed(name string) *Target {
+	if t := m.Tool(name); t != nil && t.Target != nil {
+		return t.Target
+	}
+	if s := m.Signal(name); s != nil && s.Target != nil {
+		return s.Target
+	}
+	if a := m.Attachment(name); a != nil && a.Target != nil {
+		return a.Target
+	}
+	for i := range m.States {
+		s := &m.States[i]
+		for j := range s.Diagnostics {
+			d := &s.Diagnostics[j]
+			if d.Target != nil && d.Name != "" && (d.Name == name || s.Name+"."+d.Name == name) {
+				return d.Target
+			}
+		}
+	}
+	return nil
+}
+
 // Surface says where a map applies. It is metadata, not authority: a page is
 // matched by the folder of its map.
 type Surface struct {

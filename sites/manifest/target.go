@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -42,11 +43,16 @@ func (t *Target) Candidates() []string {
 
 // Source holds hints for review and repair. Nothing in it is executed.
 type Source struct {
-	Files      []string
-	Symbols    []string
-	Selectors  []string
-	Component  string
-	Extensions Extensions
+	Files     []string
+	Symbols   []string
+	Selectors []string
+	Component string
+	// Scope, ItemSelector and Fields are what tools with a state_machine are
+	// bound to: the arguments of one extraction. nil and "" when not declared.
+	Scope        json.RawMessage
+	ItemSelector json.RawMessage
+	Fields       json.RawMessage
+	Extensions   Extensions
 }
 
 // lifecycleStates may stand where a state is named: every attachment has them.
@@ -143,10 +149,7 @@ func (c *checker) source(o *object) *Source {
 		Selectors: o.selectors("selectors"),
 		Component: o.string("component"),
 	}
-	// Some tools bind to these; they are hints here.
-	o.get("scope")
-	o.get("item_selector")
-	o.get("fields")
+	s.Scope, s.ItemSelector, s.Fields = o.any("scope"), o.any("item_selector"), o.any("fields")
 	o.get("notes")
 	s.Extensions = o.done()
 	return s
@@ -162,6 +165,7 @@ type Probe struct {
 	// meant instead of one of its own.
 	TargetOf   string
 	Selectors  []string // selector and selectors, where no target is spelled out
+	Role       string   // of the assert of an execution step
 	Tool       string
 	State      string
 	Attachment string

@@ -250,6 +250,30 @@ func (o *object) integer(name string, least int) *int {
 	})
 }
 
+// float returns a number, nil when it is not declared or no number.
+func (o *object) float(name string) *float64 {
+	return read(o, name, func(v value) *float64 {
+		if !v.is(kindNumber) {
+			return nil
+		}
+		f, err := strconv.ParseFloat(string(v.raw()), 64)
+		if err != nil {
+			return nil // beyond what a double holds, such as 1e999
+		}
+		return &f
+	})
+}
+
+// anyText returns a member that is a string; any other value is passed over.
+func (o *object) anyText(name string) string {
+	return read(o, name, func(v value) string {
+		if v.n.kind != kindString {
+			return ""
+		}
+		return v.text()
+	})
+}
+
 // rawObject returns a member that must be an object and is handed on as it is.
 func (o *object) rawObject(name string) json.RawMessage {
 	return read(o, name, func(v value) json.RawMessage {
