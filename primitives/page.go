@@ -83,12 +83,18 @@ type Page interface {
 	// names, and returns its handle; target_not_found when the node is gone.
 	KeepNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
 
+	// Refs is what the tab remembers of the refs of its elements, the same value
+	// for as long as the tab lives.
+	Refs() *Refs
+
 	// Tab describes the tab itself without asking the page.
 	Tab() TabInfo
 
 	// Peer returns another tab of the same runtime by its tab id; tab_closed
 	// when there is none.
 	Peer(tabID int) (Page, error)
+
+	ObservedPage
 }
 
 // FrameInfo describes one frame.

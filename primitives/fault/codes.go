@@ -100,6 +100,7 @@ const (
 	InvalidArguments        Code = "invalid_arguments"
 	FrameNotFound           Code = "frame_not_found"
 	FrameCrossOrigin        Code = "frame_cross_origin"
+	ElementStale            Code = "element_stale"
 	TargetNotActionable     Code = "target_not_actionable"
 	TargetObscured          Code = "target_obscured"
 	TargetNotFocusable      Code = "target_not_focusable"
@@ -269,6 +270,7 @@ var specs = []Spec{
 	{InvalidArguments, groupPrimitive, "the arguments are well formed but name nothing usable", Major, true, RetryNever},
 	{FrameNotFound, groupPrimitive, "the frame selector matches no frame", Major, true, RetryFresh},
 	{FrameCrossOrigin, groupPrimitive, "the frame cannot be reached", Major, true, RetryFresh},
+	{ElementStale, groupPrimitive, "the ref names an element that is not there any more, or that this tab never named; evidence says why", Major, true, RetryFresh},
 	{TargetNotActionable, groupPrimitive, "the element exists but a press would not reach it", Major, true, RetryFresh},
 	{TargetObscured, groupPrimitive, "the point belongs to another element", Major, true, RetryFresh},
 	{TargetNotFocusable, groupPrimitive, "the element cannot take the focus", Major, true, RetryNever},

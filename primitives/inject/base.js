@@ -21,14 +21,15 @@ class Raw {
 const questions = Object.create(null);
 
 function accept(value) {
-  if (value instanceof Raw) return '{"ok":true,"value":' + value.json + '}';
+  const head = '{"ok":true' + refsTold() + ',"value":';
+  if (value instanceof Raw) return head + value.json + '}';
   const json = JSON.stringify(value);
-  return '{"ok":true,"value":' + (json === undefined ? 'null' : json) + '}';
+  return head + (json === undefined ? 'null' : json) + '}';
 }
 
 function refuse(error) {
   if (error instanceof Fault) {
-    return JSON.stringify({ ok: false, code: error.code, message: error.message, evidence: error.evidence });
+    return '{"ok":false' + refsTold() + ',' + JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1);
   }
   return JSON.stringify({
     ok: false, code: 'internal', message: 'the page library failed',

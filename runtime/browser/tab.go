@@ -42,12 +42,17 @@ type Tab struct {
 	restarting bool
 	change     broadcast // any of the above changed
 
+	refs primitives.Refs
+
 	// suspect: a call ran out of time and nothing was heard since.
 	suspect atomic.Bool
 	// asking: see refreshInfo.
 	asking atomic.Bool
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
+
+	net     traffic
+	console console
 }
 
 // life ends when the page behind a tab does.
@@ -224,6 +229,20 @@ func (t *Tab) Tab() primitives.TabInfo {
 	info := t.identity
 	info.Title = t.title
 	return info
+}
+
+// Refs implements primitives.Page.
+func (t *Tab) Refs() *primitives.Refs { return &t.refs }
+
+// refFrame is the name under which refs know a frame: the main frame has none,
+// since its id changes when it moves between processes.
+func (t *Tab) refFrame(id primitives.FrameID) primitives.FrameID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id == t.main {
+		return ""
+	}
+	return id
 }
 
 // Peer implements primitives.Page.

@@ -145,7 +145,28 @@ func (t *Tab) Call(ctx context.Context, frame primitives.FrameID, fn string, arg
 	if err != nil {
 		return t.b.explain(err, "calling "+fn)
 	}
+	if next := refsGiven(answer); next > 0 {
+		t.refs.Given(t.refFrame(frame), next)
+	}
 	return decodeAnswer(fn, answer, out)
+}
+
+// refsGiven reads how far the refs of a document have come, 0 when the answer
+// gave none. It stands at the beginning of the answer.
+func refsGiven(remote []byte) int {
+	value := member(remote, "value")
+	for _, head := range []string{`"{\"ok\":true,\"refs\":`, `"{\"ok\":false,\"refs\":`} {
+		if rest, ok := bytes.CutPrefix(value, []byte(head)); ok {
+			digits := rest[:min(len(rest), 16)]
+			if end := bytes.IndexByte(digits, ','); end > 0 {
+				n, err := strconv.Atoi(string(digits[:end]))
+				if err == nil && n > 0 {
+					return n
+				}
+			}
+		}
+	}
+	return 0
 }
 
 // callFunction runs in our world. It is strict so that nothing it calls can
@@ -235,7 +256,8 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 			if w, err = t.makeWorld(ctx, p); err != nil {
 				return nil, err
 			}
-			calls, err = t.b.c.start(ctx, installCommand(p.s, w), make(w.token).command(p.s, w))
+			prefix, from := t.refs.Begin(t.refFrame(p.id))
+			calls, err = t.b.c.start(ctx, installCommand(p.s, w, prefix, from), make(w.token).command(p.s, w))
 			if err == nil {
 				install, calls = calls[0], calls[1:]
 			}
@@ -439,15 +461,19 @@ func (t *Tab) makeWorld(ctx context.Context, p place) (*world, error) {
 }
 
 // installCommand installs the page library, which does nothing where it is
-// installed already, and sets the token.
-func installCommand(s *session, w *world) command {
+// installed already, sets the token, and says where the refs of this document
+// begin.
+func installCommand(s *session, w *world, refPrefix string, refFrom int) command {
 	source := library()
 	b := make([]byte, 0, len(source)+192)
 	b = append(b, `{"expression":"`...)
 	b = append(b, source...)
 	b = append(b, `;globalThis.outriderWorld='`...)
 	b = append(b, w.token...)
-	b = append(b, `'","returnByValue":true,"silent":true,"contextId":`...)
+	b = append(b, `';globalThis.outrider.numberRefs('`...)
+	b = append(b, refPrefix...)
+	b = strconv.AppendInt(append(b, `',`...), int64(refFrom), 10)
+	b = append(b, `)","returnByValue":true,"silent":true,"contextId":`...)
 	b = strconv.AppendInt(b, int64(w.context), 10)
 	return command{session: s.id, method: "Runtime.evaluate", params: append(b, '}')}
 }

@@ -1,0 +1,115 @@
+package primitives
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Refs is what a tab remembers of the refs that were given to its elements. A
+// ref is short ("e12" in the main frame, "f3e7" in another), names one element
+// for as long as its document lives, and is never given twice in a tab: a
+// document goes on counting where the one before it in the frame ended.
+//
+// The page library gives the refs and keeps the elements; this is the side that
+// knows the frames. The zero value is ready. It is safe for concurrent use.
+type Refs struct {
+	mu     sync.Mutex
+	frames []refFrame // by number; the main frame is 0
+	byID   map[FrameID]int
+}
+
+type refFrame struct {
+	id   FrameID
+	next int
+}
+
+// mainRefs is the number of the main frame, whatever id it has just now.
+const mainRefs = 0
+
+func (r *Refs) number(frame FrameID) int {
+	if len(r.frames) == 0 {
+		r.frames = []refFrame{{next: 1}}
+		r.byID = map[FrameID]int{"": mainRefs}
+	}
+	n, ok := r.byID[frame]
+	if !ok {
+		n = len(r.frames)
+		r.frames = append(r.frames, refFrame{id: frame, next: 1})
+		r.byID[frame] = n
+	}
+	return n
+}
+
+// Begin returns how the refs of a new document begin: the prefix of its frame
+// and the first number. The empty id is the main frame.
+func (r *Refs) Begin(frame FrameID) (prefix string, from int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.number(frame)
+	if n != mainRefs {
+		prefix = "f" + strconv.Itoa(n)
+	}
+	return prefix, r.frames[n].next
+}
+
+// Given notes that all numbers of a frame below next may be in use.
+func (r *Refs) Given(frame FrameID, next int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.number(frame)
+	r.frames[n].next = max(r.frames[n].next, next)
+}
+
+var refForm = regexp.MustCompile(`^(?:f([1-9][0-9]{0,8}))?e[1-9][0-9]{0,14}$`)
+
+// Frame returns the frame in which ref was given; the empty id is the main
+// frame. A ref that no frame of this tab can have given is element_stale.
+func (r *Refs) Frame(ref string) (FrameID, error) {
+	m := refForm.FindStringSubmatch(ref)
+	if m == nil {
+		return "", staleRef(ref, "unknown", "this is not a ref: refs look like e12 or f3e7")
+	}
+	if m[1] == "" {
+		return "", nil
+	}
+	n, err := strconv.Atoi(m[1])
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || n >= len(r.frames) {
+		return "", staleRef(ref, "unknown", "no frame of this tab has given this ref")
+	}
+	return r.frames[n].id, nil
+}
+
+func staleRef(ref, reason, message string) *fault.Error {
+	return fault.New(fault.ElementStale, "%s", message).With("ref", cutRunes(ref, 40)).With("reason", reason).
+		Next("take a new page.snapshot")
+}
+
+// placeOfRef is the document in which ref was given, with its place in the
+// viewport of the tab. Whether the element is still there is for the page
+// library to say: see elementOfRef in inject/refs.js. A frame that is gone is
+// element_stale.
+func placeOfRef(ctx context.Context, p Page, ref string) (place, error) {
+	frame, err := p.Refs().Frame(ref)
+	if err != nil || frame == "" {
+		return place{}, err
+	}
+	at, err := placeOf(ctx, p, frame)
+	if err != nil {
+		return place{}, goneWithFrame(ref, err)
+	}
+	return at, nil
+}
+
+func goneWithFrame(ref string, err error) error {
+	switch fault.CodeOf(err) {
+	case fault.FrameNotFound, fault.TargetNotFound, fault.FrameCrossOrigin:
+		return staleRef(ref, "frame_removed", "the frame in which the ref was given is gone")
+	}
+	return err
+}
