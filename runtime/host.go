@@ -13,6 +13,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
 )
@@ -37,6 +38,9 @@ type Options struct {
 	// Pacing is the least distance between the starts of two human-visible
 	// actions on one tab. Default 0.
 	Pacing time.Duration
+	// Quirks are the behaviours of the upstream extension to keep to. Default:
+	// none, the strict profile.
+	Quirks quirks.Set
 
 	Version string
 	Device  string

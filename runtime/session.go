@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // sessionPage gives handlers the runtime's side of a tab beside its page.
@@ -11,6 +12,9 @@ type sessionPage struct {
 	primitives.Page
 	session session
 }
+
+// Quirks says which quirks hold: see primitives.QuirksOf.
+func (p sessionPage) Quirks() quirks.Set { return p.session.host.opts.Quirks }
 
 // Session implements primitives.SessionPage.
 func (p sessionPage) Session() primitives.Session { return p.session }

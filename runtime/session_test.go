@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -23,13 +24,31 @@ import (
 type hostCase struct {
 	About string `json:"about"`
 	Calls []struct {
-		Name     string          `json:"name"`
-		Args     json.RawMessage `json:"args"`
-		Expect   any             `json:"expect"` // subset of the payload
-		Error    string          `json:"error"`
-		Evidence any             `json:"evidence"` // subset of the error's evidence
-		Then     string          `json:"then"`     // expression in the page's own world that must be true
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+		hostOutcome
+		// Extension is what comes of it in the extension profile, in place of
+		// the members above. A page with one is walked in both profiles.
+		Extension *hostOutcome `json:"extension"`
+		// Profile, when given, is the only profile in which the call is made.
+		Profile string `json:"profile"`
 	} `json:"calls"`
+}
+
+type hostOutcome struct {
+	Expect   any    `json:"expect"` // subset of the payload
+	Error    string `json:"error"`
+	Evidence any    `json:"evidence"` // subset of the error's evidence
+	Then     string `json:"then"`     // expression in the page's own world that must be true
+}
+
+func (c hostCase) profiles() []string {
+	for _, call := range c.Calls {
+		if call.Extension != nil || call.Profile != "" {
+			return []string{quirks.StrictProfile, quirks.ExtensionProfile}
+		}
+	}
+	return []string{quirks.StrictProfile}
 }
 
 var hostScript = regexp.MustCompile(`(?s)<script type="application/json" id="expect-host">(.*?)</script>`)
@@ -70,37 +89,55 @@ func TestSessionPages(t *testing.T) {
 			if c.About == "" || len(c.Calls) == 0 {
 				t.Fatal("the expectation says nothing")
 			}
-			h := open(t, runtime.Options{Open: []string{s.URL + "/" + rel}})
-			for i, call := range c.Calls {
-				at := fmt.Sprintf("call %d, %s with %s", i+1, call.Name, call.Args)
-				r := do(t, h, call.Name, string(call.Args), 20*time.Second)
-				if got := fault.CodeOf(r.Err); string(got) != call.Error {
-					t.Errorf("%s: got error %q, want %q: %v %.600s", at, got, call.Error, r.Err, r.Output)
-					continue
-				}
-				var evidence any
-				if r.Err != nil {
-					evidence = decoded(t, r.Err.Evidence)
-				}
-				if diff := missing(call.Evidence, evidence); diff != "" {
-					t.Errorf("%s: evidence %s", at, diff)
-				}
-				if r.Err == nil {
-					if diff := missing(call.Expect, any(value(t, r))); diff != "" {
-						t.Errorf("%s: %s\n\tin %.1000s", at, diff, r.Output)
-					}
-				}
-				if call.Then != "" {
-					args, _ := json.Marshal(map[string]string{"source": "return (" + call.Then + ")"})
-					if v := value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second)); v["result"] != true {
-						t.Errorf("%s: then %s is %v", at, call.Then, v["result"])
-					}
-				}
+			for _, profile := range c.profiles() {
+				runHostCase(t, c, s.URL+"/"+rel, profile)
 			}
 		})
 	}
 	if found == 0 {
 		t.Error("found no page: the test does not see the table")
+	}
+}
+
+func runHostCase(t *testing.T, c hostCase, url, profile string) {
+	t.Helper()
+	set, ok := quirks.Profile(profile)
+	if !ok {
+		t.Fatalf("there is no profile %q", profile)
+	}
+	h := open(t, runtime.Options{Open: []string{url}, Quirks: set})
+	for i, call := range c.Calls {
+		if call.Profile != "" && call.Profile != profile {
+			continue
+		}
+		want := call.hostOutcome
+		if call.Extension != nil && profile == quirks.ExtensionProfile {
+			want = *call.Extension
+		}
+		at := fmt.Sprintf("%s: call %d, %s with %s", profile, i+1, call.Name, call.Args)
+		r := do(t, h, call.Name, string(call.Args), 20*time.Second)
+		if got := fault.CodeOf(r.Err); string(got) != want.Error {
+			t.Errorf("%s: got error %q, want %q: %v %.600s", at, got, want.Error, r.Err, r.Output)
+			continue
+		}
+		var evidence any
+		if r.Err != nil {
+			evidence = decoded(t, r.Err.Evidence)
+		}
+		if diff := missing(want.Evidence, evidence); diff != "" {
+			t.Errorf("%s: evidence %s", at, diff)
+		}
+		if r.Err == nil {
+			if diff := missing(want.Expect, any(value(t, r))); diff != "" {
+				t.Errorf("%s: %s\n\tin %.1000s", at, diff, r.Output)
+			}
+		}
+		if want.Then != "" {
+			args, _ := json.Marshal(map[string]string{"source": "return (" + want.Then + ")"})
+			if v := value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second)); v["result"] != true {
+				t.Errorf("%s: then %s is %v", at, want.Then, v["result"])
+			}
+		}
 	}
 }
 

@@ -175,7 +175,7 @@ func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *site
 		return Reply{Err: err}
 	}
 	outcome := program.Run(ctx, v, workflow.RunOptions{
-		Action: action, Input: arguments, ChecksPostcondition: true,
+		Action: action, Input: arguments, ChecksPostcondition: true, Quirks: h.opts.Quirks,
 		OnStep: func(id, primitive string) {
 			v.job.progress(Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},

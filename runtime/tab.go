@@ -113,7 +113,7 @@ func (t *Tab) livePage(ctx context.Context) (primitives.Page, error) {
 		t.mu.Unlock()
 		if page != nil {
 			if !ended(page) {
-				return page, nil
+				return primitives.WithQuirks(page, t.host.opts.Quirks), nil
 			}
 			t.detach(page)
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -17,13 +18,16 @@ type arguments struct {
 	selectors []string
 }
 
-func (a *arguments) eval(ctx context.Context, in expr.Input) (json.RawMessage, error) {
+func (a *arguments) eval(ctx context.Context, in expr.Input, set quirks.Set) (json.RawMessage, error) {
 	if a == nil {
 		return json.RawMessage("{}"), nil
 	}
 	v, _, err := a.template.Eval(ctx, in, expr.Limits{OutputBytes: maxSlotBytes})
 	if err != nil {
 		return nil, err
+	}
+	if set.Has(quirks.BlankSelector) {
+		return v, nil
 	}
 	for _, p := range a.selectors {
 		if err := checkSelector(v, p); err != nil {

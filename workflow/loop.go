@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // loop runs a step with for_each. Its result has items and no output.
@@ -61,11 +62,11 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 		if r.ctx.Err() != nil {
 			return nil
 		}
-		args, err := s.args.eval(r.ctx, r.scopeOf(jsonNull, indexJSON(i)))
+		args, err := s.args.eval(r.ctx, r.scopeOf(jsonNull, indexJSON(i)), r.opts.Quirks)
 		if err != nil {
 			return fail(failureOf(err))
 		}
-		last = resultOf(r.inv.Invoke(r.ctx, s.primitive, args))
+		last = r.resultOf(r.inv.Invoke(r.ctx, s.primitive, args))
 		attempts = append(attempts, last)
 		// The condition reads the attempt under the step's own id.
 		if err := r.store(s, sum, last); err != nil {
@@ -85,7 +86,7 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 			if end := r.conclude(s, sum, last.withAttempts(attempts)); end != nil {
 				return end
 			}
-			if last.ok || r.opts.FatalSettle {
+			if last.ok || r.opts.Quirks.Has(quirks.FatalSettle) {
 				sum.Settle, _ = r.settle(s)
 			}
 			return nil
@@ -93,11 +94,11 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 		if s.afterEach == nil || i == min(s.maxAttempts, MaxAttempts)-1 {
 			continue
 		}
-		a, err := s.afterEach.args.eval(r.ctx, r.scope())
+		a, err := s.afterEach.args.eval(r.ctx, r.scope(), r.opts.Quirks)
 		if err != nil {
 			return fail(failureOf(err))
 		}
-		between := resultOf(r.inv.Invoke(r.ctx, s.afterEach.primitive, a))
+		between := r.resultOf(r.inv.Invoke(r.ctx, s.afterEach.primitive, a))
 		attempts = append(attempts, between)
 		if !between.ok && !s.goOn {
 			res := last.withAttempts(attempts)

@@ -42,6 +42,13 @@ var waitPrimitives = []string{
 	"overlay.menu.hide", "overlay.menu.show",
 }
 
+// toolOnly are the primitives that the extension offers as tools and refuses
+// as steps: see quirks.ToolOnlyNames.
+var toolOnly = []string{
+	"browser.extract_elements", "browser.run_javascript", "debug.run_javascript", "runtime.agent.memory_clear",
+	"runtime.configure_pacing", "runtime.session.log", "storage.import_bundle", "storage.list",
+}
+
 // Program is a checked workflow.
 type Program struct {
 	steps         []step
@@ -108,6 +115,8 @@ type wait struct {
 type settle struct {
 	delay   time.Duration
 	locator *arguments
-	state   string
-	timeout json.RawMessage // milliseconds, as written
+	// verbatim is the locator as written, slots included.
+	verbatim json.RawMessage
+	state    string
+	timeout  json.RawMessage // milliseconds, as written
 }

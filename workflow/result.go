@@ -6,6 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // result is what a later expression sees under steps.<id>.
@@ -52,6 +53,31 @@ func (res result) withAttempts(attempts []result) result {
 
 // failed is the result of a step that got no answer from a primitive.
 func failed(f *failure) result { return result{failure: f} }
+
+// resultOf turns the answer of a primitive into a step result, as the profile
+// has it.
+func (r *run) resultOf(res primitives.Result) result {
+	if r.opts.Quirks.Has(quirks.SwallowedStepFailure) && swallowed(res) {
+		return result{ok: true, tail: append([]byte(`,"output":`), res.Envelope()...)}
+	}
+	return resultOf(res)
+}
+
+// swallowed says whether the extension takes this answer of a primitive for a
+// success: it looks only at whether the primitive answered at all, not at what.
+func swallowed(res primitives.Result) bool {
+	if res.Err == nil || len(res.Payload) > 0 {
+		return res.Flat // its payload may say ok:false
+	}
+	switch code := res.Err.Code; code {
+	case fault.UnknownAction, fault.HandlerFailed, fault.BackgroundActionFailed:
+		return false
+	case fault.Timeout, fault.CapabilityUnavailable:
+		return !res.Flat
+	default:
+		return !res.Flat && !fault.Universal(code)
+	}
+}
 
 // resultOf turns the answer of a primitive into a step result, in the form of
 // primitives.Result.Step. A flat payload that reports its own failure fails

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -28,12 +30,10 @@ type RunOptions struct {
 	// OnStep, when not nil, hears of each step before it starts, skipped ones
 	// included. It must not block.
 	OnStep func(stepID, primitive string)
-	// FatalSettle is the behaviour of the Chrome extension: a plain step whose
-	// settle_after is not met fails unless on_error is continue, and
-	// settle_after is also waited for after a failure that on_error allows.
-	// Without it settle_after follows only success and is pacing, as schema v1
-	// says: a timeout is noted in the summary of the step and nothing else.
-	FatalSettle bool
+	// Quirks are the behaviours of the Chrome extension to keep to. Without
+	// any, settle_after follows only success and is pacing, as schema v1 says: a
+	// timeout is noted in the summary of the step and nothing else.
+	Quirks quirks.Set
 	// ChecksPostcondition promises that the caller checks Program.Postcondition
 	// once the run has succeeded. Without it a program that declares one is
 	// refused before its first step: an action whose effect nobody verifies must
@@ -88,6 +88,13 @@ func (p *Program) Run(ctx context.Context, inv Invoker, opts RunOptions) Outcome
 	}
 	if opts.Sleep == nil {
 		opts.Sleep = sleep
+	}
+	if opts.Quirks.Has(quirks.ToolOnlyNames) {
+		for _, name := range p.Primitives() {
+			if slices.Contains(toolOnly, name) {
+				return Outcome{Err: fault.New(fault.InvalidWorkflow, "%s is not a primitive of the extension's dictionary", name).With("primitive", name)}
+			}
+		}
 	}
 	r := &run{
 		ctx: ctx, program: p, inv: inv, opts: opts,
@@ -196,11 +203,11 @@ var slotLimits = expr.Limits{OutputBytes: maxSlotBytes}
 
 // invoke evaluates args in scope and runs one primitive.
 func (r *run) invoke(primitive string, args *arguments, scope expr.Input) result {
-	a, err := args.eval(r.ctx, scope)
+	a, err := args.eval(r.ctx, scope, r.opts.Quirks)
 	if err != nil {
 		return failed(failureOf(err))
 	}
-	return resultOf(r.inv.Invoke(r.ctx, primitive, a))
+	return r.resultOf(r.inv.Invoke(r.ctx, primitive, a))
 }
 
 // conclude keeps the result of a step and returns the error that ends the

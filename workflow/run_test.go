@@ -11,6 +11,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/workflow"
 )
@@ -256,7 +257,11 @@ func TestSettle(t *testing.T) {
 				tt.page = &page{}
 			}
 			var slept []time.Duration
-			out := compile(t, tt.steps, "").Run(t.Context(), tt.page, workflow.RunOptions{Input: json.RawMessage(input), FatalSettle: tt.fatal, Sleep: func(_ context.Context, d time.Duration) error {
+			var set quirks.Set
+			if tt.fatal {
+				set = quirks.Of(quirks.FatalSettle)
+			}
+			out := compile(t, tt.steps, "").Run(t.Context(), tt.page, workflow.RunOptions{Input: json.RawMessage(input), Quirks: set, Sleep: func(_ context.Context, d time.Duration) error {
 				slept = append(slept, d)
 				return nil
 			}})

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
 // settlePlain waits for settle_after of a plain step.
 func (r *run) settlePlain(s *step, sum *StepSummary) *fault.Error {
-	if s.settle == nil || r.ctx.Err() != nil || !sum.OK && !r.opts.FatalSettle {
+	if s.settle == nil || r.ctx.Err() != nil || !sum.OK && !r.opts.Quirks.Has(quirks.FatalSettle) {
 		return nil
 	}
 	var err error
@@ -20,7 +21,7 @@ func (r *run) settlePlain(s *step, sum *StepSummary) *fault.Error {
 		// is no matter of pacing.
 		return r.conclude(s, sum, failed(failureOf(err)))
 	}
-	if sum.Settle == nil || sum.Settle.OK || !r.opts.FatalSettle || s.goOn {
+	if sum.Settle == nil || sum.Settle.OK || !r.opts.Quirks.Has(quirks.FatalSettle) || s.goOn {
 		return nil
 	}
 	return r.conclude(s, sum, failed(settleTimeout(s, sum.Settle)))
@@ -39,7 +40,10 @@ func (r *run) settle(s *step) (*Settle, error) {
 		}
 		return out, nil
 	}
-	locator, err := s.settle.locator.eval(r.ctx, r.scope())
+	locator, err := s.settle.verbatim, error(nil)
+	if !r.opts.Quirks.Has(quirks.VerbatimSettle) {
+		locator, err = s.settle.locator.eval(r.ctx, r.scope(), r.opts.Quirks)
+	}
 	if err != nil {
 		return &Settle{Mode: "locator", Reason: string(fault.CodeOf(err))}, err
 	}
@@ -54,7 +58,7 @@ func (r *run) settle(s *step) (*Settle, error) {
 	args := append([]byte(`{"locator":`), locator...)
 	args = append(append(args, `,"state":`...), state...)
 	args = append(append(args, `,"timeout_ms":`...), timeout...)
-	res := resultOf(r.inv.Invoke(r.ctx, settlePrimitive, append(args, '}')))
+	res := r.resultOf(r.inv.Invoke(r.ctx, settlePrimitive, append(args, '}')))
 	out := &Settle{OK: res.ok, Mode: "locator"}
 	if !res.ok {
 		out.Reason = string(res.failure.code)

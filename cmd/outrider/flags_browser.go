@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -37,7 +38,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
 	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
-	f.StringVar(&b.profile, "profile", "strict", "strict; the extension profile does not exist yet")
+	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
@@ -50,8 +51,9 @@ var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`
 // engine in it after the host.
 func (a *app) runtimeOptions() (runtime.Options, error) {
 	b := &a.browser
-	if b.profile != "strict" {
-		return runtime.Options{}, usage("--profile is %q: only strict exists in this version", b.profile)
+	profile, ok := quirks.Profile(b.profile)
+	if !ok {
+		return runtime.Options{}, usage("--profile is %q: expected strict or extension", b.profile)
 	}
 	options := browser.Options{
 		Path: b.path, Headed: b.headed, Attach: b.attach, UserDataDir: b.userDataDir,
@@ -84,7 +86,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	}
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps,
-		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: b.pacing,
+		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: b.pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log,
 	}, nil
 }

@@ -37,12 +37,20 @@ function refuse(error) {
   });
 }
 
+/** The quirks of the profile (package quirks), told with each call that has some. */
+let quirks = new Set();
+
+/** quirk says whether the upstream behaviour of this name is asked for. */
+const quirk = (name) => quirks.has(name);
+
 function outrider(name, json) {
   let answer;
   try {
     const question = questions[name];
     if (!question) throw new Fault('internal', 'the page library has no such function', { name });
-    answer = question(json ? JSON.parse(json) : {});
+    const args = json ? JSON.parse(json) : {};
+    if (args.quirks) quirks = new Set(args.quirks);
+    answer = question(args);
     if (!(answer instanceof Promise)) return accept(answer);
   } catch (error) {
     return refuse(error);

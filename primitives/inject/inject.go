@@ -39,7 +39,7 @@
 //
 // # Shared helpers
 //
-//	base.js       Fault, Raw, questions, keep, element, elementOf
+//	base.js       Fault, Raw, questions, quirk(name), keep, element, elementOf
 //	dom.js        parentOf, parentElementOf, flatParent, textOf, attributeOf, matches, closest, queryIn,
 //	              rectOf, styleOf, tagOf, contains, bodyOf, activeElement, protoGet, protoSet, utf8Length
 //	words.js      norm, contains words: hasText, cut

@@ -8,7 +8,7 @@ function hasText(node, needle, equal) {
   const parts = [textOf(node), attributeOf(node, 'aria-label'), attributeOf(node, 'title'), attributeOf(node, 'value')].filter(Boolean);
   const whole = norm(parts.join(' '));
   if (!equal) return whole.includes(needle);
-  return whole === needle || parts.some((part) => norm(part) === needle);
+  return whole === needle || !quirk('joined_text_equals') && parts.some((part) => norm(part) === needle);
 }
 
 /** retargeted maps identity matches to their controls. */
@@ -37,7 +37,7 @@ function retargeted(nodes, retarget) {
 function locate(locator) {
   const trace = {};
   let nodes;
-  if (locator.selector === undefined || locator.selector === null) {
+  if (locator.selector === undefined || locator.selector === null || quirk('blank_selector') && norm(locator.selector) === '') {
     nodes = locator.pierce ? queryParts(document, defaultCandidates, true).nodes : queryIn(document, defaultCandidates);
   } else {
     const result = queryParts(document, String(locator.selector), locator.pierce === true);

@@ -3,6 +3,7 @@
 
 /** splitSelector cuts a selector list at commas outside strings, brackets and comments. */
 function splitSelector(list) {
+  if (quirk('comma_split')) return list.split(',').map((part) => part.trim()).filter((part) => part !== '');
   const parts = [];
   let depth = 0;
   let start = 0;
@@ -59,7 +60,7 @@ function queryPart(root, part, pierce) {
  */
 function queryParts(root, list, pierce) {
   const parts = splitSelector(list);
-  if (parts.length === 0) throw new Fault('invalid_selector', 'the selector is blank', { selector: cut(list, 500) });
+  if (parts.length === 0 && !quirk('comma_split')) throw new Fault('invalid_selector', 'the selector is blank', { selector: cut(list, 500) });
   const counts = [];
   const found = new Set();
   for (const part of parts) {
@@ -67,7 +68,7 @@ function queryParts(root, list, pierce) {
     counts.push({ selector: cut(part, 200), count: nodes ? nodes.length : null });
     if (nodes) for (const node of nodes) found.add(node);
   }
-  if (counts.every((c) => c.count === null)) {
+  if (counts.every((c) => c.count === null) && !quirk('comma_split')) {
     throw new Fault('invalid_selector', 'the selector does not parse', { selector: cut(list, 500), part: counts[0].selector });
   }
   return { nodes: [...found], counts };

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
@@ -47,6 +48,46 @@ type pageCall struct {
 	Evidence any             `json:"evidence"` // subset of the error's evidence
 	Then     string          `json:"then"`     // expression in the page's world that must be true
 	Save     string          `json:"save"`     // name under which the payload is kept
+
+	// Extension is what comes of the call in the extension profile; it takes the
+	// place of Expect, Error, Evidence and Then. A page with one such call is
+	// walked twice, once in each profile.
+	Extension *pageOutcome `json:"extension"`
+	// Profile, when given, is the only profile in which the call is made.
+	Profile string `json:"profile"`
+}
+
+type pageOutcome struct {
+	Expect   any    `json:"expect"`
+	Error    string `json:"error"`
+	Evidence any    `json:"evidence"`
+	Then     string `json:"then"`
+}
+
+// profiles lists the profiles in which the page is walked.
+func (e expectation) profiles() []string {
+	for _, c := range e.Calls {
+		if c.Extension != nil || c.Profile != "" {
+			return []string{quirks.StrictProfile, quirks.ExtensionProfile}
+		}
+	}
+	return []string{quirks.StrictProfile}
+}
+
+// in returns the calls as they are made in a profile.
+func (e expectation) in(profile string) expectation {
+	var calls []pageCall
+	for _, c := range e.Calls {
+		if c.Profile != "" && c.Profile != profile {
+			continue
+		}
+		if x := c.Extension; x != nil && profile == quirks.ExtensionProfile {
+			c.Expect, c.Error, c.Evidence, c.Then = x.Expect, x.Error, x.Evidence, x.Then
+		}
+		calls = append(calls, c)
+	}
+	e.Calls = calls
+	return e
 }
 
 type viewport struct{ Width, Height int }
@@ -127,7 +168,12 @@ func TestPages(t *testing.T) {
 			if e.About == "" || len(e.Calls) == 0 {
 				t.Fatal("the expectation says nothing")
 			}
-			problems := runPage(t, registry, origin+"/"+name+".html", e)
+			var problems []string
+			for _, profile := range e.profiles() {
+				for _, p := range runPage(t, registry, origin+"/"+name+".html", e.in(profile), profile) {
+					problems = append(problems, profile+": "+p)
+				}
+			}
 			reason, listed := known[name]
 			switch {
 			case listed && len(problems) == 0:
@@ -149,7 +195,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func runPage(t *testing.T, registry *primitives.Registry, url string, e expectation) (problems []string) {
+func runPage(t *testing.T, registry *primitives.Registry, url string, e expectation, profile string) (problems []string) {
 	t.Helper()
 	tab := browsertest.Tab(t)
 	v := e.Viewport
@@ -161,6 +207,11 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 		t.Fatal(err)
 	}
 	open(t, tab, url)
+	set, ok := quirks.Profile(profile)
+	if !ok {
+		t.Fatalf("there is no profile %q", profile)
+	}
+	page := primitives.WithQuirks(tab, set)
 	saved := map[string]any{}
 	for i, c := range e.Calls {
 		at := fmt.Sprintf("call %d, %s", i+1, c.Name)
@@ -169,7 +220,7 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 			return append(problems, at+": "+err.Error())
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		r := registry.Invoke(ctx, tab, c.Name, args)
+		r := registry.Invoke(ctx, page, c.Name, args)
 		cancel()
 		var payload any
 		if len(r.Payload) > 0 {

@@ -1,0 +1,55 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// TestQuirkSwallowedStepFailure goes the whole way, from map to page: a step
+// that finds no target must end the action, and goes on only where the
+// extension's behaviour is asked for (pitfall 45).
+func TestQuirkSwallowedStepFailure(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<button onclick="this.textContent='pressed'">Go</button>`})
+	const manifest = `{"protocol":"actions.json","version":1,"tools":[{"name":"go","description":"press what is not there, then what is",
+		"input_schema":{"type":"object","additionalProperties":false},
+		"workflow":{"version":1,"expression_language":"jsonata","steps":[
+			{"id":"gone","primitive":"locator.element_info","args":{"locator":{"selector":"#gone"}}},
+			{"id":"find","primitive":"locator.element_info","args":{"locator":{"text":"Go"}}},
+			{"id":"press","primitive":"pointer.click","args":{"x":"{% steps.find.output.clickable_center.x %}","y":"{% steps.find.output.clickable_center.y %}"}}],
+			"output":{"gone":"{% steps.gone.ok %}","code":"{% steps.gone.output.error.code %}"}}}]}`
+	for _, c := range []struct {
+		name, text string
+		set        quirks.Set
+		code       fault.Code
+		steps      int
+	}{
+		{"strict", "Go", quirks.Set{}, fault.WorkflowStepFailed, 1},
+		{"extension", "pressed", quirks.Extension(), "", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
+			r := do(t, h, "go", `{}`, 10*time.Second)
+			if got := fault.CodeOf(r.Err); got != c.code {
+				t.Fatalf("got %v, want code %q", r.Err, c.code)
+			}
+			var steps []any
+			if err := json.Unmarshal(r.Steps, &steps); err != nil || len(steps) != c.steps {
+				t.Errorf("got steps %s (%v), want %d", r.Steps, err, c.steps)
+			}
+			if r.Err == nil {
+				if v := value(t, r); v["gone"] != true || v["code"] != "target_not_found" {
+					t.Errorf("got %v, want the failure as the output of a step that counts as ok", v)
+				}
+			}
+			got := value(t, do(t, h, "locator.text_content", `{"locator":{"selector":"button"}}`, 5*time.Second))
+			if got["text"] != c.text {
+				t.Errorf("the button says %v, want %q", got["text"], c.text)
+			}
+		})
+	}
+}
