@@ -5,11 +5,11 @@
 const maxCandidates = 50;
 const maxCandidateText = 4000;
 
-function describeCandidate(m, view) {
-  return {
-    tag_name: tagOf(m.node), text: cut(norm(textOf(m.node)), maxCandidateText), bounding_box: box(m.rect, view),
-    clickable_center: m.seen && pointOut(m.point || middleOf(m.seen), view), clickable: m.clickable, visibility: publicVisibility(m, view),
-  };
+/** describeCandidate is the members of one candidate as JSON text. */
+function describeCandidate(m, view, visibility = JSON.stringify(publicVisibility(m, view))) {
+  return '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(cut(norm(textOf(m.node)), maxCandidateText)) +
+    ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(m.seen && pointOut(m.point || middleOf(m.seen), view)) +
+    ',"clickable":' + m.clickable + ',"visibility":' + visibility;
 }
 
 /** renderedCandidates resolves a locator to what has a box. */
@@ -32,18 +32,25 @@ const restBudget = 300;
  * frames, view, partial (answer also when not clickable), initial and performed
  * (what an earlier round saw and did).
  */
-questions.element_info = async (args) => {
-  const view = viewOf(args.view);
-  const { locator } = args;
-  const deadline = performance.now() + (args.timeout_ms || 0);
-  let initial = args.initial || null;
-  const performed = args.performed || [];
+questions.element_info = (args) => {
+  const look = {
+    args, view: viewOf(args.view), deadline: performance.now() + (args.timeout_ms || 0), initial: args.initial || null, performed: args.performed || [],
+  };
+  // The ordinary case, an element that lies there and rests, needs no frame and
+  // so no promise.
+  const nodes = renderedCandidates(args.locator);
+  const m = measure(nodes[0], look.view);
+  look.initial ||= publicVisibility(m, look.view);
+  if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(look, nodes, m);
+  remember(m.node, m.rect);
+  return elementInfo(look, nodes, m, true);
+};
+
+async function elementInfoInTime(look, nodes, m) {
+  const { args, view, deadline, performed } = look;
   for (let round = 0; ; round++) {
-    const nodes = renderedCandidates(locator);
     const target = nodes[0];
     const remeasure = () => measure(target, view);
-    let m = remeasure();
-    initial ||= publicVisibility(m, view);
     const scroll = async () => {
       if (args.auto_scroll === false || usable(m)) return;
       const shown = await reveal(m, view, remeasure);
@@ -61,15 +68,17 @@ questions.element_info = async (args) => {
       remember(target, m.rect);
     }
     const gone = !m.rendered || !isConnected(target);
-    if (!gone && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(args, nodes.filter(isConnected), m, initial, performed, still, view);
+    if (!gone && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(look, nodes.filter(isConnected), m, still);
     if (performance.now() >= deadline && !(gone && round < 2)) {
       throw new Fault('target_not_actionable', reasonNot(m), {
-        locator, initial_visibility: initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),
+        locator: args.locator, initial_visibility: look.initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),
       });
     }
     await nextFrame();
+    nodes = renderedCandidates(args.locator);
+    m = measure(nodes[0], view);
   }
-};
+}
 
 function reasonNot(m) {
   if (!m.rendered) return 'the element is not rendered';
@@ -78,17 +87,25 @@ function reasonNot(m) {
   return 'another element receives a press at the middle of the element';
 }
 
-function elementInfo({ locator, partial }, nodes, m, initial, performed, still, view) {
+/**
+ * elementInfo writes its answer as JSON text: the same measure and box stand in
+ * it up to three times, and encoding them once is most of what can be saved.
+ */
+function elementInfo({ args: { locator, partial }, view, initial, performed }, nodes, m, still) {
   const clips = new Map();
-  const seen = nodes.filter((node) => node === m.node || isVisible(node, view, clips));
+  const seen = nodes.length === 1 && nodes[0] === m.node ? nodes : nodes.filter((node) => node === m.node || isVisible(node, view, clips));
   const listed = seen.slice(0, maxCandidates);
-  const info = {
-    locator, tag_name: tagOf(m.node), text: norm(textOf(m.node)), bounding_box: box(m.rect, view),
-    clickable_center: m.point && pointOut(m.point, view), clickable: m.clickable, visibility: publicVisibility(m, view),
-    ambiguous: seen.length > 1, candidate_count: seen.length, initial_visibility: initial, scroll_operations_performed: performed,
-    candidates: listed.map((node) => describeCandidate(node === m.node ? m : measure(node, view), view)),
-  };
-  if (listed.length < seen.length) info.candidates_truncated = true;
-  if (!still) info.moving = true;
-  return partial ? { info, usable: usable(m), clickable: m.clickable, reason: m.clickable ? '' : reasonNot(m), part: plain(m.rect) } : info;
+  const visibility = JSON.stringify(publicVisibility(m, view));
+  const described = describeCandidate(m, view, visibility);
+  const whole = norm(textOf(m.node)); // candidates show less of a long text, and a middle also where nothing is worth clicking
+  const top = whole.length <= maxCandidateText && (m.point || !m.seen) ? described : '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(whole) +
+    ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(m.point && pointOut(m.point, view)) +
+    ',"clickable":' + m.clickable + ',"visibility":' + visibility;
+  const info = '{"locator":' + JSON.stringify(locator) + ',' + top + ',"ambiguous":' + (seen.length > 1) + ',"candidate_count":' + seen.length +
+    ',"initial_visibility":' + (initial === m.shown ? visibility : JSON.stringify(initial)) + ',"scroll_operations_performed":' + JSON.stringify(performed) +
+    ',"candidates":[' + listed.map((node) => '{' + (node === m.node ? described : describeCandidate(measure(node, view), view)) + '}').join(',') + ']' +
+    (listed.length < seen.length ? ',"candidates_truncated":true' : '') + (still ? '}' : ',"moving":true}');
+  if (!partial) return new Raw(info);
+  return new Raw('{"info":' + info + ',"usable":' + usable(m) + ',"clickable":' + m.clickable +
+    ',"reason":' + JSON.stringify(m.clickable ? '' : reasonNot(m)) + ',"part":' + JSON.stringify(plain(m.rect)) + '}');
 }
