@@ -20,6 +20,7 @@ type frame struct {
 	name     string
 	loader   string
 	loaded   bool   // the load event of this document fired
+	idle     string // loader whose document the browser has found quiet
 	failed   string // address that could not be reached, when this is an error page
 	s        *session
 	doc      *document
@@ -254,6 +255,7 @@ func (t *Tab) onFrameSessionGone(s *session) {
 		t.removeChildren(f)
 	}
 	t.mu.Unlock()
+	t.net.sessionGone(s)
 	if !moved {
 		return
 	}
@@ -313,6 +315,7 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 	}
 	t.mu.Unlock()
 	t.change.notify()
+	t.net.documentReplaced(id, e.Frame.LoaderID, top)
 	if top {
 		t.b.events.add(Event{Kind: TabNavigated, Tab: t})
 	}
@@ -348,17 +351,26 @@ func (t *Tab) onLifecycle(s *session, params []byte) {
 		return
 	}
 	t.refreshInfo()
-	if string(plainString(member(params, "name"))) != "load" {
+	name := string(plainString(member(params, "name")))
+	if name != "load" && name != "networkIdle" {
 		return
 	}
 	id := primitives.FrameID(plainString(member(params, "frameId")))
-	loader := plainString(member(params, "loaderId"))
+	loader := string(plainString(member(params, "loaderId")))
 	t.mu.Lock()
 	f := t.frames[id]
-	if f != nil && f.loader == string(loader) {
-		f.loaded = true
+	if f != nil && f.loader == loader {
+		if name == "networkIdle" {
+			f.idle = loader
+		} else {
+			f.loaded = true
+		}
 	}
 	t.mu.Unlock()
+	if name == "networkIdle" {
+		t.net.documentIdle(loader)
+		return
+	}
 	if f != nil {
 		t.change.notify()
 	}

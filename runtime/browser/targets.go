@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -80,11 +81,17 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		t.onDialogOpening(s, params)
 	case "Page.javascriptDialogClosed":
 		t.onDialogClosed()
+	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
+		t.console.on(string(method), params)
 	case "Inspector.targetCrashed":
 		if s.frame == "" {
 			t.onCrashed()
 		} else {
 			t.onFrameCrashed(s)
+		}
+	default:
+		if bytes.HasPrefix(method, []byte("Network.")) {
+			t.onNetwork(s, string(method), params)
 		}
 	}
 }
@@ -198,6 +205,7 @@ func (b *Browser) subscriptions(s *session) []command {
 	} else if b.opts.Locale != "" {
 		c = append(c, command{session: s.id, method: "Emulation.setLocaleOverride", params: object("locale", b.opts.Locale)})
 	}
+	c = append(c, s.tab.observing(s)...)
 	return append(c, command{session: s.id, method: "Runtime.runIfWaitingForDebugger"})
 }
 
