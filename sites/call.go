@@ -27,6 +27,8 @@ const (
 func (m *Match) Kind() Kind {
 	t := m.Tool
 	switch {
+	case t.Unusable != nil:
+		return KindUnsupported
 	case t.XActions.StaticOutput != nil:
 		return KindStatic
 	case t.Workflow != nil:
@@ -41,6 +43,10 @@ func (m *Match) Kind() Kind {
 func (m *Match) Unsupported() *fault.Error {
 	if m.Kind() != KindUnsupported {
 		return nil
+	}
+	if u := m.Tool.Unusable; u != nil && u.Code != fault.NotExecutable {
+		return fault.New(u.Code, "the tool is a draft that cannot run: %s", u.Message).
+			With("action", m.Tool.Name).With("pointer", u.Pointer).With("map_path", m.Map.Path)
 	}
 	x := m.Tool.XActions
 	reason := "the tool declares no form of execution that this runtime supports"

@@ -22,10 +22,11 @@ type Options struct {
 	CheckWorkflow   func(raw json.RawMessage) []manifest.Problem
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
 	WarnWorkflow    func(raw json.RawMessage) []manifest.Problem
+	AcceptDrafts    bool
 }
 
 func (o Options) manifest() manifest.Options {
-	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnWorkflow: o.WarnWorkflow}
+	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnWorkflow: o.WarnWorkflow, AcceptDrafts: o.AcceptDrafts}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;
@@ -94,7 +95,12 @@ func (l *Library) For(pageURL string) []*Map {
 		return slices.Clone(l.maps)
 	}
 	p := parsePage(pageURL)
-	out := slices.Clone(l.everywhere)
+	var out []*Map
+	for _, m := range l.everywhere {
+		if m.applies(p) {
+			out = append(out, m)
+		}
+	}
 	for h := range p.hosts {
 		for _, m := range l.byHost[h] {
 			if m.applies(p) {

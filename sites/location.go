@@ -156,7 +156,8 @@ func stripPort(host string) string {
 // page is the address of a page as matching needs it.
 type page struct {
 	url    string
-	host   string // lower case, no port, no trailing dot
+	parsed *url.URL // nil when it does not parse
+	host   string   // lower case, no port, no trailing dot
 	port   string
 	origin string
 	isIP   bool
@@ -168,6 +169,7 @@ func parsePage(raw string) page {
 	if err != nil {
 		return p
 	}
+	p.parsed = u
 	p.host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	p.port = u.Port()
 	p.isIP = net.ParseIP(p.host) != nil

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -29,6 +30,8 @@ type Map struct {
 	port       string // port that origin spells out
 	known      func(string) bool
 	tools      map[string]*manifest.Tool
+	patterns   []urlPattern // of the surface; none of them valid is no page at all
+	patterned  bool
 }
 
 func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {
@@ -41,6 +44,12 @@ func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map 
 	if u, err := url.Parse(m.Surface.Origin); err == nil && u.Scheme != "" && m.Surface.Origin != "" {
 		out.origin = origin(u)
 		out.surface, out.port = u.Hostname(), u.Port()
+	}
+	for _, text := range m.Surface.URLPatterns {
+		out.patterned = true
+		if p, ok := parsePattern(text); ok {
+			out.patterns = append(out.patterns, p)
+		}
 	}
 	return out
 }
@@ -55,8 +64,9 @@ func (m *Map) OriginDiffers(pageURL string) bool {
 // Applies reports whether the map applies to the page: the page's host, also
 // without a leading www., is the site folder's host or below it. Ports do not
 // count. A map outside of a site folder applies where its surface.origin does,
-// and to every page when it declares none or the user named the file. Every
-// map applies when pageURL is "".
+// and to every page when it declares none or the user named the file. A map
+// with surface.url_patterns applies only to pages that match one of them as
+// well, unless the user named the file. Every map applies when pageURL is "".
 func (m *Map) Applies(pageURL string) bool { return m.applies(parsePage(pageURL)) }
 
 func (m *Map) applies(p page) bool {
@@ -64,6 +74,9 @@ func (m *Map) applies(p page) bool {
 		return true
 	}
 	if m.port != "" && m.Location.Host == "" && m.port != p.port {
+		return false
+	}
+	if !m.matches(p) {
 		return false
 	}
 	key := m.hostKey()
@@ -76,6 +89,15 @@ func (m *Map) applies(p page) bool {
 		}
 	}
 	return false
+}
+
+// matches reports whether the patterns of the map, if it has any, cover the
+// page.
+func (m *Map) matches(p page) bool {
+	if !m.patterned {
+		return true
+	}
+	return p.parsed != nil && slices.ContainsFunc(m.patterns, func(pattern urlPattern) bool { return pattern.matches(p.parsed) })
 }
 
 // hostKey is the host under which the map is indexed; "" for maps that apply

@@ -103,7 +103,7 @@ func (c *checker) plural(o *object, field string, in *names) []string {
 		var out []string
 		for _, e := range v.items() {
 			name := e.string()
-			c.refer(e, name, in, field[:len(field)-1], e.fail)
+			c.refer(e, name, in, field[:len(field)-1], e.deviate)
 			out = append(out, name)
 		}
 		return out

@@ -112,7 +112,11 @@ type State struct {
 }
 
 func (c *checker) state(o *object) State {
-	s := State{Name: o.declared("name", &c.states, "state"), Description: o.description()}
+	return c.stateNamed(o, o.declared("name", &c.states, "state"))
+}
+
+func (c *checker) stateNamed(o *object, name string) State {
+	s := State{Name: name, Description: o.description()}
 	var own names
 	s.Diagnostics = entries(o, "diagnostics", func(e *object) Probe {
 		name := ""

@@ -34,6 +34,14 @@ type Manifest struct {
 	// its section state_projections.
 	StateProjections []Projection
 	Provenance       Provenance
+	// Requires is what the whole map needs. It is no field of schema v1, so it
+	// is worth a warning, but a map that says it would fail later without it.
+	Requires Requirements
+	// Draft means that the map deviates from schema v1 and was read because
+	// drafts are accepted; DraftVersion is its version where that is a text,
+	// such as 0.1.0-working.
+	Draft        bool
+	DraftVersion string
 	// Files are the declared companions, x_actions.files of the root. Only
 	// declared files may be read.
 	Files []File
@@ -122,6 +130,9 @@ type Surface struct {
 	Kind        string
 	Description string
 	SurfaceID   string
+	// URLPatterns are pages that the map applies to, and to no others: an older
+	// field, see docs/maps.md. Empty means every page of its site.
+	URLPatterns []string
 	Extensions  Extensions
 }
 

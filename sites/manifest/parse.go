@@ -23,6 +23,10 @@ type Options struct {
 	// WarnWorkflow returns what is allowed in a workflow but cannot be, or
 	// hardly is, what its author meant; pointers as above.
 	WarnWorkflow func(raw json.RawMessage) []Problem
+	// AcceptDrafts reads maps that were written before the format had a version:
+	// what deviates from it in the ways that docs/maps.md lists becomes a warning
+	// with the same pointer and code, and the Manifest is marked as a draft.
+	AcceptDrafts bool
 }
 
 // Parse reads and checks one map. The Manifest is nil unless the report is OK.
@@ -59,6 +63,7 @@ func Parse(data []byte, opts Options) (*Manifest, Report) {
 		check()
 	}
 	c.compileSchemas()
+	m.Draft = c.deviations > 0
 	report := c.found.report(c.src)
 	if !report.OK() {
 		return nil, report
@@ -92,6 +97,8 @@ type checker struct {
 	// here, so a name in its namespace may exist.
 	namespaces []string
 	anyImport  bool // an enabled import has no namespace
+
+	deviations int // what only a draft may do
 }
 
 func (c *checker) manifest(o *object) *Manifest {
@@ -102,21 +109,26 @@ func (c *checker) manifest(o *object) *Manifest {
 			v.fail(fault.UnsupportedProtocol, "the protocol is %s, only %s is supported", quote(m.Protocol), Protocol)
 		}
 	}
-	if v, ok := o.need("version"); ok {
-		m.Version = c.version(v)
+	if v, ok := o.get("version"); ok {
+		m.Version, m.DraftVersion = c.version(v)
+	} else {
+		o.deviate("version", fault.MissingField, "version is required")
+		m.Version = Version
 	}
-	m.Surface = readObject(o, "surface", c.surface)
+	m.Surface = read(o, "surface", c.surfaceOrName)
+	m.Surface.URLPatterns = append(m.Surface.URLPatterns, c.rootScope(o)...)
+	m.Requires = read(o, "requires", c.rootRequirements)
 	m.Composition = readObject(o, "composition", c.composition)
 	m.Imports = entries(o, "imports", func(e *object) Import { return c.importEntry(e, m.Composition) })
 	m.Context = entries(o, "context", c.context)
-	m.States = entries(o, "states", c.state)
+	m.States = read(o, "states", c.stateList)
 	m.Transitions = entries(o, "transitions", c.transition)
 	o.need("tools")
 	m.Tools = entries(o, "tools", c.tool)
 	m.Signals = entries(o, "signals", c.signal)
 	m.Attachments = entries(o, "attachments", c.attachment)
 	m.Checks = entries(o, "checks", c.check)
-	m.StateProjections = entries(o, "state_projections", c.projection)
+	m.StateProjections = c.usable(entries(o, "state_projections", c.projection))
 	m.Provenance = readObject(o, "provenance", c.provenance)
 	if v, ok := o.get("x_actions"); ok {
 		m.XActions = v.raw()
@@ -128,15 +140,18 @@ func (c *checker) manifest(o *object) *Manifest {
 	return m
 }
 
-func (c *checker) version(v value) int {
+func (c *checker) version(v value) (version int, draft string) {
+	if v.n.kind == kindString && c.opts.AcceptDrafts {
+		return c.draftVersion(v)
+	}
 	if !v.is(kindNumber) {
-		return 0
+		return 0, ""
 	}
 	if f, err := strconv.ParseFloat(string(v.raw()), 64); err != nil || f != Version {
 		v.fail(fault.UnsupportedVersion, "the version is %s, only %d is supported", clipNumber(v.raw()), Version)
-		return 0
+		return 0, ""
 	}
-	return Version
+	return Version, ""
 }
 
 func clipNumber(raw json.RawMessage) string {
@@ -206,7 +221,7 @@ func (c *checker) refer(v value, name string, in *names, what string, report fun
 func (o *object) referMember(field string, in *names, what string) string {
 	return read(o, field, func(v value) string {
 		name := v.string()
-		o.c.refer(v, name, in, what, v.fail)
+		o.c.refer(v, name, in, what, v.deviate)
 		if name == "" && v.n.kind == kindString {
 			v.fail(fault.UnknownReference, "must name a %s", what)
 		}

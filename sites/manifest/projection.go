@@ -20,6 +20,8 @@ type Projection struct {
 	Postconditions map[string]json.RawMessage // by name of the tool
 	Extensions     Extensions
 	Raw            json.RawMessage
+
+	broken bool // of a draft: what is inside breaks a rule
 }
 
 // Summary is a compact form of a projection's state.
@@ -75,7 +77,8 @@ func (c *checker) projection(o *object) Projection {
 	p.Extensions = o.done()
 	if c.opts.CheckProjection != nil && len(c.found.errors) == errorsBefore {
 		for _, e := range c.opts.CheckProjection(p.Raw) {
-			o.inside(e)
+			o.insideDeviates(e)
+			p.broken = true
 		}
 	}
 	return p
@@ -125,7 +128,7 @@ func (c *checker) postconditions(o *object) map[string]json.RawMessage {
 			target := p.string()
 			c.later = append(c.later, func() {
 				if p.n.kind == kindString && !c.projectionNames[target] && !c.imported(target) {
-					p.fail(fault.UnknownReference, "the map declares no projection %s", quote(target))
+					p.deviate(fault.UnknownReference, "the map declares no projection %s", quote(target))
 				}
 			})
 		}

@@ -136,6 +136,16 @@ func (v value) inside(p Problem) {
 	v.c.found.error(v.at.String()+p.Pointer, int(v.resolve(p.Pointer).start), p.Code, p.Message)
 }
 
+// insideDeviates is inside, and a warning where drafts are accepted.
+func (v value) insideDeviates(p Problem) {
+	if !v.c.opts.AcceptDrafts {
+		v.inside(p)
+		return
+	}
+	v.c.deviations++
+	v.warnInside(p)
+}
+
 // warnInside is inside for a warning.
 func (v value) warnInside(p Problem) {
 	v.c.found.warn(v.at.String()+p.Pointer, int(v.resolve(p.Pointer).start), p.Code, p.Message)

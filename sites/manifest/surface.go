@@ -23,6 +23,7 @@ func (c *checker) surface(o *object) Surface {
 		Kind:        o.string("kind"),
 		Description: o.description(),
 		SurfaceID:   o.identifier("surface_id"),
+		URLPatterns: o.urlPatterns("url_patterns"),
 	}
 	s.Extensions = o.done()
 	return s

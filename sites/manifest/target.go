@@ -112,7 +112,7 @@ func (c *checker) target(o *object, strict bool) *Target {
 		if !lifecycleStates[t.State] {
 			report := v.warn
 			if strict {
-				report = v.fail
+				report = v.deviate
 			}
 			c.refer(v, t.State, &c.states, "state", report)
 		}
@@ -211,7 +211,7 @@ func (c *checker) targetOrName(v value, strict bool) (*Target, string) {
 			}
 			report := v.warn
 			if strict {
-				report = v.fail
+				report = v.deviate
 			}
 			report(fault.UnknownReference, "nothing named %s declares a target", quote(name))
 		})
@@ -231,7 +231,7 @@ func (c *checker) subjects(o *object, strict bool) (tool, state, attachment stri
 			}
 			report := v.warn
 			if strict {
-				report = v.fail
+				report = v.deviate
 			}
 			if name == "" {
 				report(fault.UnknownReference, "must name a %s", field)

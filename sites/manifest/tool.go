@@ -22,14 +22,21 @@ type Tool struct {
 	InputSchema json.RawMessage
 	Target      *Target
 	Requires    []string // names of capabilities
-	Workflow    json.RawMessage
-	XActions    XActions
-	Extensions  Extensions
-	Raw         json.RawMessage
+	// Needs is what requires says: Requires, or more where it is an object, as
+	// in drafts.
+	Needs      Requirements
+	Workflow   json.RawMessage
+	XActions   XActions
+	Extensions Extensions
+	Raw        json.RawMessage
 
 	// Input and Result are the compiled schemas; Result is nil when the tool
 	// declares none.
 	Input, Result *Schema
+
+	// Unusable says why the tool cannot run although its map could be read: only
+	// a draft has such tools, which are listed and not called. nil for the others.
+	Unusable *Problem
 }
 
 // AgentCallable reports whether an agent may call the tool. One whose direction
@@ -69,27 +76,35 @@ type Binding struct {
 
 func (c *checker) tool(o *object) Tool {
 	t := Tool{Raw: o.raw(), XActions: XActions{Direction: AgentToHTML}}
-	t.Name = o.declared("name", &c.tools, "tool")
-	if v, ok := o.need("description"); ok {
+	t.Name = c.toolName(o)
+	if v, ok := o.get("description"); ok {
 		t.Description = v.nonBlank()
+	} else {
+		o.deviate("description", fault.MissingField, "description is required")
 	}
-	if _, ok := o.need("input_schema"); ok {
+	if _, ok := o.get("input_schema"); ok {
 		t.InputSchema, t.Input = o.schema("input_schema")
+	} else {
+		o.deviate("input_schema", fault.MissingField, "input_schema is required")
+		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		t.Input = &Schema{raw: t.InputSchema}
 	}
 	t.Target = readObject(o, "target", func(e *object) *Target {
 		c.targets[t.Name] = true
 		return c.target(e, false)
 	})
 	if v, ok := o.get("requires"); ok {
-		for _, e := range v.items() {
-			t.Requires = append(t.Requires, e.nonBlank())
-		}
+		t.Needs = c.requirements(v)
+		t.Requires = t.Needs.Capabilities
 	}
 	if v, ok := o.get("workflow"); ok && v.is(kindObject) {
 		t.Workflow = v.raw()
 		if c.opts.CheckWorkflow != nil {
 			for _, p := range c.opts.CheckWorkflow(t.Workflow) {
-				v.inside(p)
+				v.insideDeviates(p)
+				if t.Unusable == nil && c.opts.AcceptDrafts {
+					t.Unusable = &Problem{Pointer: v.at.String() + p.Pointer, Code: p.Code, Message: p.Message}
+				}
 			}
 		}
 		if c.opts.WarnWorkflow != nil {
@@ -165,5 +180,9 @@ func (c *checker) executable(o *object, t *Tool) {
 	if has("static_output") || has("handler") || has("state_machine") || steps || x != nil && nonEmpty(x.member("navigation")) {
 		return
 	}
-	o.fail(fault.NotExecutable, "the tool declares no way to run: a workflow, or x_actions with a handler, static_output or execution.steps")
+	const message = "the tool declares no way to run: a workflow, or x_actions with a handler, static_output or execution.steps"
+	o.value.deviate(fault.NotExecutable, message)
+	if c.opts.AcceptDrafts {
+		t.Unusable = &Problem{Pointer: o.at.String(), Code: fault.NotExecutable, Message: message}
+	}
 }

@@ -30,6 +30,17 @@ func (v value) warn(code fault.Code, format string, args ...any) {
 	v.c.found.warn(v.at.String(), int(v.n.start), code, fmt.Sprintf(format, args...))
 }
 
+// deviate is fail, and warn where drafts are accepted: for rules that maps in
+// the wild were written without.
+func (v value) deviate(code fault.Code, format string, args ...any) {
+	if !v.c.opts.AcceptDrafts {
+		v.fail(code, format, args...)
+		return
+	}
+	v.c.deviations++
+	v.warn(code, format, args...)
+}
+
 func (v value) raw() json.RawMessage {
 	return json.RawMessage(v.c.src[v.n.start:v.n.end:v.n.end])
 }
@@ -211,6 +222,16 @@ func (o *object) need(name string) (value, bool) {
 
 func (o *object) missing(name string, code fault.Code, message string) {
 	o.c.found.error(o.at.member(name).String(), int(o.n.start), code, message)
+}
+
+// deviate is missing, and a warning where drafts are accepted.
+func (o *object) deviate(name string, code fault.Code, message string) {
+	if !o.c.opts.AcceptDrafts {
+		o.missing(name, code, message)
+		return
+	}
+	o.c.deviations++
+	o.c.found.warn(o.at.member(name).String(), int(o.n.start), code, message)
 }
 
 // read calls into with the member name when it is there.

@@ -1,0 +1,100 @@
+package sites
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// urlPattern is one entry of surface.url_patterns, such as
+// https://example.com/board/*. It is compared part by part and not as a text, so
+// that x.com/* cannot mean https://netflix.com/ or https://evil.test/?x.com/.
+type urlPattern struct {
+	scheme string // "" for http and https
+	host   string // "" for any
+	below  bool   // host and what is below it
+	port   string // "" for any
+	rest   string // path, query and fragment; * is any run of characters
+}
+
+// parsePattern reads SCHEME://HOST[:PORT]/REST, in which the scheme may be
+// missing or *, the host may be * or start with *. and the rest may hold *. ok is
+// false for anything else, which matches no page.
+func parsePattern(text string) (p urlPattern, ok bool) {
+	text = strings.TrimSpace(text)
+	scheme, after, found := strings.Cut(text, "://")
+	if !found {
+		scheme, after = "*", text
+	}
+	switch p.scheme = strings.ToLower(scheme); p.scheme {
+	case "*":
+		p.scheme = ""
+	case "http", "https", "file":
+	default:
+		return p, false
+	}
+	authority, rest, hasRest := strings.Cut(after, "/")
+	if p.rest = "*"; hasRest {
+		p.rest = "/" + rest
+	}
+	p.host = strings.ToLower(authority)
+	if i := strings.LastIndexByte(p.host, ':'); i > strings.LastIndexByte(p.host, ']') {
+		p.host, p.port = p.host[:i], p.host[i+1:]
+		if p.port == "*" {
+			p.port = ""
+		}
+	}
+	p.host = strings.TrimSuffix(strings.Trim(p.host, "[]"), ".")
+	switch {
+	case p.host == "*":
+		p.host = ""
+	case p.host == "":
+		return p, p.scheme == "file"
+	case strings.HasPrefix(p.host, "*."):
+		p.host, p.below = p.host[2:], true
+	}
+	return p, !strings.ContainsAny(p.host, "*@ ")
+}
+
+func (p urlPattern) matches(u *url.URL) bool {
+	scheme, host := strings.ToLower(u.Scheme), strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if p.scheme != scheme && !(p.scheme == "" && (scheme == "http" || scheme == "https")) {
+		return false
+	}
+	switch {
+	case p.host == "" || host == p.host || host == "www."+p.host:
+	case p.below && strings.HasSuffix(host, "."+p.host):
+	default:
+		return false
+	}
+	if p.port != "" && p.port != effectivePort(u) {
+		return false
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	// A pattern without a query means the page with every query, likewise the
+	// fragment.
+	forms := []string{path}
+	if u.RawQuery != "" {
+		forms = append(forms, path+"?"+u.RawQuery)
+	}
+	if u.Fragment != "" {
+		forms = append(forms, path+"#"+u.EscapedFragment(), forms[len(forms)-1]+"#"+u.EscapedFragment())
+	}
+	return slices.ContainsFunc(forms, func(form string) bool { return wildcard(p.rest, form) })
+}
+
+func effectivePort(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http":
+		return "80"
+	case "https":
+		return "443"
+	}
+	return ""
+}
