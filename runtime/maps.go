@@ -20,6 +20,7 @@ import (
 type Maps struct {
 	registry *primitives.Registry
 	engine   expr.Engine
+	how      MapOptions
 	files    *sites.Library
 
 	mu       sync.Mutex
@@ -50,11 +51,18 @@ func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
 	return &Maps{registry: registry, engine: engine, offered: &offer{}}
 }
 
+// MapOptions say how maps are read.
+type MapOptions struct {
+	// AcceptDrafts reads maps of before version 1; see manifest.Options.
+	AcceptDrafts bool
+}
+
 // LoadMaps loads map files and storage folders. An invalid map contributes
 // nothing; its report has everything that is wrong with it. A path that cannot
 // be read has a report with an error too.
-func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine) (*Maps, []sites.FileReport) {
+func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (*Maps, []sites.FileReport) {
 	m := NoMaps(registry, engine)
+	m.how = how
 	library, reports := sites.Load(paths, m.options())
 	m.files, m.offered = library, &offer{library: library}
 	return m, reports
@@ -75,6 +83,7 @@ func MapFromBytes(name string, data []byte, registry *primitives.Registry, engin
 // options wires the checks of the packages above sites into the map gate.
 func (m *Maps) options() sites.Options {
 	return sites.Options{
+		AcceptDrafts:    m.how.AcceptDrafts,
 		Known:           m.known,
 		CheckProjection: m.projectionProblems,
 		WarnWorkflow: func(raw json.RawMessage) []manifest.Problem {

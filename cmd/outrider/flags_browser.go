@@ -22,7 +22,7 @@ import (
 // browserFlags are the flags of every verb that owns a browser.
 type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
-	headed, noSandbox                                                             bool
+	headed, noSandbox, acceptDrafts                                               bool
 	maps, open                                                                    []string
 	pacing                                                                        time.Duration
 }
@@ -40,6 +40,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
+	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions")
@@ -79,7 +80,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
 	}
 	registry := primitives.Standard()
-	maps, reports := runtime.LoadMaps(b.maps, registry, engine)
+	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts})
 	if err := a.refuseInvalid(reports); err != nil {
 		engine.Close()
 		return runtime.Options{}, err

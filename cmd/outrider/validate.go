@@ -12,7 +12,10 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	var engineName string
+	var (
+		engineName string
+		drafts     bool
+	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check site maps without a browser",
@@ -25,7 +28,7 @@ func (a *app) validateCommand() *cobra.Command {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
-			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine)
+			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine, runtime.MapOptions{AcceptDrafts: drafts})
 			bad := 0
 			for _, r := range reports {
 				if !r.OK {
@@ -49,6 +52,7 @@ func (a *app) validateCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
 }
