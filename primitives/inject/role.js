@@ -1,0 +1,173 @@
+// role answers which ARIA role an element has: the first known word of its role
+// attribute, or what HTML gives its tag (HTML Accessibility API Mappings). Where
+// HTML names no role and the browser has one of its own, a close ARIA word is
+// used: a summary is a button, and so is a file input.
+
+const knownRoles = new Set(('alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox comment ' +
+  'complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading img image ' +
+  'insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note ' +
+  'option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox sectionfooter sectionheader ' +
+  'separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar ' +
+  'tooltip tree treegrid treeitem').split(' '));
+
+/** Attributes that make a role of none or presentation void. */
+const globalAria = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details', 'aria-dropeffect', 'aria-flowto',
+  'aria-grabbed', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant', 'aria-roledescription'];
+
+const fixedRoles = {
+  address: 'group', article: 'article', blockquote: 'blockquote', button: 'button', caption: 'caption', code: 'code', datalist: 'listbox', dd: 'definition',
+  del: 'deletion', details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure', form: 'form', h1: 'heading', h2: 'heading',
+  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion', main: 'main', mark: 'mark',
+  math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option', output: 'status', p: 'paragraph',
+  progress: 'progressbar', s: 'deletion', search: 'search', strong: 'strong', sub: 'subscript', sup: 'superscript', svg: 'img', table: 'table', tbody: 'rowgroup',
+  textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time', tr: 'row', ul: 'list',
+};
+
+const inputRoles = {
+  button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton',
+  search: 'searchbox', file: 'button', email: 'textbox', tel: 'textbox', text: 'textbox', url: 'textbox', password: 'textbox',
+};
+
+/** Where HTML gives a tag no role, but not the same as a plain container. */
+const roleless = new Set(['abbr', 'audio', 'canvas', 'cite', 'col', 'colgroup', 'dl', 'embed', 'figcaption', 'iframe', 'kbd', 'label', 'legend', 'map', 'noscript',
+  'object', 'picture', 'rp', 'rt', 'ruby', 'script', 'source', 'style', 'template', 'track', 'var', 'video', 'wbr', 'head', 'meta', 'title', 'link', 'base']);
+
+const hasAttribute = methodOf(Element.prototype, 'hasAttribute');
+const namespaceOf = getterOf(Element.prototype, 'namespaceURI');
+
+/** isFocusable: the element takes the focus, by itself or through tabindex. */
+function isFocusable(node) {
+  if (matchesCSS(node, ':disabled')) return false;
+  if (hasAttribute(node, 'tabindex') && /^\s*[-+]?\d/.test(attributeOf(node, 'tabindex'))) return true;
+  switch (tagOf(node)) {
+    case 'a': case 'area': return hasAttribute(node, 'href');
+    case 'input': return protoGet(node, 'type') !== 'hidden';
+    case 'button': case 'select': case 'textarea': case 'iframe': case 'summary': return true;
+    case 'audio': case 'video': return hasAttribute(node, 'controls');
+  }
+  const editable = attributeOf(node, 'contenteditable');
+  return editable !== null && editable.toLowerCase() !== 'false';
+}
+
+/** namedByAttribute: aria-label, aria-labelledby or title could give a name. */
+const namedByAttribute = (node) => norm(attributeOf(node, 'aria-label')) !== '' || norm(attributeOf(node, 'aria-labelledby')) !== '' || norm(attributeOf(node, 'title')) !== '';
+
+/** inSection: a header, footer or aside in there belongs to that part, not to the page. */
+function inSection(node, tags) {
+  for (let at = flatParentElement(node); at; at = flatParentElement(at)) {
+    if (tags.test(tagOf(at)) || /^(?:article|complementary|main|navigation|region)$/.test(attributeOf(at, 'role') || '')) return true;
+  }
+  return false;
+}
+
+function inputRole(node) {
+  const type = protoGet(node, 'type');
+  const listed = hasAttribute(node, 'list') && protoGet(node, 'list') !== null;
+  if (type === 'checkbox' && protoGet(node, 'switch') === true) return 'switch';
+  if (listed && /^(?:text|search|email|tel|url)$/.test(type)) return 'combobox';
+  return inputRoles[type] || '';
+}
+
+/** headerRole is the role of a th by its scope, or by its place as the browser guesses it. */
+function headerRole(node) {
+  const scope = (attributeOf(node, 'scope') || '').toLowerCase();
+  if (scope === 'row' || scope === 'rowgroup') return 'rowheader';
+  if (scope === 'col' || scope === 'colgroup') return 'columnheader';
+  const row = parentElementOf(node);
+  if (!row || tagOf(row) !== 'tr') return 'columnheader';
+  const section = parentElementOf(row);
+  if (section && tagOf(section) === 'thead') return 'columnheader';
+  const cells = queryIn(row, ':scope > td');
+  return cells.length > 0 ? 'rowheader' : 'columnheader';
+}
+
+/** tableOf is the table an element is a part of. */
+function tableOf(node) {
+  for (let at = parentElementOf(node); at; at = parentElementOf(at)) if (tagOf(at) === 'table') return at;
+  return null;
+}
+
+/** tablePart is the role of a row, cell or row group, which is that of its table. */
+function tablePart(node, role) {
+  const table = tableOf(node);
+  if (!table) return role;
+  const whole = explicitRole(table);
+  if (whole === 'none') return 'none';
+  if (whole !== '' && whole !== 'table' && whole !== 'grid' && whole !== 'treegrid') return 'generic';
+  return role === 'cell' && (whole === 'grid' || whole === 'treegrid') ? 'gridcell' : role;
+}
+
+/** implicitRole is what HTML says: a role, 'generic' for a container, '' where there is none. */
+function implicitRole(node) {
+  const tag = tagOf(node);
+  if (namespaceOf(node) === 'http://www.w3.org/2000/svg') {
+    if (tag === 'svg') return 'img';
+    return tag === 'a' && (hasAttribute(node, 'href') || hasAttribute(node, 'xlink:href')) ? 'link' : 'generic';
+  }
+  switch (tag) {
+    case 'a': case 'area': return hasAttribute(node, 'href') ? 'link' : 'generic';
+    case 'aside': return !inSection(node, /^(?:article|aside|nav|section)$/) || namedByAttribute(node) ? 'complementary' : 'generic';
+    case 'footer': return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionfooter' : 'contentinfo';
+    case 'header': return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionheader' : 'banner';
+    case 'section': return namedByAttribute(node) ? 'region' : 'generic';
+    case 'img': return attributeOf(node, 'alt') === '' && !namedByAttribute(node) && !isFocusable(node) ? 'none' : 'img';
+    case 'input': return inputRole(node);
+    case 'li': {
+      const parent = flatParentElement(node);
+      const list = parent && /^(?:ul|ol|menu)$/.test(tagOf(parent));
+      if (list) {
+        const role = explicitRole(parent);
+        if (role === 'none') return 'none';
+        return role === '' || role === 'list' || role === 'directory' ? 'listitem' : 'generic';
+      }
+      return 'listitem';
+    }
+    case 'select': return hasAttribute(node, 'multiple') || protoGet(node, 'size') > 1 ? 'listbox' : 'combobox';
+    case 'summary': {
+      const parent = parentElementOf(node);
+      return parent && tagOf(parent) === 'details' && queryIn(parent, ':scope > summary')[0] === node ? 'button' : 'generic';
+    }
+    case 'td': return tablePart(node, 'cell');
+    case 'th': return tablePart(node, headerRole(node));
+    case 'tr': case 'tbody': case 'thead': case 'tfoot': return tablePart(node, fixedRoles[tag]);
+  }
+  return fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic');
+}
+
+/** explicitRole is the first role of the attribute that counts, 'none' for presentation, '' without. */
+function explicitRole(node) {
+  const text = attributeOf(node, 'role');
+  if (!text) return '';
+  for (const word of text.toLowerCase().split(/\s+/)) {
+    if (!knownRoles.has(word)) continue;
+    if (word === 'presentation' || word === 'none') {
+      if (isFocusable(node) || globalAria.some((name) => hasAttribute(node, name))) return '';
+      return 'none';
+    }
+    if (word === 'image') return 'img';
+    if (word === 'directory') return 'list';
+    // Landmarks that need a name are containers without one.
+    if ((word === 'form' || word === 'region') && !namedByAttribute(node)) continue;
+    return word;
+  }
+  return '';
+}
+
+/** roleOf is the role of an element: 'none' when it is presentational, 'generic' for a container, '' when HTML has no word for it. */
+const roleOf = (node) => explicitRole(node) || implicitRole(node);
+
+/** Roles whose descendants are not told apart by the browser's tree. */
+const leafRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|meter|option|progressbar|radio|scrollbar|separator|slider|switch)$/;
+
+/** Where elements of a role may be, besides those with a role attribute. A role that is not here is looked for everywhere. */
+const rolePlaces = {
+  button: 'button, input, summary', link: 'a[href], area[href], a', textbox: 'input, textarea', searchbox: 'input', combobox: 'select, input', listbox: 'select, datalist',
+  checkbox: 'input', switch: 'input', radio: 'input', slider: 'input', spinbutton: 'input', heading: 'h1, h2, h3, h4, h5, h6', img: 'img, svg', list: 'ul, ol, menu',
+  listitem: 'li', table: 'table', row: 'tr', rowgroup: 'tbody, thead, tfoot', cell: 'td', gridcell: 'td', columnheader: 'th', rowheader: 'th', option: 'option',
+  dialog: 'dialog', navigation: 'nav', main: 'main', banner: 'header', contentinfo: 'footer', complementary: 'aside', region: 'section', form: 'form', search: 'search',
+  article: 'article', group: 'fieldset, details, optgroup, address, hgroup', separator: 'hr', status: 'output', progressbar: 'progress', meter: 'meter', paragraph: 'p', figure: 'figure',
+  tab: '', tabpanel: '', tablist: '', menu: '', menuitem: '', menubar: '', menuitemcheckbox: '', menuitemradio: '', tree: '', treeitem: '', grid: '', treegrid: '', alert: '',
+  alertdialog: '', toolbar: '', tooltip: '', radiogroup: '', application: '', feed: '', log: '', marquee: '', timer: '', scrollbar: '', note: '',
+};
+
+const placesOfRole = (role) => role in rolePlaces ? (rolePlaces[role] ? rolePlaces[role] + ', [role]' : '[role]') : '*';
