@@ -207,6 +207,8 @@ const (
 	UnknownField         Code = "unknown_field"
 	UnknownPrimitive     Code = "unknown_primitive"
 	LimitExceeded        Code = "limit_exceeded"
+	ImportUnavailable    Code = "import_unavailable"
+	ImportCycle          Code = "import_cycle"
 )
 
 const (
@@ -366,6 +368,8 @@ var specs = []Spec{
 	{UnknownField, groupMap, "a field is not part of the format", Minor, true, RetryNever},
 	{UnknownPrimitive, groupMap, "the primitive is not in this runtime's dictionary", Major, true, RetryNever},
 	{LimitExceeded, groupMap, "a count or size exceeds its limit", Major, true, RetryNever},
+	{ImportUnavailable, groupMap, "a map that is imported cannot be found, read or used", Major, true, RetryFresh},
+	{ImportCycle, groupMap, "maps import each other in a circle", Major, true, RetryNever},
 }
 
 var byCode = sync.OnceValue(func() map[Code]Spec {
