@@ -14,13 +14,16 @@ const knownRoles = new Set(('alert alertdialog application article banner blockq
 const globalAria = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details', 'aria-dropeffect', 'aria-flowto',
   'aria-grabbed', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant', 'aria-roledescription'];
 
+const sameName = (tags) => Object.fromEntries(tags.split(' ').map((tag) => [tag, tag]));
+
 const fixedRoles = {
-  address: 'group', article: 'article', blockquote: 'blockquote', button: 'button', caption: 'caption', code: 'code', datalist: 'listbox', dd: 'definition',
-  del: 'deletion', details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure', form: 'form', h1: 'heading', h2: 'heading',
-  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion', main: 'main', mark: 'mark',
-  math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option', output: 'status', p: 'paragraph',
-  progress: 'progressbar', s: 'deletion', search: 'search', strong: 'strong', sub: 'subscript', sup: 'superscript', svg: 'img', table: 'table', tbody: 'rowgroup',
-  textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time', tr: 'row', ul: 'list',
+  ...sameName('article blockquote button caption code dialog figure form main mark math meter option search strong table time'),
+  address: 'group', datalist: 'listbox', dd: 'definition',
+  del: 'deletion', details: 'group', dfn: 'term', dt: 'term', em: 'emphasis', fieldset: 'group', h1: 'heading', h2: 'heading',
+  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion', 
+  menu: 'list', nav: 'navigation', ol: 'list', optgroup: 'group', output: 'status', p: 'paragraph',
+  progress: 'progressbar', s: 'deletion', sub: 'subscript', sup: 'superscript', svg: 'img', tbody: 'rowgroup',
+  textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', tr: 'row', ul: 'list',
 };
 
 const inputRoles = {
