@@ -52,7 +52,11 @@ func New(opts *Options) (*Client, error) {
 // the peer has stopped sending and every accepted call was answered, and an
 // error when it breaks. Every goroutine has ended when Run returns.
 func (c *Client) Run(ctx context.Context) error {
-	unsubscribe := c.opts.Host.Subscribe(c.news.add)
+	unsubscribe := c.opts.Host.Subscribe(func(ev runtime.Event) {
+		if ev.Tab.Workspace == "" { // other tabs belong to clients of other faces
+			c.news.add(ev)
+		}
+	})
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	wg.Go(func() { c.admit(work) })

@@ -32,6 +32,9 @@ type Call struct {
 
 // Target selects one tab. All set fields must match.
 type Target struct {
+	// Workspace names the workspace that the tab is in; the tabs of others are
+	// out of reach. "" means the tabs that are in none.
+	Workspace     string
 	RuntimeID     string
 	RuntimeKey    string
 	TabID         int
@@ -104,6 +107,7 @@ type TabStatus struct {
 	URL             string   `json:"url"`
 	Title           string   `json:"title"`
 	Active          bool     `json:"active"`
+	Workspace       string   `json:"-"` // the workspace it is in, "" for none
 	States          []string `json:"states,omitempty"`
 	Actions         []string `json:"actions,omitempty"`
 }

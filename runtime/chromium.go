@@ -58,8 +58,11 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 
 // adopt makes a tab of the browser a tab of this host and announces it, unless
 // it is one already.
-func (h *Host) adopt(bt *browser.Tab) *Tab {
+func (h *Host) adopt(bt *browser.Tab) *Tab { return h.adoptInto(bt, h.workspaceOf(bt)) }
+
+func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	info := bt.Tab()
+	first := len(h.group(w)) == 0
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -75,8 +78,11 @@ func (h *Host) adopt(bt *browser.Tab) *Tab {
 	id := h.nextTab
 	t := newTab(h, id, TabStatus{
 		RuntimeID: "outrider-" + h.opts.NewID(), RuntimeKey: fmt.Sprintf("outrider-tab:%d", id),
-		AuthorizationID: "authorization-" + h.opts.NewID(), TabID: id, URL: info.URL, Title: info.Title, Active: len(h.tabs) == 0,
+		AuthorizationID: "authorization-" + h.opts.NewID(), TabID: id, URL: info.URL, Title: info.Title, Active: first,
 	})
+	if w != nil {
+		t.workspace, t.status.Workspace = w, w.id
+	}
 	t.attach(bt)
 	h.tabs = append(h.tabs, t)
 	h.workers.Go(t.work)
@@ -205,7 +211,11 @@ func (h *Host) settle(b *browser.Browser, t *Tab, err error) {
 // reopen gives t a new page at its address, or an empty one when the address
 // no longer loads.
 func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
-	options := browser.TabOptions{Background: true, LoadTimeout: h.opts.LoadTimeout}
+	id, err := t.group().contextIn(ctx, b)
+	if err != nil {
+		return err
+	}
+	options := browser.TabOptions{Background: true, LoadTimeout: h.opts.LoadTimeout, Context: id}
 	bt, err := b.NewTab(ctx, t.Status().URL, options)
 	if errors.Is(err, fault.NavigationFailed) {
 		h.log.Warn("a tab came back empty because its address does not load", "tab", t.id, "error", err)

@@ -61,6 +61,7 @@ type Host struct {
 	mu          sync.Mutex
 	browser     *browser.Browser // nil while it is away
 	tabs        []*Tab
+	workspaces  []*Workspace
 	nextTab     int
 	subscribers map[int]func(Event)
 	nextSub     int
@@ -151,15 +152,8 @@ func (h *Host) Do(ctx context.Context, call Call) Reply {
 	}
 }
 
-// Tabs returns the state of every tab.
-func (h *Host) Tabs() []TabStatus {
-	tabs := h.tabList()
-	out := make([]TabStatus, len(tabs))
-	for i, t := range tabs {
-		out[i] = t.Status()
-	}
-	return out
-}
+// Tabs returns the state of every tab that is in no workspace.
+func (h *Host) Tabs() []TabStatus { return statuses(h.group(nil)) }
 
 func (h *Host) tabList() []*Tab {
 	h.mu.Lock()

@@ -5,18 +5,14 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// Tabs implements primitives.TabControl.
+// Tabs implements primitives.TabControl: the tabs of the workspace that the
+// call's tab is in.
 func (s session) Tabs() []primitives.TabInfo {
-	tabs := s.host.tabList()
+	tabs := s.host.group(s.tab.group())
 	s.host.keepActive(tabs)
-	out := make([]primitives.TabInfo, len(tabs))
-	for i, t := range tabs {
-		out[i] = t.info()
-	}
-	return out
+	return infos(tabs)
 }
 
 // info is the tab's identity with what its document is.
@@ -27,7 +23,8 @@ func (t *Tab) info() primitives.TabInfo {
 	return info
 }
 
-// keepActive makes the newest tab the active one when the active tab has gone.
+// keepActive makes the newest of the tabs of one group the active one when the
+// active tab has gone.
 func (h *Host) keepActive(tabs []*Tab) {
 	for _, t := range tabs {
 		if t.Status().Active {
@@ -39,9 +36,9 @@ func (h *Host) keepActive(tabs []*Tab) {
 	}
 }
 
-// activate makes t the one active tab. Nobody is told: the page is the same.
+// activate makes t the one active tab of its group. Nobody is told: the page is the same.
 func (h *Host) activate(t *Tab) {
-	for _, o := range h.tabList() {
+	for _, o := range h.group(t.group()) {
 		o.mu.Lock()
 		changed := o.status.Active != (o == t)
 		o.status.Active = o == t
@@ -53,35 +50,11 @@ func (h *Host) activate(t *Tab) {
 	}
 }
 
-func (h *Host) tab(id int) (*Tab, error) {
-	for _, t := range h.tabList() {
-		if t.id == id {
-			return t, nil
-		}
-	}
-	return nil, fault.New(fault.TabClosed, "this runtime has no tab %d", id).With("tab_id", id)
-}
-
 // OpenTab implements primitives.TabControl.
 func (s session) OpenTab(ctx context.Context, address string, active bool) (primitives.TabInfo, error) {
-	h := s.host
-	h.mu.Lock()
-	b := h.browser
-	h.mu.Unlock()
-	if b == nil {
-		return primitives.TabInfo{}, fault.New(fault.BrowserLost, "the browser is being started again")
-	}
-	bt, err := b.NewTab(ctx, address, browser.TabOptions{Background: !active, LoadTimeout: h.opts.LoadTimeout})
+	t, err := s.host.openTab(ctx, s.tab.group(), address, active)
 	if err != nil {
 		return primitives.TabInfo{}, err
-	}
-	t := h.adopt(bt)
-	if t == nil {
-		return primitives.TabInfo{}, fault.New(fault.Cancelled, "the runtime is shutting down")
-	}
-	h.refresh(t, bt.Tab())
-	if active {
-		h.activate(t)
 	}
 	return t.info(), nil
 }
@@ -89,50 +62,26 @@ func (s session) OpenTab(ctx context.Context, address string, active bool) (prim
 // CloseTab implements primitives.TabControl. It may close the tab that the call
 // runs on: the call is answered all the same.
 func (s session) CloseTab(ctx context.Context, id int) error {
-	h := s.host
-	t, err := h.tab(id)
+	group := s.tab.group()
+	t, err := s.host.tabIn(group, id)
 	if err != nil {
 		return err
 	}
-	if len(h.tabList()) == 1 {
+	if len(s.host.group(group)) == 1 {
 		return fault.New(fault.PermissionDenied, "the last tab of the runtime is not closed").With("tab_id", id).
 			Next("open another tab first")
 	}
-	page, err := h.peer(id)
-	if err != nil {
-		return err
-	}
-	closer, ok := page.(interface{ Close(context.Context) error })
-	if !ok {
-		return fault.New(fault.CapabilityUnavailable, "this tab cannot be closed").With("tab_id", id)
-	}
-	if err := closer.Close(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-t.gone: // the browser's event has been handled
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	h.keepActive(h.tabList())
-	return nil
+	return s.host.closeTab(ctx, t)
 }
 
 // ActivateTab implements primitives.TabControl.
 func (s session) ActivateTab(ctx context.Context, id int) (primitives.TabInfo, error) {
-	t, err := s.host.tab(id)
+	t, err := s.host.tabIn(s.tab.group(), id)
 	if err != nil {
 		return primitives.TabInfo{}, err
 	}
-	page, err := s.host.peer(id)
-	if err != nil {
+	if err := s.host.bringToFront(ctx, t); err != nil {
 		return primitives.TabInfo{}, err
 	}
-	if p, ok := page.(interface{ Activate(context.Context) error }); ok {
-		if err := p.Activate(ctx); err != nil {
-			return primitives.TabInfo{}, err
-		}
-	}
-	s.host.activate(t)
 	return t.info(), nil
 }

@@ -31,6 +31,8 @@ type Tab struct {
 	wake   chan struct{} // buffered, 1
 	status TabStatus
 
+	workspace *Workspace // nil for none
+
 	pacing    time.Duration // runtime.configure_pacing
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -10,7 +11,7 @@ import (
 // with the candidates as evidence, never a guess (Actions Bridge Protocol,
 // "Routing Rules").
 func (h *Host) pick(target Target) (*Tab, *fault.Error) {
-	tabs := h.tabList()
+	tabs := slices.DeleteFunc(h.tabList(), func(t *Tab) bool { return t.Status().Workspace != target.Workspace })
 	var found []*Tab
 	for _, t := range tabs {
 		if target.matches(t.Status()) {
