@@ -101,6 +101,7 @@ const (
 	FrameNotFound           Code = "frame_not_found"
 	FrameCrossOrigin        Code = "frame_cross_origin"
 	ElementStale            Code = "element_stale"
+	MultipleTargets         Code = "multiple_targets"
 	TargetNotActionable     Code = "target_not_actionable"
 	TargetObscured          Code = "target_obscured"
 	TargetNotFocusable      Code = "target_not_focusable"
@@ -145,6 +146,11 @@ const (
 	StorageFileNotFound         Code = "storage_file_not_found"
 	StorageFileAmbiguousID      Code = "storage_file_ambiguous_id"
 	StorageFileReadFailed       Code = "storage_file_read_failed"
+	AssetNotFound               Code = "asset_not_found"
+	UnsafePath                  Code = "unsafe_path"
+	InvalidJSON                 Code = "invalid_json"
+	RenderFailed                Code = "render_failed"
+	LauncherFailed              Code = "launcher_failed"
 )
 
 // Codes of expressions and of the workflow engine.
@@ -272,6 +278,7 @@ var specs = []Spec{
 	{InvalidArguments, groupPrimitive, "the arguments are well formed but name nothing usable", Major, true, RetryNever},
 	{FrameNotFound, groupPrimitive, "the frame selector matches no frame", Major, true, RetryFresh},
 	{FrameCrossOrigin, groupPrimitive, "the frame cannot be reached", Major, true, RetryFresh},
+	{MultipleTargets, groupPrimitive, "several elements match the locator equally well; evidence lists them", Major, true, RetryNever},
 	{ElementStale, groupPrimitive, "the ref names an element that is not there any more, or that this tab never named; evidence says why", Major, true, RetryFresh},
 	{TargetNotActionable, groupPrimitive, "the element exists but a press would not reach it", Major, true, RetryFresh},
 	{TargetObscured, groupPrimitive, "the point belongs to another element", Major, true, RetryFresh},
@@ -316,6 +323,11 @@ var specs = []Spec{
 	{StorageFileNotFound, groupPrimitive, "no declared file has this id or path", Major, true, RetryNever},
 	{StorageFileAmbiguousID, groupPrimitive, "more than one declared file has this id", Major, true, RetryNever},
 	{StorageFileReadFailed, groupPrimitive, "the declared file cannot be read", Major, true, RetryFresh},
+	{AssetNotFound, groupPrimitive, "the stored file that an overlay is made of is not there", Major, true, RetryNever},
+	{UnsafePath, groupPrimitive, "the path leaves its storage scope", Major, true, RetryNever},
+	{InvalidJSON, groupPrimitive, "the stored data of an overlay is not JSON", Major, true, RetryNever},
+	{RenderFailed, groupPrimitive, "the overlay could not be drawn on the page", Major, true, RetryFresh},
+	{LauncherFailed, groupPrimitive, "a launcher of an overlay cannot be put on the page", Major, true, RetryFresh},
 
 	{PartialExpressionUnsupported, groupExpression, "a string holds an expression marker but is not one whole slot", Major, true, RetryNever},
 	{DisallowedExpressionFunction, groupExpression, "the expression uses a function that maps may not use", Major, true, RetryNever},
