@@ -148,7 +148,6 @@ const (
 	StorageFileReadFailed       Code = "storage_file_read_failed"
 	AssetNotFound               Code = "asset_not_found"
 	UnsafePath                  Code = "unsafe_path"
-	InvalidJSON                 Code = "invalid_json"
 	RenderFailed                Code = "render_failed"
 	LauncherFailed              Code = "launcher_failed"
 )
@@ -325,7 +324,6 @@ var specs = []Spec{
 	{StorageFileReadFailed, groupPrimitive, "the declared file cannot be read", Major, true, RetryFresh},
 	{AssetNotFound, groupPrimitive, "the stored file that an overlay is made of is not there", Major, true, RetryNever},
 	{UnsafePath, groupPrimitive, "the path leaves its storage scope", Major, true, RetryNever},
-	{InvalidJSON, groupPrimitive, "the stored data of an overlay is not JSON", Major, true, RetryNever},
 	{RenderFailed, groupPrimitive, "the overlay could not be drawn on the page", Major, true, RetryFresh},
 	{LauncherFailed, groupPrimitive, "a launcher of an overlay cannot be put on the page", Major, true, RetryFresh},
 
