@@ -150,7 +150,7 @@ func (a *analysis) path(n *ast, top bool) {
 	steps := n.list
 	first := steps[0]
 	if first.kind == aVariable && (first.str == "$" || first.str == "" && top) && len(first.preds)+len(first.stages) == 0 &&
-		first.focus == "" && len(steps) > 1 && steps[1].kind == aName {
+		first.focus == "" && first.group == nil && len(steps) > 1 && steps[1].kind == aName {
 		// $.name and $$.name read one member.
 		steps = steps[1:]
 		a.read(steps[0].str)
@@ -163,6 +163,13 @@ func (a *analysis) path(n *ast, top bool) {
 		case aName:
 			if top {
 				a.read(s.str)
+			}
+			a.rest(s)
+			if s.group != nil {
+				for _, p := range s.group.pairs {
+					a.walk(p[0], top)
+					a.walk(p[1], top)
+				}
 			}
 		case aSort:
 			for _, t := range s.terms {
@@ -190,9 +197,11 @@ func (a *analysis) path(n *ast, top bool) {
 	}
 }
 
+// contextual says that a function may take the input, when that is an object
+// or list, for an argument. Inputs of other kinds are read whole anyway.
 func contextual(s *signature) bool {
 	for _, p := range s.params {
-		if p.context {
+		if p.context && p.mask&(sigObject|sigArray) != 0 {
 			return true
 		}
 	}
@@ -225,7 +234,7 @@ func (a *analysis) clock(n *ast, args int) {
 // missingContext notes that a builtin falls back on its context.
 func (a *analysis) missingContext(n *ast, args int, top bool) {
 	b := builtinByName(n.lhs.str)
-	if top && contextual(b.sig) && args < len(b.sig.params) && (args == 0 || !b.sig.params[1].opt) {
+	if top && contextual(b.sig) && args < len(b.sig.params) && (args == 0 || !b.sig.params[1].opt || b.sig.params[1].mask&^b.sig.params[0].mask != 0) {
 		a.all()
 	}
 	// The variable may also be the author's own function of that name.

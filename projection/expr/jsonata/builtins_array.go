@@ -90,7 +90,11 @@ func fnShuffle(ev *evaluator, args []value, _ value) (value, error) {
 func fnZip(ev *evaluator, args []value, _ value) (value, error) {
 	shortest := -1
 	for _, a := range args {
-		if n := len(elements(a)); shortest < 0 || n < shortest {
+		n := 0
+		if a.isArray() { // its signature makes anything else one, a partial application does not
+			n = len(a.arr().items)
+		}
+		if shortest < 0 || n < shortest {
 			shortest = n
 		}
 	}

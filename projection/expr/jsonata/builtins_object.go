@@ -101,7 +101,7 @@ func fnSpread(ev *evaluator, args []value, _ value) (value, error) {
 	if err := ev.spread(v, 0); err != nil {
 		return undefined, err
 	}
-	if v.isArray() && len(ev.scratch) > mark {
+	if v.isArray() && len(v.arr().items) > 0 {
 		return ev.takeArray(mark, 0) // a list, even of one
 	}
 	return ev.takeArray(mark, fSequence)
@@ -216,5 +216,9 @@ func fnClone(ev *evaluator, args []value, _ value) (value, error) {
 	if args[0].isUndefined() {
 		return undefined, nil
 	}
-	return ev.rebuild(args[0], 0)
+	v, err := contextNode{}.eval(ev, args[0], nil) // not the list around an input that is a list
+	if err != nil {
+		return undefined, err
+	}
+	return ev.rebuild(v, 0)
 }

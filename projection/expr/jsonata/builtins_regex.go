@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,9 @@ type matching struct {
 	fn   value // a function other than a regex
 	next value
 	s    value
-	open bool
+	open bool // the first match was asked for: only that one may be empty
+
+	length int // where to stop looking for further matches
 }
 
 // found is one match. Positions are UTF-16 offsets.
@@ -33,6 +36,7 @@ func (ev *evaluator) startMatching(pattern, s value) (*matching, error) {
 			return nil, err
 		}
 		m.re, m.in = f.re, newRegexInput(s.str())
+		m.length = m.in.length()
 	}
 	return m, nil
 }
@@ -45,12 +49,17 @@ func (m *matching) step() (f found, ok bool, err error) {
 	if m.re == nil {
 		return m.stepFunction()
 	}
+	again := m.open
+	m.open = true
+	if again && m.at >= m.length {
+		return f, false, nil
+	}
 	spans, err := m.re.match(m.ev, m.in, m.at)
 	if err != nil || spans == nil {
 		return f, false, err
 	}
 	f.start, f.end = spans[0], spans[1]
-	if f.end == f.start {
+	if again && f.end == f.start {
 		return f, false, newError("D1004", "the regular expression matches an empty string")
 	}
 	m.at = f.end
@@ -108,39 +117,104 @@ func (m *matching) stepFunction() (f found, ok bool, err error) {
 
 // matchState lets a match object continue: its next function.
 type matchState struct {
-	re *regex
-	in *regexInput
-	at int
+	re   *regex
+	in   *regexInput
+	at   int
+	open bool
+
+	length int // how far JavaScript would look, the length property of its argument
 }
 
-// regexCall is a regular expression called like a function.
-func (ev *evaluator) regexCall(re *regex, s, from value) (value, error) {
-	if !s.isString() {
-		return undefined, nil
-	}
-	at := 0
-	if from.isNumber() && from.num() > 0 {
-		at = int(math.Min(from.num(), 1<<40))
-	}
-	if err := ev.alloc(3 * len(s.str())); err != nil {
+// regexCall is a regular expression called like a function. As RegExp.exec
+// does, it looks at the text of any value.
+func (ev *evaluator) regexCall(re *regex, v, from value) (value, error) {
+	s, err := ev.jsText(v, 0)
+	if err != nil {
 		return undefined, err
 	}
-	st := &matchState{re: re, in: newRegexInput(s.str()), at: at}
+	at := from
+	if from.isString() {
+		if f, err := strconv.ParseFloat(strings.TrimSpace(from.str()), 64); err == nil {
+			at = numberValue(f)
+		}
+	}
+	st := &matchState{re: re}
+	if at.isNumber() && at.num() > 0 {
+		st.at = int(math.Min(at.num(), 1<<40))
+	}
+	if err := ev.alloc(3 * len(s)); err != nil {
+		return undefined, err
+	}
+	st.in = newRegexInput(s)
+	switch {
+	case v.isString():
+		st.length = st.in.length()
+	case v.isArray():
+		st.length = len(v.arr().items)
+	default:
+		st.length = math.MaxInt
+	}
 	return st.advance(ev)
 }
 
+// jsText is what String gives in JavaScript, but for the source of functions.
+func (ev *evaluator) jsText(v value, depth int) (string, error) {
+	if depth > maxDataDepth {
+		return "", ev.tooDeep()
+	}
+	switch v.kind() {
+	case kString:
+		return v.str(), nil
+	case kNumber:
+		return formatJSNumber(v.num()), nil
+	case kBool:
+		return strconv.FormatBool(v.bool()), nil
+	case kNull:
+		return "null", nil
+	case kArray:
+		var b strings.Builder
+		for i, it := range v.arr().items {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if it.isUndefined() || it == null {
+				continue
+			}
+			s, err := ev.jsText(it, depth+1)
+			if err != nil {
+				return "", err
+			}
+			if err := ev.alloc(3 * (len(s) + 1)); err != nil {
+				return "", err
+			}
+			b.WriteString(s)
+		}
+		return fuseSurrogates(b.String()), nil
+	case kObject:
+		return "[object Object]", nil
+	case kFunction:
+		return "", nil
+	}
+	return "undefined", nil
+}
+
 func (st *matchState) advance(ev *evaluator) (value, error) {
-	m := matching{ev: ev, re: st.re, in: st.in, at: st.at}
+	m := matching{ev: ev, re: st.re, in: st.in, at: st.at, open: st.open, length: st.length}
 	f, ok, err := m.step()
 	if err != nil || !ok {
 		return undefined, err
 	}
+	return ev.matchObject(f, functionValue(&function{kind: fnNext, next: &matchState{re: st.re, in: st.in, at: f.end, open: true, length: st.length}}))
+}
+
+// matchObject is a match as functions see it.
+func (ev *evaluator) matchObject(f found, next value) (value, error) {
 	b := ev.newBuilder(5)
 	b.set("match", stringValue(f.text))
 	b.set("start", numberValue(float64(f.start)))
 	b.set("end", numberValue(float64(f.end)))
 	b.set("groups", ev.newArray(f.groups, 0))
-	b.set("next", functionValue(&function{kind: fnNext, next: &matchState{re: st.re, in: st.in, at: f.end}}))
+	b.set("next", next)
 	return ev.build(&b)
 }
 
@@ -188,25 +262,27 @@ func fnMatch(ev *evaluator, args []value, _ value) (value, error) {
 		if err != nil {
 			return undefined, err
 		}
-		for n := 0.0; n < limit; n++ {
-			f, ok, err := m.step()
+		f, ok, err := m.step()
+		for n := 0.0; ; n++ {
+			// jsonata-js looks for one more match before it looks at the limit.
 			if err != nil {
 				return undefined, err
 			}
-			if !ok {
+			if !ok || n >= limit {
 				break
 			}
 			b := ev.newBuilder(3)
 			b.set("match", stringValue(f.text))
 			b.set("index", numberValue(float64(f.start)))
 			b.set("groups", ev.newArray(f.groups, 0))
-			o, err := ev.build(&b)
-			if err != nil {
+			var o value
+			if o, err = ev.build(&b); err != nil {
 				return undefined, err
 			}
-			if err := ev.push(o); err != nil {
+			if err = ev.push(o); err != nil {
 				return undefined, err
 			}
+			f, ok, err = m.step()
 		}
 	}
 	return ev.takeArray(mark, fSequence)
@@ -279,11 +355,17 @@ func fnSplit(ev *evaluator, args []value, _ value) (value, error) {
 	if err != nil {
 		return undefined, err
 	}
+	if limit == 0 {
+		return ev.takeArray(mark, 0)
+	}
 	cut := newCutter(s, m.in)
-	for n := 0.0; n < limit; n++ {
-		f, ok, err := m.step()
+	f, ok, err := m.step()
+	for n := 0.0; ; n++ {
 		if err != nil {
 			return undefined, err
+		}
+		if n >= limit {
+			break
 		}
 		if !ok {
 			if err := ev.push(stringValue(cut.rest())); err != nil {
@@ -294,6 +376,7 @@ func fnSplit(ev *evaluator, args []value, _ value) (value, error) {
 		if err := ev.push(stringValue(cut.upTo(f.start, f.end))); err != nil {
 			return undefined, err
 		}
+		f, ok, err = m.step()
 	}
 	return ev.takeArray(mark, 0)
 }
@@ -393,12 +476,12 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 	}
 	cut := newCutter(s, m.in)
 	n := 0.0
-	for ; n < limit; n++ {
-		f, ok, err := m.step()
+	f, ok, err := m.step()
+	for ; ; n++ {
 		if err != nil {
 			return undefined, err
 		}
-		if !ok {
+		if !ok || n >= limit {
 			break
 		}
 		if err := write(cut.upTo(f.start, f.end)); err != nil {
@@ -406,7 +489,7 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 		}
 		var with string
 		if args[2].isFunction() {
-			if with, err = ev.replacement(args[2], f); err != nil {
+			if with, err = ev.replacement(args[2], f, m); err != nil {
 				return undefined, err
 			}
 		} else if !args[2].isString() {
@@ -417,6 +500,7 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 		if err := write(with); err != nil {
 			return undefined, err
 		}
+		f, ok, err = m.step()
 	}
 	if n == 0 {
 		return args[0], nil
@@ -428,13 +512,12 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 }
 
 // replacement calls a replacing function with the match object.
-func (ev *evaluator) replacement(fv value, f found) (string, error) {
-	b := ev.newBuilder(5)
-	b.set("match", stringValue(f.text))
-	b.set("start", numberValue(float64(f.start)))
-	b.set("end", numberValue(float64(f.end)))
-	b.set("groups", ev.newArray(f.groups, 0))
-	o, err := ev.build(&b)
+func (ev *evaluator) replacement(fv value, f found, m *matching) (string, error) {
+	next := m.next
+	if m.re != nil {
+		next = functionValue(&function{kind: fnNext, next: &matchState{re: m.re, in: m.in, at: f.end, open: true, length: m.length}})
+	}
+	o, err := ev.matchObject(f, next)
 	if err != nil {
 		return "", err
 	}

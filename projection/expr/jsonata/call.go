@@ -69,7 +69,7 @@ func (n *builtinCall) eval(ev *evaluator, in value, fr *frame) (value, error) {
 func (n *builtinCall) with(ev *evaluator, first, in value, fr *frame) (value, error) {
 	if ev.bindings != nil {
 		if fv, ok := ev.bindings[n.b.name]; ok {
-			c := &callNode{callee: &constNode{fv}, args: n.args, pos: n.pos, token: n.b.name}
+			c := &callNode{callee: &constNode{fv}, args: n.args, tail: n.tail, pos: n.pos, token: n.b.name}
 			return c.with(ev, first, in, fr)
 		}
 	}
@@ -79,23 +79,17 @@ func (n *builtinCall) with(ev *evaluator, first, in value, fr *frame) (value, er
 			return undefined, err
 		}
 	}
-	if err := ev.pushArgs(n.args, in, fr); err != nil {
+	if err := ev.pushArgs(n.args, in, fr, n.tail); err != nil {
 		return undefined, err
 	}
-	// Optional parameters at the end are simply undefined.
-	for k := len(ev.scratch) - mark; k > 0 && k < len(n.b.sig.params); k++ {
-		if p := &n.b.sig.params[k]; !p.opt || p.context || p.mask&sigMissing == 0 {
-			break
-		}
-		if n.b.sig.params[0].context && len(n.args) < len(n.b.sig.params) && n.b.sig.params[0].mask&sigBit(ev.scratch[mark]) == 0 {
-			break
-		}
-		if err := ev.push(undefined); err != nil {
-			return undefined, err
-		}
+	if err := ev.fillOptional(n.b.sig, mark); err != nil {
+		return undefined, err
 	}
 	if n.scope != nil {
 		ev.evalScope, ev.evalFrame = n.scope, fr
+	}
+	if n.tail {
+		in = ev.applied
 	}
 	v, err := ev.callBuiltin(n.b, ev.scratch[mark:], in)
 	if err != nil {
@@ -105,15 +99,40 @@ func (n *builtinCall) with(ev *evaluator, first, in value, fr *frame) (value, er
 	return v, nil
 }
 
+// fillOptional makes the optional parameters at the end undefined when each
+// argument given fits its own place: then they need not be assigned to places.
+func (ev *evaluator) fillOptional(sig *signature, mark int) error {
+	given := len(ev.scratch) - mark
+	if given == 0 || given >= len(sig.params) {
+		return nil
+	}
+	for k := range given {
+		if sig.params[k].mask&sigBit(ev.scratch[mark+k]) == 0 {
+			return nil
+		}
+	}
+	for k := given; k < len(sig.params); k++ {
+		if p := &sig.params[k]; !p.opt || p.context || p.mask&sigMissing == 0 {
+			return nil
+		}
+	}
+	for range len(sig.params) - given {
+		if err := ev.push(undefined); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pushArgs evaluates arguments onto the scratch. A function handed over loses
-// sight of the context from here on.
-func (ev *evaluator) pushArgs(args []node, in value, fr *frame) error {
+// sight of the context from here on, but not in a tail call.
+func (ev *evaluator) pushArgs(args []node, in value, fr *frame, tail bool) error {
 	for _, a := range args {
 		v, err := a.eval(ev, in, fr)
 		if err != nil {
 			return err
 		}
-		if v.isFunction() {
+		if v.isFunction() && !tail {
 			v = v.wrapped()
 		}
 		if err := ev.push(v); err != nil {
@@ -138,7 +157,7 @@ func (n *callNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 			ev.tailFn, ev.tailFrame = f, callee
 			return tailCall, nil
 		}
-		v, err := ev.run(f, callee)
+		v, err := ev.run(f, callee, in)
 		if err != nil {
 			return undefined, ev.at(err, n.pos, n.token)
 		}
@@ -170,12 +189,15 @@ func (n *callNode) frameFor(ev *evaluator, fv, in value, fr *frame) (*frame, err
 	l := f.lambda
 	if l.sig != nil {
 		mark := len(ev.scratch)
-		if err := ev.pushArgs(n.args, in, fr); err != nil {
+		if err := ev.pushArgs(n.args, in, fr, n.tail); err != nil {
 			return nil, err
 		}
 		context := in
-		if fv.isWrapped() {
+		switch {
+		case fv.isWrapped():
 			context = null
+		case n.tail:
+			context = ev.applied
 		}
 		callee, err := ev.enter(f, ev.scratch[mark:], context)
 		if err != nil {
@@ -193,7 +215,7 @@ func (n *callNode) frameFor(ev *evaluator, fv, in value, fr *frame) (*frame, err
 		if err != nil {
 			return nil, err
 		}
-		if v.isFunction() {
+		if v.isFunction() && !n.tail {
 			v = v.wrapped()
 		}
 		if i < len(l.params) {
@@ -222,8 +244,11 @@ func (n *callNode) invoke(ev *evaluator, fv, first, in value, fr *frame) (value,
 			return undefined, err
 		}
 	}
-	if err := ev.pushArgs(n.args, in, fr); err != nil {
+	if err := ev.pushArgs(n.args, in, fr, n.tail); err != nil {
 		return undefined, err
+	}
+	if n.tail {
+		in = ev.applied
 	}
 	if !fv.isFunction() {
 		return undefined, ev.fail("T1006", n.pos, n.token, "attempted to call something that is not a function")
@@ -268,12 +293,8 @@ func (n *partialNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if a == nil {
 			continue
 		}
-		v, err := a.eval(ev, in, fr)
-		if err != nil {
+		if args[i], err = a.eval(ev, in, fr); err != nil {
 			return undefined, err
-		}
-		if !v.isUndefined() { // a missing argument is filled in later, too
-			args[i] = v
 		}
 	}
 	fv, err := n.callee.eval(ev, in, fr)

@@ -84,7 +84,12 @@ func (n *lambdaNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 const maxStack = 120_000
 
 // run evaluates a lambda in a prepared frame, following tail calls in place.
-func (ev *evaluator) run(f *function, fr *frame) (value, error) {
+// The context is that of the caller: a call at the end of the lambda sees it
+// instead of the lambda's own, because jsonata-js puts such a call off until
+// the lambda has returned.
+func (ev *evaluator) run(f *function, fr *frame, context value) (value, error) {
+	applied := ev.applied
+	ev.applied = context
 	ev.depth++
 	if ev.depth > ev.maxDepth {
 		ev.maxDepth = ev.depth
@@ -111,6 +116,7 @@ func (ev *evaluator) run(f *function, fr *frame) (value, error) {
 		if !v.isTail() {
 			ev.depth--
 			ev.stack -= height
+			ev.applied = applied
 			return v, nil
 		}
 		f, fr = ev.tailFn, ev.tailFrame
@@ -160,7 +166,7 @@ func (ev *evaluator) apply(fv value, args []value, context value) (value, error)
 		if err != nil {
 			return undefined, err
 		}
-		return ev.run(f, fr)
+		return ev.run(f, fr, context)
 	case fnBuiltin:
 		return ev.callBuiltin(f.builtin, args, context)
 	}
@@ -170,13 +176,13 @@ func (ev *evaluator) apply(fv value, args []value, context value) (value, error)
 	if ev.depth > ev.lim.Depth || ev.stack > maxStack {
 		return undefined, ev.tooDeep()
 	}
-	v, err := ev.applyOther(f, args)
+	v, err := ev.applyOther(f, args, context)
 	ev.depth--
 	ev.stack -= 8
 	return v, err
 }
 
-func (ev *evaluator) applyOther(f *function, args []value) (value, error) {
+func (ev *evaluator) applyOther(f *function, args []value, context value) (value, error) {
 	arg := func(i int) value {
 		if i < len(args) {
 			return args[i]
@@ -210,12 +216,12 @@ func (ev *evaluator) applyOther(f *function, args []value) (value, error) {
 					fr.slots[slot] = full[i]
 				}
 			}
-			return ev.run(t, fr)
+			return ev.run(t, fr, context)
 		}
 		if t.kind == fnBuiltin {
 			return ev.callUnchecked(t.builtin, full)
 		}
-		return ev.apply(f.target, full, null)
+		return ev.apply(f.target, full, context)
 	case fnRegex:
 		return ev.regexCall(f.re, arg(0), arg(1))
 	case fnNext:
@@ -262,9 +268,12 @@ func (ev *evaluator) callUnchecked(b *builtin, args []value) (value, error) {
 	for len(args) < len(b.sig.params) {
 		args = append(args, undefined)
 	}
+	if ev.races != nil && !b.sig.accepts(args) {
+		ev.unchecked = true
+	}
 	for i := range b.sig.params {
 		if p := &b.sig.params[i]; p.array {
-			if err := p.asArray(ev, &args[i]); err != nil {
+			if err := p.asArray(ev, &args[i], sigBit(args[i]), true); err != nil {
 				return undefined, err
 			}
 		}
@@ -316,7 +325,11 @@ func (cb *callback) call(ev *evaluator, a, b, c value) (value, error) {
 				fr.slots[slot] = undefined
 			}
 		}
-		return ev.run(cb.f, fr)
+		context := null
+		if !cb.fv.isWrapped() {
+			context = cb.f.input
+		}
+		return ev.run(cb.f, fr, context)
 	}
 	args := [3]value{a, b, c}
 	mark := len(ev.scratch)

@@ -11,6 +11,7 @@ import (
 type generator struct {
 	*rand.Rand
 	vars []string
+	wide bool // also what authors seldom write, see wideExpr
 }
 
 func newGenerator(seed uint64) *generator {
@@ -279,6 +280,9 @@ func (g *generator) call(d int) string {
 func (g *generator) expr(d int) string {
 	if d <= 0 {
 		return g.atom(0)
+	}
+	if g.wide && g.IntN(3) == 0 {
+		return g.wideExpr(d)
 	}
 	switch g.IntN(26) {
 	case 0, 1, 2, 3, 4:

@@ -20,34 +20,27 @@ func (c *compiler) sortSpec(s *ast, _ bool) *sortSpec {
 }
 
 // eval orders plain items and applies the predicates behind the order-by,
-// which see the whole sequence.
-func (s *sortSpec) eval(ev *evaluator, items []value, fr *frame, step *pathStep) ([]value, error) {
+// which see the whole sequence. The result is a sequence unless a predicate
+// picked an item that is an array.
+func (s *sortSpec) eval(ev *evaluator, items []value, fr *frame, step *pathStep) (value, error) {
 	order, err := s.order(ev, len(items), func(i int) (value, *frame, error) { return items[i], fr, nil })
 	if err != nil {
-		return nil, err
+		return undefined, err
 	}
 	out, err := ev.values(len(order))
 	if err != nil {
-		return nil, err
+		return undefined, err
 	}
 	for i, j := range order {
 		out[i] = items[j]
 	}
+	v := ev.newArray(out, fSequence)
 	for k := range step.stages {
-		v, err := step.stages[k].apply(ev, ev.newArray(out, fSequence), fr)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case v.isUndefined():
-			return nil, nil
-		case v.isArray():
-			out = v.arr().items
-		default:
-			out = []value{v}
+		if v, err = step.stages[k].apply(ev, v, fr); err != nil {
+			return undefined, err
 		}
 	}
-	return out, nil
+	return v, nil
 }
 
 // order returns the permutation that sorts n items. Terms are evaluated once

@@ -52,7 +52,7 @@ func (c *compiler) path(n *ast) node {
 	}
 	if n.group == nil && len(n.list) == 1 {
 		s := n.list[0]
-		if s.kind == aName && len(s.stages) == 0 {
+		if s.kind == aName && len(s.stages) == 0 && len(s.preds) == 0 && s.group == nil {
 			return &chainNode{steps: []pathStep{c.step(s, nil)}, keep: n.keepSingle || n.keepArray}
 		}
 	}
@@ -61,7 +61,7 @@ func (c *compiler) path(n *ast) node {
 	names := n.group == nil
 	for i, s := range n.list {
 		p.steps[i] = c.step(s, nil)
-		names = names && s.kind == aName && len(s.stages) == 0
+		names = names && s.kind == aName && len(s.stages) == 0 && p.steps[i].node == nil
 	}
 	if names {
 		return &chainNode{steps: p.steps, keep: p.keep}
@@ -359,8 +359,17 @@ func (n *pathNode) run(ev *evaluator, in value, fr *frame, count int) (v value, 
 			if err != nil {
 				return undefined, false, err
 			}
-			if err := ev.pushAll(v); err != nil {
-				return undefined, false, err
+			switch {
+			case !v.isArray():
+				if err := ev.push(v); err != nil {
+					return undefined, false, err
+				}
+			case !v.arr().is(fSequence) && (last || len(v.arr().items) == 0):
+				return v, true, nil
+			default:
+				if err := ev.pushAll(v.arr().items); err != nil {
+					return undefined, false, err
+				}
 			}
 		case s.node == nil && len(s.stages) == 0:
 			v, done, err := ev.nameStep(s, items, mark, last)

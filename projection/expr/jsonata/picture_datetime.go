@@ -279,7 +279,7 @@ func formatMillis(m meter, millis float64, picture string, hasPicture bool, time
 	if err != nil {
 		return "", err
 	}
-	c := civilOf(math.Trunc(millis) + (60*hours+minutes)*60000)
+	c := civilOf(millis + (60*hours+minutes)*60000)
 	var b strings.Builder
 	for i := range parts {
 		p := &parts[i]

@@ -1,7 +1,6 @@
 package jsonata
 
 import (
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -136,8 +135,8 @@ func (in *regexInput) length() int {
 	return len(in.text)
 }
 
-// slice returns the text between two offsets. The result is always valid UTF-8:
-// half of a surrogate pair becomes U+FFFD.
+// slice returns the text between two offsets, which may be half of a surrogate
+// pair.
 func (in *regexInput) slice(start, end int) string {
 	if in.units == nil {
 		return in.text[start:end]
@@ -148,10 +147,13 @@ func (in *regexInput) slice(start, end int) string {
 	return unitsToString(in.units[start:end])
 }
 
-// toUnits converts to UTF-16. Bytes that are not UTF-8 become U+FFFD.
+// toUnits converts to UTF-16, lone surrogates included. Bytes that are not
+// text become U+FFFD.
 func toUnits(s string) []uint16 {
 	units := make([]uint16, 0, len(s))
-	for _, r := range s {
+	for i := 0; i < len(s); {
+		r, n := decodeRune(s[i:])
+		i += n
 		if r >= 0x10000 {
 			r -= 0x10000
 			units = append(units, uint16(0xd800+r>>10), uint16(0xdc00+r&0x3ff))
@@ -163,17 +165,11 @@ func toUnits(s string) []uint16 {
 }
 
 func unitsToString(units []uint16) string {
-	var b strings.Builder
-	b.Grow(len(units) + len(units)/2)
-	for i := 0; i < len(units); i++ {
-		u := rune(units[i])
-		if isHighSurrogate(units[i]) && i+1 < len(units) && isLowSurrogate(units[i+1]) {
-			i++
-			u = 0x10000 + (u-0xd800)<<10 + rune(units[i]) - 0xdc00
-		}
-		b.WriteRune(u)
+	b := make([]byte, 0, len(units)+len(units)/2)
+	for _, u := range units {
+		b = appendCodePoint(b, rune(u))
 	}
-	return b.String()
+	return string(b)
 }
 
 func isHighSurrogate(u uint16) bool { return u >= 0xd800 && u < 0xdc00 }

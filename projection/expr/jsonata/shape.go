@@ -445,6 +445,8 @@ func markTail(n *ast) {
 		if n.alt != nil {
 			markTail(n.alt)
 		}
+	case aDefault, aCoalesce:
+		markTail(n.rhs)
 	case aBlock:
 		if len(n.list) > 0 {
 			markTail(n.list[len(n.list)-1])

@@ -172,7 +172,7 @@ func (s *signature) validate(ev *evaluator, args []value, context value) ([]valu
 			}
 			for i := range args {
 				if p := &s.params[i]; p.array {
-					if err := p.asArray(ev, &args[i]); err != nil {
+					if err := p.asArray(ev, &args[i], sigBit(args[i]), true); err != nil {
 						return nil, err
 					}
 				}
@@ -183,13 +183,39 @@ func (s *signature) validate(ev *evaluator, args []value, context value) ([]valu
 	return s.assign(ev, args, context)
 }
 
-// asArray checks the element type of an array argument and wraps a single value.
-func (p *sigParam) asArray(ev *evaluator, v *value) error {
-	if v.isUndefined() {
+// accepts says that each argument is of the type of its own parameter.
+func (s *signature) accepts(args []value) bool {
+	for i := range s.params {
+		p := &s.params[i]
+		bit := sigBit(args[i])
+		if (p.mask|sigMissing)&bit == 0 || p.array && bit&(sigArray|sigMissing) == 0 {
+			return false
+		}
+		if bit == sigArray && p.sub != "" {
+			for _, v := range args[i].arr().items {
+				if sigBit(v) != sigLetter(p.sub[0]) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// asArray checks the element type of an array argument and wraps a single
+// value; alone says that the parameter takes no other argument. bit is the kind
+// of the argument that was assigned to the parameter. It is not always that of
+// v: behind an optional parameter left out, jsonata-js hands over the next one.
+func (p *sigParam) asArray(ev *evaluator, v *value, bit uint16, alone bool) error {
+	switch {
+	case bit == sigMissing:
+		*v = undefined
 		return nil
+	case bit == sigArray && !v.isArray():
+		return newError("T0412", "an argument must be an array")
 	}
 	wrong := false
-	if v.isArray() {
+	if bit == sigArray {
 		if items := v.arr().items; p.sub != "" && len(items) > 0 {
 			first := sigBit(items[0])
 			wrong = first&sigLetter(p.sub[0]) == 0
@@ -201,12 +227,12 @@ func (p *sigParam) asArray(ev *evaluator, v *value) error {
 			}
 		}
 	} else {
-		wrong = p.sub != "" && (len(p.sub) != 1 || sigBit(*v) != sigLetter(p.sub[0]))
+		wrong = p.sub != "" && (!alone || len(p.sub) != 1 || bit != sigLetter(p.sub[0]))
 	}
 	if wrong {
 		return newError("T0412", "an argument must be an array of the declared type")
 	}
-	if !v.isArray() {
+	if bit != sigArray {
 		items, err := ev.values(1)
 		if err != nil {
 			return err
@@ -269,10 +295,10 @@ func (s *signature) assign(ev *evaluator, args []value, context value) ([]value,
 			next++
 			continue
 		}
-		for ; run > 0; run-- {
+		for alone := run == 1; run > 0; run-- {
 			v := arg()
 			if q.array {
-				if err := q.asArray(ev, &v); err != nil {
+				if err := q.asArray(ev, &v, sigBit(args[at]), alone); err != nil {
 					return nil, err
 				}
 			}

@@ -144,9 +144,7 @@ func (n *pathNode) evalTuples(ev *evaluator, in value, fr *frame) (value, error)
 		if ts == nil && s.sort == nil {
 			ts = &tupleStream{}
 			for _, it := range items {
-				if !it.isUndefined() {
-					ts.list = append(ts.list, tuple{at: it})
-				}
+				ts.list = append(ts.list, tuple{at: it})
 			}
 			if err := ev.alloc(len(items) * 40); err != nil {
 				return undefined, err

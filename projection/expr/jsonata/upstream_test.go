@@ -3,7 +3,9 @@ package jsonata
 // leaksInternals says that jsonata-js shows the inner objects of its tuple
 // streams, {"@": item, "!0": parent}, to the expression or to its caller. Its
 // answer then says nothing about the language; doc.go has the two constructs.
-// It looks at the shaped tree, so that nothing else is left out.
+// So with a regular expression left of ?? or ?:, which jsonata-js evaluates
+// twice with one stateful object, and may never end. It looks at the shaped
+// tree, so that nothing else is left out.
 func leaksInternals(expr string) bool {
 	ps := parser{lexer: lexer{src: expr}}
 	tree, err := ps.parse()
@@ -19,6 +21,8 @@ func leaksInternals(expr string) bool {
 		switch {
 		case n.kind == aPath:
 			leaks = leaks || sortsTuplesAndGoesOn(n)
+		case n.kind == aDefault || n.kind == aCoalesce:
+			visit(n.lhs, false, func(m *ast, _ bool) { leaks = leaks || m.kind == aRegex })
 		case n.kind == aBlock && !step:
 			// (x)[%...] that no path takes the tuples of.
 			for _, p := range n.preds {
