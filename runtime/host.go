@@ -190,20 +190,22 @@ func (h *Host) emit(ev Event) {
 	}
 }
 
+// hostName is what this host calls itself.
+const hostName = "chromium-cdp"
+
+// capabilities are the names of capabilities in the dictionary, sorted.
+func (h *Host) capabilities() []string {
+	var names []string
+	for _, r := range h.opts.Registry.Records() {
+		names = append(names, r.Capabilities...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Info describes this host.
 func (h *Host) Info() Info {
-	seen := map[string]bool{}
-	var capabilities []string
-	for _, r := range h.opts.Registry.Records() {
-		for _, c := range r.Capabilities {
-			if !seen[c] {
-				seen[c] = true
-				capabilities = append(capabilities, c)
-			}
-		}
-	}
-	slices.Sort(capabilities)
-	info := Info{Version: h.opts.Version, Host: "chromium-cdp", Device: h.opts.Device, Capabilities: capabilities}
+	info := Info{Version: h.opts.Version, Host: hostName, Device: h.opts.Device, Capabilities: h.capabilities()}
 	h.mu.Lock()
 	b := h.browser
 	h.mu.Unlock()

@@ -25,6 +25,7 @@ type Maps struct {
 
 	mu       sync.Mutex
 	bundle   *sites.Bundle
+	imported string // when the bundle came, RFC 3339
 	offered  *offer
 	supplied []suppliedOffer // most recent last
 }
@@ -35,6 +36,8 @@ type offer struct {
 	programs       sync.Map // *manifest.Tool → *workflow.Program
 	projections    sync.Map // *manifest.Projection → *projection.Projection
 	postconditions sync.Map // *manifest.Tool → *postcondition, nil for none
+	executions     sync.Map // *manifest.Tool → *execution
+	blocked        sync.Map // *sites.Map → []string
 }
 
 type suppliedOffer struct {
@@ -180,7 +183,7 @@ func (m *Maps) importBundle(raw json.RawMessage) (json.RawMessage, *fault.Error)
 	defer m.mu.Unlock()
 	merged, result := m.bundle.Import(in, time.Now())
 	library, _ := merged.Library(m.options())
-	m.bundle = merged
+	m.bundle, m.imported = merged, result.ImportedAt
 	m.offered = &offer{library: sites.Join(m.files, library)}
 	out, e := json.Marshal(result)
 	if e != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/sites"
@@ -146,36 +148,120 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 		return Reply{Err: err}
 	}
 	v := invoker{host: h, tab: t, job: j}
-	switch match.Kind() {
-	case sites.KindStatic:
-		return Reply{Output: match.Static()}
-	case sites.KindWorkflow:
-		return h.runWorkflow(ctx, v, o, match, action, arguments)
-	case sites.KindPrimitive:
-		name, merged, err := match.Primitive(arguments)
-		if err != nil {
-			return Reply{Err: err}
-		}
-		r := v.Invoke(ctx, name, merged)
-		if r.Err != nil {
-			return Reply{Err: r.Err.Field("primitive", r.Primitive)}
-		}
-		return checkResult(match, r.Payload, Reply{Output: r.Envelope()})
-	}
-	return Reply{Err: match.Unsupported()}
-}
-
-func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *sites.Match, action string, arguments json.RawMessage) Reply {
-	program, err := h.opts.Maps.program(o, match.Tool)
+	p, err := h.prepare(o, match)
 	if err != nil {
 		return Reply{Err: err}
 	}
+	if p.form == formStatic {
+		return Reply{Output: match.Static()}
+	}
+	if err := h.unmet(o, match, p.uses); err != nil {
+		return Reply{Err: err}
+	}
+	if err := h.requireState(ctx, t, match); err != nil {
+		return Reply{Err: err}
+	}
+	return h.runPrepared(ctx, v, o, match, p, arguments)
+}
+
+// prepared is a tool that can be run, and what of this runtime it will use.
+type prepared struct {
+	form      form
+	program   *workflow.Program
+	execution *execution
+	uses      []string // primitives
+}
+
+// prepare compiles what a tool runs. It touches nothing.
+func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Error) {
+	p.form = h.opts.Maps.formOf(match)
+	switch p.form {
+	case formWorkflow:
+		if p.program, err = h.opts.Maps.program(o, match.Tool); err == nil {
+			p.uses = p.program.Primitives()
+		}
+	case formExecution:
+		if p.execution, err = h.opts.Maps.execution(o, match); err == nil {
+			p.uses = p.execution.uses()
+		}
+	case formPrimitive:
+		p.uses = []string{match.Tool.XActions.Handler}
+	case formNone:
+		err = match.Unsupported()
+		if err == nil {
+			err = fault.New(fault.UnsupportedExecutionMode, "the tool declares nothing that runs in a call").
+				With("action", match.Tool.Name).With("map_path", match.Map.Path)
+		}
+	}
+	return p, err
+}
+
+func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
+	switch p.form {
+	case formWorkflow:
+		return h.runWorkflow(ctx, v, o, match, p.program, arguments)
+	case formExecution:
+		return h.runExecution(ctx, v, p.execution, match, arguments)
+	}
+	name, merged, err := match.Primitive(arguments)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	r := v.Invoke(ctx, name, merged)
+	if r.Err != nil {
+		return Reply{Err: r.Err.Field("primitive", r.Primitive)}
+	}
+	return checkResult(match, r.Payload, Reply{Output: r.Envelope()})
+}
+
+// stateGrace is how long a page that has just changed may take to come to a
+// state that a tool needs.
+const stateGrace = time.Second
+
+// requireState looks whether the page is in the states that a tool needs.
+func (h *Host) requireState(ctx context.Context, t *Tab, match *sites.Match) *fault.Error {
+	names := requiredStates(match.Map, match.Tool)
+	if len(names) == 0 {
+		return nil
+	}
+	return h.awaitStates(ctx, t, match.Map, names, stateGrace)
+}
+
+func (h *Host) awaitStates(ctx context.Context, t *Tab, m *sites.Map, names []string, grace time.Duration) *fault.Error {
+	bounded, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	var mismatch *fault.Error
+	met, err := t.lookUntil(bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+		e := requireStates(ctx, page, m, names)
+		if e != nil && e.Code == fault.StateMismatch {
+			mismatch = e
+			return false, nil
+		}
+		if e != nil {
+			return false, e
+		}
+		return true, nil
+	})
+	switch {
+	case met:
+		return nil
+	case ctx.Err() != nil:
+		return fault.From(ctx.Err())
+	case mismatch != nil:
+		return mismatch
+	case err != nil:
+		return fault.From(err)
+	}
+	return fault.New(fault.StateMismatch, "the page could not be looked at in time").With("required", names)
+}
+
+func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) Reply {
 	after, err := h.opts.Maps.postcondition(o, match, program)
 	if err != nil {
 		return Reply{Err: err}
 	}
 	outcome := program.Run(ctx, v, workflow.RunOptions{
-		Action: action, Input: arguments, ChecksPostcondition: true, Quirks: h.opts.Quirks,
+		Action: match.Tool.Name, Input: arguments, ChecksPostcondition: true, Quirks: h.opts.Quirks,
 		OnStep: func(id, primitive string) {
 			v.job.progress(Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},

@@ -40,6 +40,9 @@ type Tab struct {
 	states  states  // what was last read of each projection
 	markers markers // of the document that is shown
 	watches watches // of projections
+	limiter limiter // of transitions and abstract steps
+
+	announcer announcer // of live regions
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
@@ -200,6 +203,7 @@ func (t *Tab) run(j *job) {
 		return
 	}
 	j.progress(Progress{Phase: "action_handler"})
+	began := time.Now()
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)
@@ -207,6 +211,7 @@ func (t *Tab) run(j *job) {
 	t.mu.Lock()
 	t.lastCall = j.call.ID
 	t.mu.Unlock()
+	t.records().calls.add(t, j.call, reply, began)
 	j.finish(reply)
 }
 

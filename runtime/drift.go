@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// driftOf says how a match departs from what its target prefers; nil when it
+// does not. The preferred selector is selector, or selectors where there is
+// none; entries of one list are alternatives of the same rank, and only what
+// stands behind them counts as drift. declared is the number of fallbacks that
+// the target itself has: those behind them are alternates of a check.
+func driftOf(t *manifest.Target, match primitives.Match, declared int, alternates []string) *drift {
+	field, number, _ := strings.Cut(match.Candidate, "/")
+	preferred := t.Selector
+	switch {
+	case field == "selectors" && len(t.Selector) > 0:
+	case field == "fallback_selectors":
+		if len(preferred) == 0 {
+			preferred = t.Selectors
+		}
+	default:
+		return nil
+	}
+	matched := selectorNamed(descriptorOf(t, "", alternates), match.Candidate)
+	if len(preferred) == 0 || matched == "" || slices.Contains(preferred, matched) {
+		return nil
+	}
+	candidate := match.Candidate
+	if i, err := strconv.Atoi(number); err == nil && field == "fallback_selectors" && i >= declared {
+		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
+	}
+	return &drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched)}
+}
+
+// repaired is the target with the selector that matched in the first place. The
+// one that did not is the last fallback: the site may come back to it.
+func repaired(t *manifest.Target, matched string) json.RawMessage {
+	var rest []string
+	for _, s := range append(append(append([]string{}, t.Selectors...), t.FallbackSelectors...), t.Selector...) {
+		if s != matched && !slices.Contains(rest, s) {
+			rest = append(rest, s)
+		}
+	}
+	return encoded(struct {
+		Selector          string   `json:"selector"`
+		Role              string   `json:"role,omitempty"`
+		Name              string   `json:"name,omitempty"`
+		TextEquals        string   `json:"text_equals,omitempty"`
+		TextContains      string   `json:"text_contains,omitempty"`
+		URLContains       string   `json:"url_contains,omitempty"`
+		URLMatches        string   `json:"url_matches,omitempty"`
+		State             string   `json:"state,omitempty"`
+		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
+		Confidence        string   `json:"confidence"`
+		Notes             string   `json:"notes,omitempty"`
+	}{matched, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, rest, "observed", t.Notes}).Output
+}

@@ -1,0 +1,64 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+)
+
+// functionPage is a page whose own functions can be called; see
+// browser.Tab.PageFunction for what is followed and what is refused.
+type functionPage interface {
+	PageFunction(ctx context.Context, path []string, argument json.RawMessage) (json.RawMessage, error)
+	HasPageFunction(ctx context.Context, path []string) error
+}
+
+// pageHandler calls a function of the page that a map names as its handler. The
+// page is not on our side: the result is data, and checked by the caller.
+func (h *Host) pageHandler(ctx context.Context, v invoker, match *sites.Match, name string, arguments json.RawMessage) (json.RawMessage, *fault.Error) {
+	_, merged, err := match.Primitive(arguments) // the binding's arguments count for any handler
+	if err != nil {
+		return nil, err
+	}
+	functions, err := h.functions(ctx, v.tab, name)
+	if err != nil {
+		return nil, err
+	}
+	v.job.progress(Progress{Phase: "page_handler"})
+	bounded, cancel := answerable(ctx)
+	defer cancel()
+	value, e := functions.PageFunction(bounded, strings.Split(name, "."), merged)
+	if e != nil {
+		return nil, fault.From(e).Field("handler", name)
+	}
+	return value, nil
+}
+
+// hasHandler says why a handler cannot be called now, nil when it can.
+func (h *Host) hasHandler(ctx context.Context, t *Tab, name string) *fault.Error {
+	functions, err := h.functions(ctx, t, name)
+	if err != nil {
+		return err
+	}
+	if e := functions.HasPageFunction(ctx, strings.Split(name, ".")); e != nil {
+		return fault.From(e)
+	}
+	return nil
+}
+
+func (h *Host) functions(ctx context.Context, t *Tab, name string) (functionPage, *fault.Error) {
+	if _, err := t.livePage(ctx); err != nil {
+		return nil, fault.From(err)
+	}
+	t.mu.Lock()
+	page := t.page
+	t.mu.Unlock()
+	functions, ok := page.(functionPage)
+	if !ok {
+		return nil, fault.New(fault.CapabilityUnavailable, "this host cannot call functions of the page").With("handler", name)
+	}
+	return functions, nil
+}

@@ -1,0 +1,130 @@
+package runtime
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// dictionaryVersion is the version of the primitive dictionary this runtime
+// has; see buildManifest.
+const dictionaryVersion = 1
+
+// blockedPrimitives are those that a map takes away on its pages:
+// requires.primitive_dictionary.blocked_primitives of the root.
+func (o *offer) blockedPrimitives(m *sites.Map) []string {
+	if b, ok := o.blocked.Load(m); ok {
+		return b.([]string)
+	}
+	var names []string
+	if raw := m.Manifest.Requires.Raw; len(raw) > 0 {
+		names = blockedIn(raw)
+	}
+	o.blocked.Store(m, names)
+	return names
+}
+
+func blockedIn(requires json.RawMessage) []string {
+	var r struct {
+		Dictionary struct {
+			Blocked json.RawMessage `json:"blocked_primitives"`
+		} `json:"primitive_dictionary"`
+	}
+	var names []string
+	if json.Unmarshal(requires, &r) != nil || json.Unmarshal(r.Dictionary.Blocked, &names) != nil {
+		return nil
+	}
+	return names
+}
+
+// blocked fails when a map of the page takes a primitive away from agents. The
+// map grants nothing by leaving it out: it can only narrow what there is.
+func (h *Host) blocked(o *offer, pageURL, primitive string) *fault.Error {
+	if o == nil || o.library == nil {
+		return nil
+	}
+	for _, m := range o.library.For(pageURL) {
+		if slices.Contains(o.blockedPrimitives(m), primitive) {
+			return fault.New(fault.CapabilityUnavailable, "the map of this site blocks %s", primitive).
+				With("primitive", primitive).With("map_path", m.Path).With("reason", "blocked_primitives").
+				Next("use an action that the site's map declares; mode list names them")
+		}
+	}
+	return nil
+}
+
+// unmet decides before the first step whether the runtime has what a tool and
+// its map ask for: the primitives it will invoke, those it requires by name or
+// by capability, and the version of the dictionary. It costs no round trip.
+func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
+	m, t := match.Map, match.Tool
+	blocked := append(slices.Clone(o.blockedPrimitives(m)), blockedIn(t.Needs.Raw)...)
+	fail := func(reason, what string) *fault.Error {
+		return fault.New(fault.CapabilityUnavailable, "the action needs %s, which this host does not provide; nothing was done", what).
+			With("action", t.Name).With("map_path", m.Path).With("missing", what).With("reason", reason).
+			With("host", hostName).With("adapter", primitives.Adapter)
+	}
+	for _, name := range uses {
+		if slices.Contains(blocked, name) {
+			return fail("blocked_primitives", name)
+		}
+		if reason := h.lacksPrimitive(name); reason != "" {
+			return fail(reason, name)
+		}
+	}
+	for _, r := range []manifest.Requirements{m.Manifest.Requires, t.Needs} {
+		if v := r.DictionaryVersion; v != nil && *v > dictionaryVersion {
+			return fail("dictionary_version", "version "+itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
+		}
+		for _, name := range r.Primitives {
+			if reason := h.lacksPrimitive(name); reason != "" {
+				return fail(reason, name).With("nearest", nearest(name, h.opts.Registry.Names()))
+			}
+		}
+		for _, name := range r.Capabilities {
+			if m.Manifest.State(name) != nil || slices.Contains(h.capabilities(), name) {
+				continue // a state is looked at on the page
+			}
+			if reason := h.lacksPrimitive(name); reason != "" {
+				return fail(reason, name).With("nearest", nearest(name, append(h.capabilities(), h.opts.Registry.Names()...)))
+			}
+		}
+	}
+	return nil
+}
+
+// lacksPrimitive says why a primitive cannot be had here, "" when it can.
+func (h *Host) lacksPrimitive(name string) string {
+	record, ok := h.opts.Registry.Lookup(name)
+	switch {
+	case !ok:
+		return "unknown"
+	case record.Adapters[primitives.Adapter].Support == "unsupported":
+		return "unsupported"
+	}
+	return ""
+}
+
+// locatorTakes says whether the locators of this registry have a member.
+func (h *Host) locatorTakes(member string) bool {
+	record, ok := h.opts.Registry.Lookup("locator.element_info")
+	if !ok {
+		return false
+	}
+	var s struct {
+		Properties struct {
+			Locator struct {
+				Properties map[string]json.RawMessage `json:"properties"`
+			} `json:"locator"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(record.InputSchema, &s) != nil {
+		return false
+	}
+	_, ok = s.Properties.Locator.Properties[member]
+	return ok
+}
