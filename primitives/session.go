@@ -26,6 +26,9 @@ type Session interface {
 	Stores
 
 	TabControl
+	Storage
+	CallLog
+	Announcing
 
 	// Marker finds a marker of the document that the tab shows and runs its
 	// recipe, the presses in it included. kind is the type it must have, "" for

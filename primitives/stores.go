@@ -5,6 +5,7 @@ package primitives
 type Stores interface {
 	Clipboard() *Clipboard
 	Transfers() *Transfers
+	Announcements() *Announcements
 	// Tasks is the task queue of this tab alone.
 	Tasks() *Tasks
 }

@@ -12,8 +12,24 @@ type stores struct {
 	clipboard primitives.Clipboard
 	transfers primitives.Transfers
 
+	records records // of the tabs in no workspace
+
 	mu    sync.Mutex
 	tasks map[int]*primitives.Tasks // by tab id
+}
+
+// records are what is remembered of the tabs of one group: other clients of a
+// face do not see them.
+type records struct {
+	announcements primitives.Announcements
+	calls         callLog
+}
+
+func (t *Tab) records() *records {
+	if w := t.group(); w != nil {
+		return &w.records
+	}
+	return &t.host.stores.records
 }
 
 // Clipboard implements primitives.Stores.
@@ -21,6 +37,9 @@ func (s session) Clipboard() *primitives.Clipboard { return &s.host.stores.clipb
 
 // Transfers implements primitives.Stores.
 func (s session) Transfers() *primitives.Transfers { return &s.host.stores.transfers }
+
+// Announcements implements primitives.Stores.
+func (s session) Announcements() *primitives.Announcements { return &s.tab.records().announcements }
 
 // Tasks implements primitives.Stores. Queues of tabs that have gone are dropped
 // when a new one is made.

@@ -28,6 +28,8 @@ type Workspace struct {
 	id       string
 	isolated bool
 
+	records records
+
 	making sync.Mutex // held while a context is made
 
 	mu      sync.Mutex

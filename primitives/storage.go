@@ -1,0 +1,65 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Storage is what a session knows of the storage its maps came from. Answers
+// are in the form of the primitives.
+type Storage interface {
+	// StoredFile reads a file that a map of the page declares.
+	StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error)
+	// StoredPaths lists the bundle that was imported.
+	StoredPaths() (json.RawMessage, *fault.Error)
+	// ImportStored takes a bundle.
+	ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error)
+	// StoredAsset reads a file of a scope ("private", "public",
+	// "shared/<name>") that an overlay is made of: asset_not_found,
+	// unsafe_path.
+	StoredAsset(scope, path string) ([]byte, *fault.Error)
+}
+
+type storageReadFileIn struct {
+	Path     string `json:"path"`
+	ID       string `json:"id"`
+	MaxBytes int    `json:"max_bytes"`
+}
+
+var storageReadFile = Define("storage.read_file", func(_ context.Context, p Page, in storageReadFileIn) (json.RawMessage, error) {
+	s, err := sessionOf(p, "storage.read_file", "storage.read_file")
+	if err != nil {
+		return nil, err
+	}
+	return orFault(s.StoredFile(p.Tab().URL, in.ID, in.Path, in.MaxBytes))
+})
+
+var storageList = Define("storage.list", func(_ context.Context, p Page, _ struct{}) (json.RawMessage, error) {
+	s, err := sessionOf(p, "storage.list", "storage.read")
+	if err != nil {
+		return nil, err
+	}
+	return orFault(s.StoredPaths())
+})
+
+type storageImportBundleIn struct {
+	Bundle json.RawMessage `json:"bundle"`
+}
+
+var storageImportBundle = Define("storage.import_bundle", func(_ context.Context, p Page, in storageImportBundleIn) (json.RawMessage, error) {
+	s, err := sessionOf(p, "storage.import_bundle", "storage.write")
+	if err != nil {
+		return nil, err
+	}
+	return orFault(s.ImportStored(in.Bundle))
+})
+
+// orFault keeps a nil fault from becoming an error that is not nil.
+func orFault(raw json.RawMessage, f *fault.Error) (json.RawMessage, error) {
+	if f != nil {
+		return nil, f
+	}
+	return raw, nil
+}

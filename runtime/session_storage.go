@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+)
+
+// maxAsset bounds a file that an overlay is made of, in bytes.
+const maxAsset = 2 << 20
+
+// StoredFile implements primitives.Storage.
+func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
+	content, err := s.host.opts.Maps.current().library.ReadFile(pageURL, id, path, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return asJSON(content)
+}
+
+// storedPaths is the answer of storage.list.
+type storedPaths struct {
+	OK         bool     `json:"ok"`
+	Protocol   *string  `json:"protocol"`
+	Version    *int     `json:"version"`
+	SyncedAtMS *int64   `json:"synced_at_ms"`
+	ImportedAt *string  `json:"imported_at"`
+	EntryCount int      `json:"entry_count"`
+	Paths      []string `json:"paths"`
+}
+
+// StoredPaths implements primitives.Storage.
+func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
+	m := s.host.opts.Maps
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := storedPaths{OK: true, Paths: []string{}}
+	if m.bundle != nil {
+		protocol, version, imported := sites.BundleProtocol, 1, m.imported
+		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, &version, &imported, m.bundle.SyncedAtMS
+		out.Paths = m.bundle.Paths()
+		out.EntryCount = len(out.Paths)
+	}
+	return asJSON(out)
+}
+
+// ImportStored implements primitives.Storage.
+func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+	return s.host.opts.Maps.importBundle(bundle)
+}
+
+// StoredAsset implements primitives.Storage.
+func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
+	full, ok := sites.StoragePath(scope, path)
+	if !ok {
+		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", clip(scope, 100)).With("path", clip(path, 200))
+	}
+	data, err := s.host.opts.Maps.current().library.ReadStored(full, maxAsset+1)
+	if err != nil || len(data) > maxAsset {
+		return nil, &fault.Error{Code: fault.AssetNotFound, Message: "the stored file cannot be read", Err: err, Evidence: map[string]any{"path": full, "limit_bytes": maxAsset}}
+	}
+	return data, nil
+}
+
+func asJSON(v any) (json.RawMessage, *fault.Error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encoding the answer")
+	}
+	return b, nil
+}
