@@ -12,7 +12,6 @@ func Standard() *Registry {
 		domSnapshotText,
 		domListSections,
 		domFocus,
-		domSelectOption,
 		locatorElementInfo,
 		locatorTextContent,
 		locatorValue,
