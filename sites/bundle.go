@@ -150,6 +150,7 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		ms      []*Map
 		reports []FileReport
 		refused []refusal
+		place   = map[*Map]int{} // of its report
 	)
 	for _, name := range b.Paths() {
 		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), func(p string) bool { return skippedFolders[p] }) {
@@ -172,9 +173,11 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		out := newMap(m, name, loc, opts)
 		out.companions, out.dir = bundleFiles{b}, path.Dir(name)
 		report.Warnings = append(report.Warnings, out.missingFiles()...)
+		place[out] = len(reports)
 		ms, reports = append(ms, out), append(reports, reportOf(name, report))
 	}
-	return newLibrary(ms, refused), reports
+	library := newLibrary(ms, refused, opts).admit(func(m *Map) *FileReport { return &reports[place[m]] })
+	return library, reports
 }
 
 // FromBundle is ParseBundle and Library in one.

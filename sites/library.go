@@ -36,6 +36,8 @@ type Library struct {
 	byHost     map[string][]*Map
 	everywhere []*Map
 	refused    []refusal
+	opts       Options
+	composed   map[*Map]*Composition // of the maps that import others
 }
 
 // refusal is a map that was not loaded, remembered so that a missing action
@@ -46,8 +48,8 @@ type refusal struct {
 	everywhere bool
 }
 
-func newLibrary(all []*Map, refused []refusal) *Library {
-	l := &Library{maps: slices.Clone(all), byHost: map[string][]*Map{}, refused: refused}
+func newLibrary(all []*Map, refused []refusal, opts Options) *Library {
+	l := &Library{maps: slices.Clone(all), byHost: map[string][]*Map{}, refused: refused, opts: opts, composed: map[*Map]*Composition{}}
 	slices.SortStableFunc(l.maps, compareMaps)
 	for _, m := range l.maps {
 		if key := m.hostKey(); key != "" {
@@ -56,7 +58,59 @@ func newLibrary(all []*Map, refused []refusal) *Library {
 			l.everywhere = append(l.everywhere, m)
 		}
 	}
+	var im *importer
+	for _, m := range l.maps {
+		if len(m.Manifest.Imports) == 0 {
+			continue
+		}
+		if im == nil {
+			im = newImporter(l.maps, opts)
+		}
+		l.composed[m] = compose(m, im)
+	}
 	return l
+}
+
+// admit returns l without the maps whose imports cannot be composed, and tells
+// their reports why. report returns that of a map.
+func (l *Library) admit(report func(*Map) *FileReport) *Library {
+	var (
+		kept    []*Map
+		refused = slices.Clone(l.refused)
+	)
+	for _, m := range l.maps {
+		c := l.composed[m]
+		if c == nil {
+			kept = append(kept, m)
+			continue
+		}
+		r := report(m)
+		for _, s := range c.Shadowed {
+			r.Warnings = append(r.Warnings, manifest.Problem{
+				Pointer: cmp.Or(s.Loser.pointer, s.Winner.pointer), Code: fault.DuplicateName,
+				Message: fmt.Sprintf("the %s %s means that of %s and not that of %s: %s", s.Section, shown(s.Name), s.Winner, s.Loser, s.Why),
+			})
+		}
+		if len(c.Problems) == 0 {
+			kept = append(kept, m)
+			continue
+		}
+		r.OK = false
+		r.Errors = append(r.Errors, c.Problems...)
+		refused = append(refused, refusal{path: m.Path, host: m.Location.Host, everywhere: m.Location.Host == ""})
+	}
+	if len(kept) == len(l.maps) {
+		return l
+	}
+	return newLibrary(kept, refused, l.opts)
+}
+
+// Composition returns what a map of l offers together with its imports.
+func (l *Library) Composition(m *Map) *Composition {
+	if l != nil && l.composed[m] != nil {
+		return l.composed[m]
+	}
+	return compose(m, newImporter(nil, Options{}))
 }
 
 func compareMaps(a, b *Map) int {
@@ -68,13 +122,15 @@ func Join(all ...*Library) *Library {
 	var (
 		ms      []*Map
 		refused []refusal
+		opts    Options
 	)
 	for _, l := range all {
 		if l != nil {
+			opts = l.opts
 			ms, refused = append(ms, l.maps...), append(refused, l.refused...)
 		}
 	}
-	return newLibrary(ms, refused)
+	return newLibrary(ms, refused, opts)
 }
 
 // Maps returns all maps, by scope and then path.
@@ -114,32 +170,98 @@ func (l *Library) For(pageURL string) []*Map {
 
 // Match is one tool of one map.
 type Match struct {
+	// Name is that by which the page's map offers the tool: Tool.Name, unless it
+	// was imported into a namespace.
+	Name string
+	// Map is the map that declares the tool. What the tool refers to is in it.
 	Map  *Map
 	Tool *manifest.Tool
+	// Via is the map that applies to the page, and Source says how the tool came
+	// into it; the map itself and nil when Map is that map.
+	Via    *Map
+	Source *Source
+}
+
+// tool returns the tool that m, a map of l, offers by a name.
+func (l *Library) tool(m *Map, name string) *Match {
+	c := l.composed[m]
+	if c == nil {
+		if t := m.tools[name]; t != nil {
+			return &Match{Name: name, Map: m, Tool: t, Via: m}
+		}
+		return nil
+	}
+	if e := c.Tool(name); e != nil && e.Entry.AgentCallable() {
+		return match(m, e)
+	}
+	return nil
+}
+
+func match(via *Map, e *Exposed[manifest.Tool]) *Match {
+	out := &Match{Name: e.Name, Map: e.Source.Map, Tool: e.Entry, Via: via}
+	if e.Source.ID != "" {
+		out.Source = e.Source
+	}
+	return out
+}
+
+// offers calls yield with every tool that m offers to agents, in order of
+// declaration, what it imports last.
+func (l *Library) offers(m *Map, yield func(*Match)) {
+	c := l.composed[m]
+	if c == nil {
+		for i := range m.Manifest.Tools {
+			if t := &m.Manifest.Tools[i]; t.AgentCallable() {
+				yield(&Match{Name: t.Name, Map: m, Tool: t, Via: m})
+			}
+		}
+		return
+	}
+	for i := range c.Tools {
+		if e := &c.Tools[i]; e.Entry.AgentCallable() {
+			yield(match(m, e))
+		}
+	}
 }
 
 // Find returns the tool that action means on a page. The maps of the best scope
 // that declare it win (private, shared, public, none); two of them in that
 // scope are site_action_ambiguous and none is preferred.
 func (l *Library) Find(pageURL, action string) (*Match, *fault.Error) {
-	var found []*Map
+	var (
+		found   []*Match
+		collide *fault.Error
+	)
 	for _, m := range l.For(pageURL) {
-		t := m.tools[action]
-		if t == nil || !bound(t, pageURL) {
-			continue
-		}
-		if len(found) > 0 && m.Location.Scope != found[0].Location.Scope {
+		if len(found) > 0 && m.Location.Scope != found[0].Via.Location.Scope {
 			break // maps are in order of scope
 		}
-		found = append(found, m)
+		t := l.tool(m, action)
+		if t == nil && collide == nil && l.composed[m] != nil {
+			collide = l.composed[m].refused[action]
+		}
+		if t == nil || !bound(t.Tool, pageURL) {
+			continue
+		}
+		// Two maps may import the same tool of the same map.
+		if !slices.ContainsFunc(found, func(f *Match) bool { return f.Tool == t.Tool }) {
+			found = append(found, t)
+		}
 	}
-	switch len(found) {
-	case 0:
+	switch {
+	case collide != nil:
+		// More than one source of one map declares it: no other may step in.
+		return nil, collide
+	case len(found) == 0:
 		return nil, l.unknownAction(pageURL, action)
-	case 1:
-		return &Match{Map: found[0], Tool: found[0].tools[action]}, nil
+	case len(found) == 1:
+		return found[0], nil
 	}
-	return nil, ambiguous(action, found)
+	var maps []*Map
+	for _, f := range found {
+		maps = append(maps, f.Via)
+	}
+	return nil, ambiguous(action, maps)
 }
 
 func ambiguous(action string, found []*Map) *fault.Error {
@@ -170,6 +292,9 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 	if l == nil {
 		return e
 	}
+	if failed := l.failedImports(pageURL, action); len(failed) > 0 {
+		return e.With("failed_imports", failed).Next("a map that this page's map imports could not be used; list the actions of this page to see why")
+	}
 	var refused []string
 	p := parsePage(pageURL)
 	for _, r := range l.refused {
@@ -182,7 +307,7 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 		return e
 	}
 	for _, m := range l.maps {
-		if m.tools[action] != nil {
+		if l.tool(m, action) != nil {
 			return e.With("declared_elsewhere", true).Next("the action belongs to other pages; go to one of them or list the actions of this one")
 		}
 	}
@@ -192,11 +317,11 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 func (l *Library) actionNames(pageURL string) []string {
 	seen := map[string]bool{}
 	for _, m := range l.For(pageURL) {
-		for name, t := range m.tools {
-			if bound(t, pageURL) {
-				seen[name] = true
+		l.offers(m, func(t *Match) {
+			if bound(t.Tool, pageURL) {
+				seen[t.Name] = true
 			}
-		}
+		})
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
@@ -228,16 +353,17 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 		known []string
 	)
 	for _, m := range l.For(pageURL) {
-		for i := range m.Manifest.StateProjections {
-			p := &m.Manifest.StateProjections[i]
-			if pageURL != "" && !wildcard(p.URLMatches, pageURL) {
-				continue
+		taken := false
+		l.projections(m, func(e *Exposed[manifest.Projection]) {
+			if pageURL != "" && !wildcard(e.Entry.URLMatches, pageURL) {
+				return
 			}
-			known = append(known, p.Name)
-			if p.Name == name && (len(found) == 0 || found[len(found)-1].m != m) {
-				found = append(found, hit{m, p})
+			known = append(known, e.Name)
+			if e.Name == name && !taken {
+				taken = true
+				found = append(found, hit{e.Source.Map, e.Entry})
 			}
-		}
+		})
 	}
 	switch len(found) {
 	case 0:
@@ -258,6 +384,39 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 	}
 	return nil, nil, fault.New(fault.StateProjectionAmbiguous, "%d maps declare the state projection %s", len(found), shown(name)).
 		With("projection", shown(name)).With("map_paths", paths)
+}
+
+// projections calls yield with every projection that m offers, what it imports
+// last.
+func (l *Library) projections(m *Map, yield func(*Exposed[manifest.Projection])) {
+	if c := l.composed[m]; c != nil {
+		for i := range c.Projections {
+			yield(&c.Projections[i])
+		}
+		return
+	}
+	self := &Source{Map: m, Trust: m.trust()}
+	for i := range m.Manifest.StateProjections {
+		p := &m.Manifest.StateProjections[i]
+		yield(&Exposed[manifest.Projection]{Name: p.Name, Entry: p, Source: self})
+	}
+}
+
+// failedImports says which imports that could declare action gave nothing.
+func (l *Library) failedImports(pageURL, action string) []map[string]any {
+	var out []map[string]any
+	for _, m := range l.For(pageURL) {
+		c := l.composed[m]
+		if c == nil {
+			continue
+		}
+		for _, s := range c.Sources[1:] {
+			if s.Err != nil && (s.Namespace == "" || strings.HasPrefix(action, s.Namespace+".")) {
+				out = append(out, map[string]any{"map_path": m.Path, "import": s.ID, "code": s.Err.Code, "message": s.Err.Message})
+			}
+		}
+	}
+	return out
 }
 
 // Projection returns the state projection that a name means on a page, looked

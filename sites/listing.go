@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Listing is what actions.site answers to mode list.
@@ -14,6 +15,35 @@ type Listing struct {
 	StateProjections  []ProjectionRow `json:"state_projections"`
 	Files             []FileRow       `json:"files"`
 	Skills            []SkillRow      `json:"skills"`
+	// Imports are the maps that those of the page import.
+	Imports []ImportRow `json:"imports,omitempty"`
+}
+
+// ImportRow is one import of a map that applies to the page.
+type ImportRow struct {
+	ID        string  `json:"id"` // ids joined by / for what an import imports
+	Kind      *string `json:"kind"`
+	URI       *string `json:"uri"`
+	Namespace *string `json:"namespace"`
+	Trust     Trust   `json:"trust,omitempty"`
+	MapPath   string  `json:"map_path"` // of the map that imports
+	// Status is ok, disabled, pending (nobody has read it yet) or failed.
+	Status string       `json:"status"`
+	Source *string      `json:"source"` // path or address of the imported map
+	Error  *ImportError `json:"error,omitempty"`
+}
+
+// ImportError is why an import offers nothing.
+type ImportError struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// SourceRow says that an entry was imported.
+type SourceRow struct {
+	Import  string `json:"import"`
+	Trust   Trust  `json:"trust"`
+	MapPath string `json:"map_path"` // of the map that declares the entry
 }
 
 // ActionRow is one action.
@@ -25,6 +55,8 @@ type ActionRow struct {
 	// that is bound to neither.
 	TargetURLContains *string `json:"target_url_contains"`
 	MapPath           string  `json:"map_path"`
+	// Source is set for an imported action.
+	Source *SourceRow `json:"source,omitempty"`
 	// Unavailable says why a call would be refused now.
 	Unavailable *Unavailable `json:"unavailable,omitempty"`
 }
@@ -42,6 +74,7 @@ type ProjectionRow struct {
 	Description *string      `json:"description"`
 	Summaries   []SummaryRow `json:"summaries"`
 	MapPath     string       `json:"map_path"`
+	Source      *SourceRow   `json:"source,omitempty"`
 }
 
 // SummaryRow is one summary of a projection.
@@ -83,32 +116,59 @@ func (l *Library) List(pageURL string) Listing {
 		Actions: []ActionRow{}, StateProjections: []ProjectionRow{}, Files: []FileRow{}, Skills: []SkillRow{},
 	}
 	row := map[string]int{} // action → index of its row
-	won := map[string]*Map{}
+	won := map[string]*Match{}
 	for _, m := range l.For(pageURL) {
-		for i := range m.Manifest.Tools {
-			t := &m.Manifest.Tools[i]
-			if !t.AgentCallable() || !bound(t, pageURL) {
-				continue
+		l.offers(m, func(t *Match) {
+			if !bound(t.Tool, pageURL) {
+				return
 			}
 			if first, dup := won[t.Name]; dup {
-				if first.Location.Scope == m.Location.Scope && first != m {
+				if first.Via.Location.Scope == m.Location.Scope && first.Via != m && first.Tool != t.Tool {
 					out.Actions[row[t.Name]].conflict(m.Path)
 				}
-				continue
+				return
 			}
-			won[t.Name], row[t.Name] = m, len(out.Actions)
-			out.Actions = append(out.Actions, actionRow(&Match{Map: m, Tool: t}))
-		}
-		out.projections(m, pageURL)
+			won[t.Name], row[t.Name] = t, len(out.Actions)
+			out.Actions = append(out.Actions, actionRow(t))
+		})
+		out.projections(l, m, pageURL)
 		out.companions(m)
+		out.imports(l.composed[m])
 	}
 	return out
 }
 
+func (out *Listing) imports(c *Composition) {
+	if c == nil {
+		return
+	}
+	for _, s := range c.Sources[1:] {
+		r := ImportRow{ID: s.ID, Kind: optional(s.Kind), URI: optional(s.URI), Namespace: optional(s.Namespace), Trust: s.Trust, MapPath: c.Map.Path, Status: "ok"}
+		switch {
+		case s.Disabled:
+			r.Status = "disabled"
+		case s.Pending:
+			r.Status = "pending"
+		case s.Err != nil:
+			r.Status, r.Error = "failed", &ImportError{s.Err.Code, s.Err.Message}
+		case s.Map != nil:
+			r.Source = optional(s.Map.Path)
+		}
+		out.Imports = append(out.Imports, r)
+	}
+}
+
+func sourceRow(s *Source) *SourceRow {
+	if s == nil || s.ID == "" {
+		return nil
+	}
+	return &SourceRow{Import: s.ID, Trust: s.Trust, MapPath: s.Map.Path}
+}
+
 func actionRow(m *Match) ActionRow {
-	r := ActionRow{Name: m.Tool.Name, Description: m.Tool.Description, InputSchema: m.Tool.InputSchema, MapPath: m.Map.Path}
+	r := ActionRow{Name: m.Name, Description: m.Tool.Description, InputSchema: m.Tool.InputSchema, MapPath: m.Via.Path, Source: sourceRow(m.Source)}
 	if r.TargetURLContains = optional(m.Tool.XActions.Binding.TargetURLContains); r.TargetURLContains == nil {
-		r.TargetURLContains = optional(m.Map.Location.Host)
+		r.TargetURLContains = optional(m.Via.Location.Host)
 	}
 	if f := m.Unsupported(); f != nil {
 		r.Unavailable = &Unavailable{Code: f.Code, Reason: f.Message}
@@ -123,18 +183,18 @@ func (r *ActionRow) conflict(path string) {
 	r.Unavailable.MapPaths = append(r.Unavailable.MapPaths, path)
 }
 
-func (out *Listing) projections(m *Map, pageURL string) {
-	for i := range m.Manifest.StateProjections {
-		p := &m.Manifest.StateProjections[i]
+func (out *Listing) projections(l *Library, m *Map, pageURL string) {
+	l.projections(m, func(e *Exposed[manifest.Projection]) {
+		p := e.Entry
 		if pageURL != "" && !wildcard(p.URLMatches, pageURL) {
-			continue
+			return
 		}
-		r := ProjectionRow{Name: p.Name, Description: optional(p.Description), Summaries: []SummaryRow{}, MapPath: m.Path}
+		r := ProjectionRow{Name: e.Name, Description: optional(p.Description), Summaries: []SummaryRow{}, MapPath: m.Path, Source: sourceRow(e.Source)}
 		for _, s := range p.Summaries {
 			r.Summaries = append(r.Summaries, SummaryRow{Name: s.Name, Description: optional(s.Description), MaxBytes: s.MaxBytes})
 		}
 		out.StateProjections = append(out.StateProjections, r)
-	}
+	})
 }
 
 // companions adds the declared files that are there now; one that is missing

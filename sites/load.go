@@ -53,7 +53,7 @@ var skippedFolders = map[string]bool{"proof": true, ".git": true, "node_modules"
 // A file that the user names applies to every page unless it lies in a site
 // folder.
 func Load(paths []string, opts Options) (*Library, []FileReport) {
-	l := &loader{opts: opts, seen: map[string]bool{}}
+	l := &loader{opts: opts, seen: map[string]bool{}, reportOf: map[*Map]int{}}
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		switch {
@@ -65,7 +65,8 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 			l.single(p)
 		}
 	}
-	return newLibrary(l.maps, l.refused), l.reports
+	library := newLibrary(l.maps, l.refused, opts).admit(func(m *Map) *FileReport { return &l.reports[l.reportOf[m]] })
+	return library, l.reports
 }
 
 type loader struct {
@@ -74,6 +75,8 @@ type loader struct {
 	reports []FileReport
 	refused []refusal
 	seen    map[string]bool // real paths
+
+	reportOf map[*Map]int // index of its report
 }
 
 func (l *loader) unreadable(name string, err error) {
@@ -224,7 +227,11 @@ func (l *loader) folder(name string) {
 
 // isMap reports whether a file of a folder is a map. In a site folder only the
 // exact name counts, because companions may be called anything else.
+// Packages apply nowhere by themselves: they are read where they are imported.
 func isMap(rel, name string) bool {
+	if strings.HasPrefix(rel, "packages/") && !strings.Contains(rel, "/sites/") {
+		return false
+	}
 	if name == "actions.json" {
 		return true
 	}
@@ -260,6 +267,7 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	out.companions, out.dir = folderFiles(at.root), at.dir
 	report.Warnings = append(report.Warnings, out.missingFiles()...)
 	l.maps = append(l.maps, out)
+	l.reportOf[out] = len(l.reports)
 	l.reports = append(l.reports, reportOf(name, report))
 }
 
@@ -274,5 +282,5 @@ func FromMap(mapPath string, raw json.RawMessage, opts Options) (*Library, *faul
 	loc, ok := Locate(mapPath)
 	out := newMap(m, mapPath, loc, opts)
 	out.everywhere = !ok
-	return newLibrary([]*Map{out}, nil), nil
+	return newLibrary([]*Map{out}, nil, opts), nil
 }

@@ -30,8 +30,11 @@ type Map struct {
 	port       string // port that origin spells out
 	known      func(string) bool
 	tools      map[string]*manifest.Tool
-	patterns   []urlPattern // of the surface; none of them valid is no page at all
-	patterned  bool
+	// fetched is how far a map is trusted that was read from the web, "" for
+	// every other. It may import from the web only.
+	fetched   Trust
+	patterns  []urlPattern // of the surface; none of them valid is no page at all
+	patterned bool
 }
 
 func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {

@@ -61,6 +61,10 @@ var lifecycleStates = map[string]bool{
 	"stale": true, "reattached": true, "drifted": true,
 }
 
+// LifecycleState reports whether name is a state that every attachment has, and
+// that no map declares.
+func LifecycleState(name string) bool { return lifecycleStates[name] }
+
 // selectors reads a selector field: a string or an array of strings, none of
 // them blank.
 func (o *object) selectors(name string) []string {
