@@ -140,9 +140,9 @@ func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, ar
 	if !target.locator.names() {
 		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.raw)
 	}
-	at, err := enter(ctx, p, target.locator.frame)
+	at, err := target.locator.enter(ctx, p)
 	if err != nil {
-		return aboutLocator(err, target.locator)
+		return err
 	}
 	with := map[string]any{"locator": target.locator}
 	for k, v := range args {

@@ -53,6 +53,9 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 		run: func(ctx context.Context, p Page, args json.RawMessage) (any, error) {
 			var in In
 			if err := decodeStrict(args, &in); err != nil {
+				if e := fault.From(err); e.Code == fault.InvalidInput {
+					return nil, e // what a schema cannot say, such as a locator in a locator
+				}
 				// The schema has let them pass, so the two disagree.
 				return nil, fault.Translate(fault.InvalidInput, err, "the arguments cannot be decoded")
 			}

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-//go:embed dictionary/*.json
+//go:embed dictionary/*.json dictionary/fragments/*.json
 var dictionary embed.FS
 
 const dictionaryFolder = "dictionary"
@@ -27,6 +27,13 @@ func parseRecord(text []byte) (*Record, error) {
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("decoding the record: %w", err)
 	}
+	var err error
+	if r.InputSchema, err = expand(r.InputSchema); err != nil {
+		return nil, err
+	}
+	if r.OutputSchema, err = expand(r.OutputSchema); err != nil {
+		return nil, err
+	}
 	return &r, nil
 }
 
@@ -39,6 +46,9 @@ var records = sync.OnceValue(func() []*Record {
 	}
 	var out []*Record
 	for _, e := range entries {
+		if e.IsDir() {
+			continue // fragments
+		}
 		text, err := recordFile(strings.TrimSuffix(e.Name(), ".json"))
 		if err != nil {
 			panic(err) // embedded

@@ -14,6 +14,6 @@ type domFocusIn struct {
 // answer says focused false.
 var domFocus = Define("dom.focus", func(ctx context.Context, p Page, in domFocusIn) (json.RawMessage, error) {
 	var out json.RawMessage
-	err := callIn(ctx, p, in.Locator.frame, map[string]any{"locator": in.Locator}, "focus", &out)
+	err := in.Locator.ask(ctx, p, "focus", nil, &out)
 	return out, err
 })

@@ -31,31 +31,6 @@ func (f *frameSelectors) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// locator is what the page library resolves. It is passed on as it came, since
-// results repeat it; only the frame is ours to resolve.
-type locator struct {
-	raw   json.RawMessage
-	frame frameSelectors
-}
-
-func (l *locator) UnmarshalJSON(b []byte) error {
-	var in struct {
-		Frame frameSelectors `json:"frame"`
-	}
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	l.raw, l.frame = slices.Clone(b), in.Frame
-	return nil
-}
-
-func (l locator) MarshalJSON() ([]byte, error) {
-	if len(l.raw) == 0 {
-		return []byte("null"), nil
-	}
-	return l.raw, nil
-}
-
 // frameView maps a document to the viewport of the tab; inject/geometry.js
 // says how.
 type frameView struct {

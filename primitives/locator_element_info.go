@@ -46,7 +46,7 @@ var locatorElementInfo = Define("locator.element_info", func(ctx context.Context
 	if in.TimeoutMS > 0 {
 		args["timeout_ms"] = in.TimeoutMS
 	}
-	if len(in.Locator.frame) == 0 {
+	if len(in.Locator.frame) == 0 && in.Locator.ref == "" {
 		var out json.RawMessage
 		err := p.Call(ctx, "", "element_info", args, &out)
 		return out, err
@@ -55,9 +55,9 @@ var locatorElementInfo = Define("locator.element_info", func(ctx context.Context
 })
 
 func elementInfoInFrame(ctx context.Context, p Page, in locatorElementInfoIn, args map[string]any) (json.RawMessage, error) {
-	at, err := enter(ctx, p, in.Locator.frame)
+	at, err := in.Locator.enter(ctx, p)
 	if err != nil {
-		return nil, aboutLocator(err, in.Locator)
+		return nil, err
 	}
 	scroll := in.AutoScroll == nil || *in.AutoScroll
 	args["partial"] = true

@@ -13,6 +13,6 @@ type locatorTextContentIn struct {
 // see all of it.
 var locatorTextContent = Define("locator.text_content", func(ctx context.Context, p Page, in locatorTextContentIn) (json.RawMessage, error) {
 	var out json.RawMessage
-	err := callIn(ctx, p, in.Locator.frame, map[string]any{"locator": in.Locator}, "text_content", &out)
+	err := in.Locator.ask(ctx, p, "text_content", nil, &out)
 	return out, err
 })

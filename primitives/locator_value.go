@@ -13,6 +13,6 @@ type locatorValueIn struct {
 // document said at first.
 var locatorValue = Define("locator.value", func(ctx context.Context, p Page, in locatorValueIn) (json.RawMessage, error) {
 	var out json.RawMessage
-	err := callIn(ctx, p, in.Locator.frame, map[string]any{"locator": in.Locator}, "value", &out)
+	err := in.Locator.ask(ctx, p, "value", nil, &out)
 	return out, err
 })

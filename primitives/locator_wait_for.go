@@ -90,6 +90,12 @@ func (w *waiting) absent() bool { return w.in.State == "hidden" || w.in.State ==
 // once waits in the documents that are there now.
 func (w *waiting) once(ctx context.Context, p Page) error {
 	var at place
+	if w.in.Locator.ref != "" {
+		var err error
+		if at, err = placeOfRef(ctx, p, w.in.Locator.ref); err != nil {
+			return err
+		}
+	}
 	for _, selector := range w.in.Locator.frame {
 		args := map[string]any{"selector": selector, "view": at.view}
 		fn := "frame_view"

@@ -46,6 +46,10 @@ func declaredFields(raw json.RawMessage) (*fields, error) {
 				child = &fields{members: map[string]*fields{}, alias: map[string]string{}}
 				into.members[name] = child
 			}
+			if recursive(sub) {
+				child = into
+				into.members[name] = into
+			}
 			aliases, err := read(sub, child)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
@@ -73,6 +77,15 @@ func declaredFields(raw json.RawMessage) (*fields, error) {
 	}
 	_, err := read(raw, f)
 	return f, err
+}
+
+// recursive says whether a schema marks a member as one of the form of the
+// object it is in: a locator looks within a locator.
+func recursive(raw json.RawMessage) bool {
+	var n struct {
+		Recursive bool `json:"x_recursive"`
+	}
+	return json.Unmarshal(raw, &n) == nil && n.Recursive
 }
 
 func camel(name string) string {

@@ -61,22 +61,6 @@ func (e *dragEnd) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// names says whether a locator narrows anything. One that does not stands for
-// every control of the page, which an expression that gave nothing must not
-// mean.
-func (l locator) names() bool {
-	var in map[string]any
-	if json.Unmarshal(l.raw, &in) != nil {
-		return false
-	}
-	for _, k := range []string{"selector", "text", "text_contains", "text_equals"} {
-		if s, ok := in[k].(string); ok && s != "" {
-			return true
-		}
-	}
-	return false
-}
-
 type dragPoint struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
@@ -204,9 +188,9 @@ func (e dragEnd) resolve(ctx context.Context, p Page, which string, view dragVie
 	if !e.named {
 		return dragPoint{}, nil, fault.New(fault.TargetNotFound, "%s names neither a point nor an element", which).With(which, e.raw)
 	}
-	place, err := enter(ctx, p, e.locator.frame)
+	place, err := e.locator.enter(ctx, p)
 	if err != nil {
-		return dragPoint{}, nil, aboutEnd(aboutLocator(err, e.locator), which, e.raw)
+		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
 	}
 	args := map[string]any{"locator": e.locator}
 	if place.view != nil {

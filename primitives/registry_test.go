@@ -66,7 +66,7 @@ func TestInvokeChecksArguments(t *testing.T) {
 		{"missing member", "locator.value", `{}`, "invalid_input /locator required; missing locator"},
 		{"wrong type", "locator.value", `{"locator":"#a"}`, "invalid_input /locator type"},
 		{"inside the locator", "locator.value", `{"locator":{"selector":5}}`, "invalid_input /locator/selector type"},
-		{"a locator field that nobody honours", "locator.value", `{"locator":{"role":"button"}}`, "invalid_input /locator/role additionalProperties"},
+		{"a locator field that nobody honours", "locator.value", `{"locator":{"rolle":"button"}}`, "invalid_input /locator/rolle additionalProperties"},
 		{"unknown state", "locator.wait_for", `{"locator":{},"state":"gone"}`, "invalid_input /state enum"},
 		{"negative time", "locator.wait_for", `{"locator":{},"timeout_ms":-1}`, "invalid_input /timeout_ms minimum"},
 		{"huge number", "locator.wait_for", `{"locator":{},"timeout_ms":1e999}`, "invalid_input  json"},

@@ -59,8 +59,7 @@ func insertText(ctx context.Context, p Page, target *insertTarget, text, mode st
 		}
 		return out, nil
 	}
-	args["locator"] = target.locator
-	if err := callIn(ctx, p, target.locator.frame, args, "text_insert", &out); err != nil {
+	if err := target.locator.ask(ctx, p, "text_insert", args, &out); err != nil {
 		if f := fault.From(err); f.Code == fault.TargetNotEditable {
 			return nil, f.With("target", target.raw)
 		}

@@ -6,7 +6,7 @@ const maxDragText = 240;
 
 questions.drag_end = async ({ locator, view: given }) => {
   const view = viewOf(given);
-  const node = locateVisible(locator, view);
+  const node = actedOn(locator, view);
   const first = rectOf(node);
   if (mayMove(node, first)) await settled(node, restBudget);
   else remember(node, first);

@@ -35,6 +35,7 @@ function retargeted(nodes, retarget) {
  * stage left; notFound reports it.
  */
 function locate(locator) {
+  if (isExtended(locator)) return locateExtended(locator);
   const trace = {};
   let nodes;
   if (locator.selector === undefined || locator.selector === null || quirk('blank_selector') && norm(locator.selector) === '') {
@@ -61,11 +62,12 @@ function locate(locator) {
 function notFound(locator, trace) {
   const evidence = { locator };
   if (trace.selector_parts) evidence.selector_parts = trace.selector_parts.slice(0, 20);
-  for (const key of ['selector_matches', 'text_matches', 'retarget_matches', 'rendered_matches', 'visible_matches']) {
-    if (trace[key] === undefined) continue;
+  for (const key of Object.keys(trace)) {
+    if (!key.endsWith('_matches')) continue;
     evidence[key] = trace[key];
-    if (trace[key] === 0 && evidence.unmatched === undefined) evidence.unmatched = key.slice(0, key.indexOf('_'));
+    if (trace[key] === 0 && evidence.unmatched === undefined) evidence.unmatched = key.slice(0, -'_matches'.length);
   }
+  if (trace.nearest && trace.nearest.length > 0) evidence.nearest = trace.nearest;
   const body = bodyOf();
   evidence.frame_count = queryIn(document, 'iframe, frame').length;
   evidence.body_text_length = body ? textOf(body).length : 0;
@@ -73,12 +75,33 @@ function notFound(locator, trace) {
 }
 
 const unmatched = {
+  within: 'nothing matches the locator that within names',
+  xpath: 'nothing matches the XPath expression',
   selector: 'nothing matches the selector',
+  role: 'no exposed element has the role',
+  label: 'no control has the label',
+  placeholder: 'no control has the placeholder',
+  test_id: 'no element has the test id',
+  name: 'elements match, but none has the name',
   text: 'elements match the selector, but none has the text',
+  has_text: 'elements match, but none contains the text',
+  nth: 'fewer elements match than nth asks for',
   retarget: 'elements match, but none has the control that retarget names',
   rendered: 'elements match, but none is rendered',
   visible: 'elements match, but none is visible in the viewport',
 };
+
+/** actedOn is the visible element that an action is meant for. */
+function actedOn(locator, view) {
+  if (!refusesSeveral(locator)) return locateVisible(locator, view);
+  const { nodes, trace } = locate(locator);
+  const clips = new Map();
+  const seen = nodes.filter((node) => isVisible(node, view, clips));
+  if (seen.length === 1) return seen[0];
+  if (seen.length > 1) throw severalTargets(locator, seen, view);
+  if (nodes.length > 0) trace.visible_matches = 0;
+  throw notFound(locator, trace);
+}
 
 /** locateVisible is the first visible candidate, or the failure. */
 function locateVisible(locator, view) {

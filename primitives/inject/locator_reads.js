@@ -22,7 +22,7 @@ const selectionText = () => {
 };
 
 questions.focus = ({ locator, view }) => {
-  const node = locateVisible(locator, viewOf(view));
+  const node = actedOn(locator, viewOf(view));
   if (typeof protoGet(node, 'focus') !== 'function') {
     throw new Fault('target_not_focusable', 'the element cannot take the focus', { locator, tag_name: tagOf(node) });
   }

@@ -20,7 +20,7 @@ const fixedRoles = {
   ...sameName('article blockquote button caption code dialog figure form main mark math meter option search strong table time'),
   address: 'group', datalist: 'listbox', dd: 'definition',
   del: 'deletion', details: 'group', dfn: 'term', dt: 'term', em: 'emphasis', fieldset: 'group', h1: 'heading', h2: 'heading',
-  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion', 
+  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion',
   menu: 'list', nav: 'navigation', ol: 'list', optgroup: 'group', output: 'status', p: 'paragraph',
   progress: 'progressbar', s: 'deletion', sub: 'subscript', sup: 'superscript', svg: 'img', tbody: 'rowgroup',
   textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', tr: 'row', ul: 'list',

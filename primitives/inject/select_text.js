@@ -6,7 +6,7 @@ function chosenTarget(locator) {
   if (!locator) return { node: activeElement(), kind: 'activeElement' };
   const { nodes, trace } = locate(locator);
   if (nodes.length === 0) throw notFound(locator, trace);
-  return { node: nodes[0], kind: 'resolved-locator' };
+  return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }
 
 /** takeFocus focuses an element that does not hold the focus already. */

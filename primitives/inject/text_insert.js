@@ -28,12 +28,12 @@ questions.text_insert = ({ locator, text, replace }) => {
 
 /** insertionTarget is the first candidate of a locator that names something. */
 function insertionTarget(locator) {
-  const named = locator.selector !== undefined && locator.selector !== null;
+  const named = locator.selector !== undefined && locator.selector !== null || isExtended(locator);
   if (!named && norm(locator.text || locator.text_contains || locator.text_equals) === '') {
     throw notEditable(null, 'empty_target', 'the target names no element');
   }
   const { nodes, trace } = locate(locator);
-  if (nodes.length > 0) return nodes[0];
+  if (nodes.length > 0) return isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0];
   const fault = notEditable(null, 'not_found', 'nothing matches the target');
   Object.assign(fault.evidence, notFound(locator, trace).evidence);
   throw fault;

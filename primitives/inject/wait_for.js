@@ -22,7 +22,7 @@ questions.wait_for = async ({ locator, state, timeout_ms, view }) => {
   const test = stateTest(locator, state, viewOf(view));
   const geometric = state === 'visible' || state === 'hidden';
   const met = await waitUntil(test.holds, {
-    timeout: timeout_ms, silent: () => geometric && test.count > 0, pierce: locator.pierce === true,
+    timeout: timeout_ms, silent: () => geometric && test.count > 0, pierce: locator.pierce ?? isExtended(locator),
   });
   const elapsed = Math.round(performance.now() - start);
   if (met) return { matched: true, state, elapsed_ms: elapsed };

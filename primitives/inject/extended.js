@@ -1,0 +1,265 @@
+// extended resolves what locators of this host can say beyond those of the
+// dictionary: role and name, label, placeholder, test id, XPath, a ref, text
+// patterns, a position, and a locator to look within. All that is said must
+// hold together.
+
+const extensions = ['ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth'];
+
+/** isExtended: the locator says something that upstream's do not know. */
+function isExtended(locator) {
+  for (const field of extensions) if (locator[field] !== undefined && locator[field] !== null) return true;
+  return false;
+}
+
+const labelled = 'input, textarea, select, button, meter, output, progress, [aria-label], [aria-labelledby], [contenteditable]';
+const testIDs = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
+const testIDPlaces = testIDs.map((name) => '[' + name + ']').join(', ');
+
+const maxMatchedText = 10000; // patterns and parts are looked for in no more
+const maxWithin = 500; // elements of within that are looked into
+
+/** textTest makes a test of what a text field wants: {regex, flags}, {contains}, or a string that is the whole, or a part of the text. */
+function textTest(want, exact, part) {
+  const fold = (text) => exact ? text : text.toLowerCase();
+  if (typeof want === 'object' && want !== null) {
+    if (want.regex !== undefined) {
+      let pattern;
+      try {
+        pattern = new RegExp(String(want.regex), String(want.flags || '').replace(/[gy]/g, ''));
+      } catch {
+        throw new Fault('invalid_selector', 'the regular expression does not parse', { regex: cut(String(want.regex), 500), flags: cut(String(want.flags || ''), 20) });
+      }
+      return (text) => pattern.test(cut(text, maxMatchedText));
+    }
+    return textTest(String(want.contains ?? ''), exact, true);
+  }
+  const needle = fold(norm(String(want)));
+  return part ? (text) => fold(cut(text, maxMatchedText)).includes(needle) : (text) => fold(text) === needle;
+}
+
+/** labelTexts lists what labels an element: label elements and the ARIA attributes. */
+function labelTexts(node, known) {
+  const texts = [];
+  const labels = protoGet(node, 'labels');
+  if (labels) for (const label of labels) texts.push(norm(textOfLabel(label, node, known)));
+  const referred = byIds(node, 'aria-labelledby');
+  if (referred.length > 0) texts.push(nameOf(node, known));
+  texts.push(norm(attributeOf(node, 'aria-label')));
+  return texts.filter((text) => text !== '');
+}
+
+/** textOfLabel is what a label says besides the control in it. */
+const textOfLabel = (label, control, known) => contentText(label, {
+  inside: 'label', inLabelledby: false, hidden: false, visited: new Set([control]), known, budget: { left: maxNameNodes },
+}) || textOf(label);
+
+/** evaluated lists the elements of an XPath expression; an absolute one stays inside root. */
+function evaluated(root, expression) {
+  let found;
+  try {
+    const path = root !== document && expression.startsWith('/') ? '.' + expression : expression;
+    found = evaluateXPath(document, path, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+  } catch {
+    throw new Fault('invalid_selector', 'the XPath expression does not parse or gives no nodes', { xpath: cut(expression, 500) });
+  }
+  const nodes = [];
+  for (let i = 0; i < found.snapshotLength; i++) {
+    const node = found.snapshotItem(i);
+    if (isElement(node)) nodes.push(node);
+  }
+  return nodes;
+}
+
+const evaluateXPath = methodOf(Document.prototype, 'evaluate');
+const positionOf = methodOf(Node.prototype, 'compareDocumentPosition');
+
+/** inFlatOrder sorts elements of several trees as a reader meets them: what is in a shadow root comes where its host is. */
+function inFlatOrder(nodes) {
+  const roots = new Set(nodes.map((node) => rootOf(node)));
+  if (roots.size < 2) return nodes;
+  // paths: from the document down, one node for each tree.
+  const paths = new Map(nodes.map((node) => {
+    const path = [node];
+    for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(path[0])) path.unshift(hostOf(root));
+    return [node, path];
+  }));
+  return nodes.sort((a, b) => {
+    const left = paths.get(a);
+    const right = paths.get(b);
+    let i = 0;
+    while (i < left.length - 1 && i < right.length - 1 && left[i] === right[i]) i++;
+    if (left[i] === right[i]) return left.length - right.length;
+    return positionOf(left[i], right[i]) & 4 ? -1 : 1;
+  });
+}
+
+/** startingPlaces is where to look: the document, or what within finds. */
+function startingPlaces(locator, trace) {
+  if (!locator.within) return [document];
+  const inner = locate(locator.within);
+  trace.within_matches = inner.nodes.length;
+  const seen = inner.nodes.filter((node) => rendered(node));
+  return (seen.length > 0 ? seen : inner.nodes).slice(0, maxWithin);
+}
+
+function gathered(locator, trace) {
+  if (locator.ref !== undefined && locator.ref !== null) return [elementOfRef(locator.ref)];
+  const pierce = locator.pierce !== false;
+  const places = startingPlaces(locator, trace);
+  const found = new Set();
+  let stage = 'selector';
+  let look;
+  if (locator.selector !== undefined && locator.selector !== null) {
+    look = (root) => {
+      const result = queryParts(root, String(locator.selector), pierce);
+      trace.selector_parts ||= result.counts;
+      return result.nodes;
+    };
+  } else if (locator.xpath) {
+    stage = 'xpath';
+    look = (root) => evaluated(root, String(locator.xpath));
+  } else {
+    let css = defaultCandidates;
+    stage = 'candidate';
+    if (locator.test_id !== undefined && locator.test_id !== null) css = testIDPlaces;
+    else if (locator.placeholder !== undefined && locator.placeholder !== null) css = '[placeholder], [aria-placeholder]';
+    else if (locator.label !== undefined && locator.label !== null) css = labelled;
+    else if (locator.role) css = placesOfRole(String(locator.role).toLowerCase());
+    else if (locator.name !== undefined && locator.name !== null) css += ', h1, h2, h3, h4, h5, h6, img, summary, [title], [contenteditable], [tabindex]';
+    look = (root) => {
+      const nodes = [];
+      for (const at of pierce ? withShadows(root) : [root]) for (const node of queryIn(at, css)) nodes.push(node);
+      return nodes;
+    };
+  }
+  for (const root of places) {
+    for (const node of look(root)) if (node !== root || locator.xpath) found.add(node);
+    const own = pierce && root !== document && shadowOf(root);
+    if (own) for (const node of look(own)) found.add(node);
+  }
+  if (stage !== 'candidate') trace[stage + '_matches'] = found.size;
+  return [...found];
+}
+
+/** leavesOut: an element in a control whose inside the tree does not tell apart, or that is not exposed, has no role to be found by. */
+function leavesOut(node, known) {
+  if (unexposed(node, known)) return true;
+  for (let at = flatParentElement(node), depth = 0; at && depth < 8; at = flatParentElement(at), depth++) {
+    if (leafRoles.test(roleOf(at)) && !isFocusable(node)) return true;
+  }
+  return false;
+}
+
+/** Names of elements that have the role but another name are told, at most this many. */
+const maxNearest = 8;
+
+/** locateExtended is locate for a locator with extensions. */
+function locateExtended(locator) {
+  const trace = {};
+  const known = new Map();
+  const given = (field) => locator[field] !== undefined && locator[field] !== null;
+  let nodes = gathered(locator, trace);
+  const keepOnly = (stage, test) => {
+    nodes = nodes.filter(test);
+    trace[stage + '_matches'] = nodes.length;
+  };
+  if (given('xpath') && given('selector')) {
+    const reached = new Set(startingPlaces(locator, {}).flatMap((root) => evaluated(root, String(locator.xpath))));
+    keepOnly('xpath', (node) => reached.has(node));
+  }
+  if (given('test_id')) {
+    const test = textTest(locator.test_id, true, false);
+    keepOnly('test_id', (node) => testIDs.some((name) => hasAttribute(node, name) && test(attributeOf(node, name))));
+  }
+  if (given('placeholder')) {
+    const test = textTest(locator.placeholder, locator.exact, false);
+    keepOnly('placeholder', (node) => {
+      const text = norm(attributeOf(node, 'placeholder')) || norm(attributeOf(node, 'aria-placeholder'));
+      return text !== '' && test(text);
+    });
+  }
+  if (given('label')) {
+    const test = textTest(locator.label, locator.exact, false);
+    keepOnly('label', (node) => labelTexts(node, known).some(test));
+  }
+  if (locator.role) {
+    let role = String(locator.role).trim().toLowerCase();
+    if (role === 'image') role = 'img';
+    if (role === 'presentation') role = 'none';
+    keepOnly('role', (node) => roleOf(node) === role && !leavesOut(node, known));
+  }
+  if (given('name')) {
+    const test = textTest(locator.name, locator.exact, false);
+    const before = nodes;
+    keepOnly('name', (node) => {
+      const name = nameOf(node, known);
+      return name !== '' && test(name);
+    });
+    if (nodes.length === 0) {
+      const names = new Set(before.slice(0, 200).map((node) => cut(nameOf(node, known), 80)).filter((name) => name !== ''));
+      trace.nearest = [...names].slice(0, maxNearest);
+    }
+  }
+  const needle = norm(locator.text || locator.text_contains || locator.text_equals);
+  if (needle !== '') keepOnly('text', (node) => hasText(node, needle, Boolean(locator.text_equals)));
+  if (given('has_text')) {
+    const test = textTest(locator.has_text, locator.exact, true);
+    keepOnly('has_text', (node) => test(norm(textOf(node))) || test(norm(flatText(node, { left: maxNameNodes }))));
+  }
+  if (locator.retarget) {
+    nodes = retargeted(nodes, locator.retarget);
+    trace.retarget_matches = nodes.length;
+  }
+  if (!given('selector')) nodes = inFlatOrder(nodes);
+  if (given('nth')) {
+    const at = locator.nth < 0 ? nodes.length + locator.nth : locator.nth;
+    trace.nth_of = nodes.length;
+    nodes = at >= 0 && at < nodes.length ? [nodes[at]] : [];
+    trace.nth_matches = nodes.length;
+  }
+  return { nodes, trace };
+}
+
+/** flatText is the text as it is drawn: with that of open shadow roots and slots. */
+function flatText(node, budget) {
+  let text = '';
+  for (const child of flatChildren(node)) {
+    if (budget.left-- <= 0) break;
+    const type = nodeType(child);
+    if (type === 3) text += nodeValueOf(child) || '';
+    else if (type === 1 && !/^(?:script|style|template|noscript)$/.test(tagOf(child))) text += flatText(child, budget);
+  }
+  return text;
+}
+
+/** refusesSeveral: with an extension, or when it says so, a locator must be sure which element is meant. */
+const refusesSeveral = (locator) => typeof locator.strict === 'boolean' ? locator.strict : isExtended(locator) && (locator.nth === undefined || locator.nth === null);
+
+const maxDescribed = 10;
+
+/** described names an element in evidence: role, name, tag and place. */
+function described(node, view, known) {
+  return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, known), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
+}
+
+/** severalTargets is the failure of a locator that an action cannot decide by. */
+function severalTargets(locator, nodes, view) {
+  const known = new Map();
+  return new Fault('multiple_targets', 'several elements match the locator; say which', {
+    locator, candidate_count: nodes.length, candidates: nodes.slice(0, maxDescribed).map((node) => described(node, view, known)),
+  });
+}
+
+/**
+ * oneOf picks the element that an action is meant for: the only visible one, or
+ * the only one. Several are a failure for a locator that must be sure, and else
+ * the first.
+ */
+function oneOf(locator, nodes, view) {
+  const clips = new Map();
+  const seen = nodes.filter((node) => isVisible(node, view, clips));
+  const drawn = seen.length > 0 ? seen : nodes.filter((node) => rendered(node));
+  const list = drawn.length > 0 ? drawn : nodes;
+  if (list.length > 1 && refusesSeveral(locator)) throw severalTargets(locator, list, view);
+  return { node: list[0], count: list.length };
+}

@@ -1,0 +1,236 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// locator is what the page library resolves. It is passed on as it came, since
+// results repeat it; only the frame, and the frame of a ref, is ours to resolve.
+type locator struct {
+	raw   json.RawMessage
+	frame frameSelectors
+	ref   string // its own, or that of the innermost locator it looks within
+}
+
+// maxWithin bounds how deep locators look within each other.
+const maxWithin = 8
+
+// locatorFields are the members of a locator, for what a schema cannot check:
+// locators nest.
+type locatorFields struct {
+	Selector     *string         `json:"selector"`
+	Text         *string         `json:"text"`
+	TextContains *string         `json:"text_contains"`
+	TextEquals   *string         `json:"text_equals"`
+	Frame        frameSelectors  `json:"frame"`
+	Retarget     json.RawMessage `json:"retarget"`
+	Pierce       *bool           `json:"pierce"`
+	Ref          *string         `json:"ref"`
+	XPath        *string         `json:"xpath"`
+	Role         *string         `json:"role"`
+	Name         *textMatch      `json:"name"`
+	Label        *textMatch      `json:"label"`
+	Placeholder  *textMatch      `json:"placeholder"`
+	TestID       *textMatch      `json:"test_id"`
+	HasText      *textMatch      `json:"has_text"`
+	Exact        *bool           `json:"exact"`
+	Within       *locatorFields  `json:"within"`
+	Nth          *int            `json:"nth"`
+	Strict       *bool           `json:"strict"`
+}
+
+// textMatch is a text, a part of one, or a regular expression of ECMAScript.
+type textMatch struct {
+	text string // of a string or of contains
+	form string // "text", "contains" or "regex"
+}
+
+func (m *textMatch) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		m.form = "text"
+		return json.Unmarshal(b, &m.text)
+	}
+	var in struct {
+		Regex    *string `json:"regex"`
+		Flags    *string `json:"flags"`
+		Contains *string `json:"contains"`
+	}
+	if err := decodeStrict(b, &in); err != nil {
+		return err
+	}
+	switch {
+	case (in.Regex == nil) == (in.Contains == nil), in.Flags != nil && in.Regex == nil:
+		return errors.New("a text is a string, {contains}, or {regex, flags}")
+	case in.Regex != nil:
+		m.form, m.text = "regex", *in.Regex
+	default:
+		m.form, m.text = "contains", *in.Contains
+	}
+	if len(m.text) > 2000 {
+		return errors.New("the text to look for is too long")
+	}
+	return nil
+}
+
+func (l *locator) UnmarshalJSON(b []byte) error {
+	*l = locator{raw: slices.Clone(b)}
+	// Upstream's members need no second look; what is refused below names its
+	// reason, which a schema's message would not.
+	if !extendedLocator(b) {
+		var in struct {
+			Frame frameSelectors `json:"frame"`
+		}
+		if err := json.Unmarshal(b, &in); err != nil {
+			return err
+		}
+		l.frame = in.Frame
+		return nil
+	}
+	var in locatorFields
+	if err := json.Unmarshal(b, &in); err != nil {
+		return badLocator(err.Error(), nil)
+	}
+	var nested struct {
+		Within json.RawMessage `json:"within"`
+	}
+	if err := json.Unmarshal(b, &nested); err != nil {
+		return err
+	}
+	if len(nested.Within) > 0 && string(nested.Within) != "null" {
+		if err := decodeStrict(nested.Within, new(locatorFields)); err != nil {
+			return badLocator("within is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
+		}
+	}
+	return in.check(l)
+}
+
+// check refuses what cannot be meant and takes over frame and ref.
+func (in *locatorFields) check(l *locator) error {
+	ref := ""
+	depth := 0
+	for at := in; at != nil; at = at.Within {
+		if depth++; depth > maxWithin {
+			return badLocator("locators look within each other more than 8 deep", nil)
+		}
+		for name, text := range map[string]*string{"xpath": at.XPath, "role": at.Role, "ref": at.Ref} {
+			if text != nil && strings.TrimSpace(*text) == "" {
+				return badLocator(name+" is blank", []string{name})
+			}
+		}
+		for name, m := range map[string]*textMatch{"name": at.Name, "label": at.Label, "placeholder": at.Placeholder, "test_id": at.TestID, "has_text": at.HasText} {
+			if m != nil && strings.TrimSpace(m.text) == "" {
+				return badLocator(name+" is blank", []string{name})
+			}
+		}
+		if at.Ref != nil {
+			if at.Selector != nil || at.XPath != nil || at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil || at.Within != nil || at.Nth != nil {
+				return badLocator("ref names one element and stands alone", []string{"ref"})
+			}
+			ref = *at.Ref
+		}
+		if len(at.Frame) > 0 {
+			if at != in && len(in.Frame) > 0 && !slices.Equal(at.Frame, in.Frame) {
+				return badLocator("within names another frame", []string{"frame", "within"})
+			}
+			l.frame = at.Frame
+		}
+	}
+	if ref != "" && len(l.frame) > 0 {
+		return badLocator("a ref knows its frame; give one of frame and ref", []string{"frame", "ref"})
+	}
+	l.ref = ref
+	return nil
+}
+
+func badLocator(message string, fields []string) error {
+	e := fault.New(fault.InvalidInput, "locator: %s", message)
+	if fields != nil {
+		e.With("fields", fields)
+	}
+	return e
+}
+
+// extensionMembers are the members that upstream's locators do not have.
+var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth"}
+
+// extendedLocator says whether a locator may have one of them. It is a cheap
+// look that can be wrong on the careful side only.
+func extendedLocator(b []byte) bool {
+	for _, name := range extensionMembers {
+		if bytes.Contains(b, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l locator) MarshalJSON() ([]byte, error) {
+	if len(l.raw) == 0 {
+		return []byte("null"), nil
+	}
+	return l.raw, nil
+}
+
+// given says whether there is a locator at all.
+func (l locator) given() bool { return len(l.raw) > 0 && string(l.raw) != "null" }
+
+// refLocator is the locator of a ref.
+func refLocator(ref string) locator {
+	raw, _ := json.Marshal(map[string]string{"ref": ref}) // a string
+	return locator{raw: raw, ref: ref}
+}
+
+// names says whether a locator narrows anything. One that does not stands for
+// every control of the page, which an expression that gave nothing must not
+// mean.
+func (l locator) names() bool {
+	var in map[string]any
+	if json.Unmarshal(l.raw, &in) != nil {
+		return false
+	}
+	for _, k := range []string{"selector", "text", "text_contains", "text_equals"} {
+		if s, ok := in[k].(string); ok && s != "" {
+			return true
+		}
+	}
+	for _, k := range extensionMembers {
+		if in[k] != nil && k != "nth" {
+			return true
+		}
+	}
+	return false
+}
+
+// enter goes to the document that a locator is about: that of its ref, or that
+// of its frame. Frame errors carry the locator.
+func (l locator) enter(ctx context.Context, p Page) (place, error) {
+	if l.ref != "" {
+		return placeOfRef(ctx, p, l.ref)
+	}
+	at, err := enter(ctx, p, l.frame)
+	return at, aboutLocator(err, l)
+}
+
+// ask asks fn about what the locator names, with the view that its frame needs.
+// args gets the members locator and view.
+func (l locator) ask(ctx context.Context, p Page, fn string, args map[string]any, out any) error {
+	at, err := l.enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	args["locator"] = l
+	if at.view != nil {
+		args["view"] = at.view
+	}
+	return p.Call(ctx, at.frame, fn, args, out)
+}
