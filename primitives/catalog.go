@@ -12,6 +12,7 @@ func Standard() *Registry {
 		domSnapshotText,
 		domListSections,
 		domFocus,
+		domSelectOption,
 		locatorElementInfo,
 		locatorTextContent,
 		locatorValue,
