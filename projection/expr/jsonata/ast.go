@@ -1,5 +1,7 @@
 package jsonata
 
+import "sync"
+
 type astKind uint8
 
 const (
@@ -84,6 +86,74 @@ type ast struct {
 	ancestor   *ancestorSlot
 	slot       *ancestorSlot   // of aParent
 	seeking    []*ancestorSlot // % inside that is not resolved yet
+}
+
+// arena gives out the nodes of one compilation and takes all of them back at
+// its end: nothing that a Program keeps may point into the tree.
+type arena struct {
+	chunks [][]ast
+	chunk  int // the one that nodes are given out of
+	used   int // nodes given out of it
+	lists  []*ast
+	free   []*ast // what is left of lists
+}
+
+const (
+	arenaChunk = 32 // nodes
+	arenaKeep  = 8  // chunks that stay for the next compilation
+	listRoom   = 4  // items that a list may grow to in place
+)
+
+var arenas = sync.Pool{New: func() any {
+	return &arena{chunks: [][]ast{make([]ast, arenaChunk)}, lists: make([]*ast, 32*listRoom)}
+}}
+
+func newArena() *arena {
+	a := arenas.Get().(*arena)
+	a.free = a.lists
+	return a
+}
+
+func (a *arena) node(k astKind, pos int) *ast {
+	if a.used == arenaChunk {
+		a.used = 0
+		if a.chunk++; a.chunk == len(a.chunks) {
+			a.chunks = append(a.chunks, make([]ast, arenaChunk))
+		}
+	}
+	n := &a.chunks[a.chunk][a.used]
+	a.used++
+	n.kind, n.pos = k, pos
+	return n
+}
+
+// list is a list of one that will probably grow.
+func (a *arena) list(n *ast) []*ast {
+	if len(a.free) < listRoom {
+		a.free = make([]*ast, 16*listRoom)
+	}
+	l := a.free[:1:listRoom]
+	a.free = a.free[listRoom:]
+	l[0] = n
+	return l
+}
+
+// path is a path of one step.
+func (a *arena) path(step *ast, pos int) *ast {
+	p := a.node(aPath, pos)
+	p.list = a.list(step)
+	return p
+}
+
+func (a *arena) release() {
+	for i := range a.chunk {
+		clear(a.chunks[i])
+	}
+	clear(a.chunks[a.chunk][:a.used])
+	clear(a.lists)
+	a.chunks = a.chunks[:min(len(a.chunks), arenaKeep)]
+	a.chunk, a.used, a.free = 0, 0, nil
+	arenas.Put(a)
 }
 
 type sortTerm struct {

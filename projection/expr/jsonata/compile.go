@@ -127,7 +127,7 @@ func (c *compiler) bare(n *ast) node {
 	case aBlock:
 		return c.block(n, nil)
 	case aCondition:
-		cn := &conditionNode{cond: c.compile(n.lhs), yes: c.compile(n.rhs)}
+		cn := &conditionNode{cond: c.compile(n.lhs), yes: c.compile(n.rhs), tail: n.tail}
 		if n.alt != nil {
 			cn.no = c.compile(n.alt)
 		}
@@ -179,7 +179,7 @@ func (c *compiler) block(n *ast, layout *tupleLayout) node {
 	for _, name := range n.names {
 		s.declare(name)
 	}
-	b := &blockNode{first: first, count: len(n.names)}
+	b := &blockNode{first: first, count: len(n.names), tail: n.tail}
 	for i, e := range n.list {
 		if layout != nil && i == len(n.list)-1 {
 			b.list = append(b.list, c.tuplesOf(e, layout))
@@ -191,7 +191,7 @@ func (c *compiler) block(n *ast, layout *tupleLayout) node {
 		b.frame = s.frame
 	}
 	c.close(s)
-	if b.count == 0 && len(b.list) == 1 {
+	if b.count == 0 && len(b.list) == 1 && n.list[0].kind != aCall {
 		return b.list[0]
 	}
 	return b

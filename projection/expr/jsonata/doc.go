@@ -44,7 +44,9 @@
 // undefined as they do from 2.2.2 on, where 2.2.1 crashes. A regular
 // expression on the left of ?? or ?: works, where jsonata-js evaluates that
 // side twice with one stateful object. $eval cannot assign to variables of its
-// caller. An empty array that is the context of an object constructor stays
+// caller. An item of a tuple stream that is alone under each of several keys of
+// a grouping is the context of all of them, where jsonata-js leaves all but the
+// first without a context. An empty array that is the context of an object constructor stays
 // empty, where jsonata-js puts an undefined element into it, be it the input's.
 // A grouping or predicate on a bracketed call at the end of a lambda applies to
 // the call's result, where jsonata-js applies it to the call put off. $power with a fractional exponent can differ in the last digit, and

@@ -2,6 +2,7 @@ package jsonata
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -62,6 +63,11 @@ func (w *writer) charge() error {
 	w.charged = len(w.buf)
 	if w.limit > 0 && int64(len(w.buf)) > w.limit {
 		return w.tooMuch()
+	}
+	if len(w.buf) > 64<<10 && cap(w.buf)-len(w.buf) < 4096 {
+		// The runtime's own growth by a quarter would leave behind five times
+		// the text instead of the two that are charged.
+		w.buf = slices.Grow(w.buf, len(w.buf))
 	}
 	return w.ev.alloc(2 * n)
 }

@@ -71,7 +71,7 @@ func (n *bindNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		f = f.parent
 	}
 	f.slots[n.slot] = v
-	return v, nil
+	return collapse(v), nil
 }
 
 // blockNode is ( ...; ... ). Its variables live in the frame around it unless
@@ -80,6 +80,7 @@ type blockNode struct {
 	list         []node
 	first, count int
 	frame        *frameInfo
+	tail         bool // its value is that of a lambda, whose caller finishes it
 }
 
 func (n *blockNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
@@ -103,10 +104,16 @@ func (n *blockNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if n.frame != nil && !n.frame.captured {
 		ev.release(fr)
 	}
-	return v, nil
+	if n.tail {
+		return v, nil
+	}
+	return collapse(v), nil
 }
 
-type conditionNode struct{ cond, yes, no node }
+type conditionNode struct {
+	cond, yes, no node
+	tail          bool
+}
 
 func (n *conditionNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	c, err := n.cond.eval(ev, in, fr)
@@ -117,13 +124,16 @@ func (n *conditionNode) eval(ev *evaluator, in value, fr *frame) (value, error) 
 	if err != nil {
 		return undefined, err
 	}
+	var v value
 	if ok {
-		return n.yes.eval(ev, in, fr)
+		v, err = n.yes.eval(ev, in, fr)
+	} else if n.no != nil {
+		v, err = n.no.eval(ev, in, fr)
 	}
-	if n.no != nil {
-		return n.no.eval(ev, in, fr)
+	if n.tail {
+		return v, err
 	}
-	return undefined, nil
+	return collapse(v), err
 }
 
 // defaultNode is a ?: b.

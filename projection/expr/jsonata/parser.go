@@ -52,22 +52,14 @@ type parser struct {
 	lexer
 	cur      token
 	depth    int
-	slab     []ast
+	tree     *arena
 	scope    *scopeNames
 	closures int // lambdas and uses of $eval seen so far
 	labels   int
 	uses     map[string]bool
 }
 
-func (p *parser) node(k astKind, pos int) *ast {
-	if len(p.slab) == 0 {
-		p.slab = make([]ast, min(8+len(p.src)/8, 64))
-	}
-	n := &p.slab[0]
-	p.slab = p.slab[1:]
-	n.kind, n.pos = k, pos
-	return n
-}
+func (p *parser) node(k astKind, pos int) *ast { return p.tree.node(k, pos) }
 
 // advance moves to the next token. The caller says whether an operand may
 // follow, because only there a slash begins a regular expression.

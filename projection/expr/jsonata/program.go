@@ -37,12 +37,14 @@ func Compile(src string) (p *Program, err error) {
 // compileProgram compiles within the scope of a running program when it is
 // for $eval.
 func compileProgram(src string, within *scope) (*Program, error) {
-	ps := parser{lexer: lexer{src: src}}
+	nodes := newArena()
+	defer nodes.release()
+	ps := parser{lexer: lexer{src: src}, tree: nodes}
 	tree, err := ps.parse()
 	if err != nil {
 		return nil, err
 	}
-	sh := shaping{src: src}
+	sh := shaping{src: src, tree: nodes}
 	tree, err = sh.root(tree)
 	if err != nil {
 		return nil, err

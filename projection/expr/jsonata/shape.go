@@ -8,6 +8,7 @@ import "strconv"
 // list of an object; the two do not meet.)
 type shaping struct {
 	src    string
+	tree   *arena
 	labels int
 	height int
 }
@@ -88,7 +89,7 @@ func (s *shaping) shape(n *ast) (*ast, *Error) {
 func (s *shaping) shapeNode(n *ast) (*ast, *Error) {
 	switch n.kind {
 	case aName:
-		p := &ast{kind: aPath, pos: n.pos, list: []*ast{n}}
+		p := s.tree.path(n, n.pos)
 		p.keepSingle = n.keepArray
 		return p, nil
 	case aParent:
@@ -200,7 +201,7 @@ func (s *shaping) shapeNode(n *ast) (*ast, *Error) {
 		}
 		g := &groupBy{pairs: n.pairs, pos: n.pos}
 		// A % inside a grouping is not traced: jsonata-js leaves it undefined.
-		if err := s.shapePairs(&ast{}, g.pairs); err != nil {
+		if err := s.shapePairs(s.tree.node(aObject, n.pos), g.pairs); err != nil {
 			return nil, err
 		}
 		r.group = g
@@ -234,7 +235,7 @@ func (s *shaping) shapeDot(n *ast) (*ast, *Error) {
 	}
 	p := l
 	if l.kind != aPath {
-		p = &ast{kind: aPath, pos: n.pos, list: []*ast{l}}
+		p = s.tree.path(l, n.pos)
 	}
 	if l.kind == aParent {
 		p.seeking = []*ancestorSlot{l.slot}
@@ -309,9 +310,10 @@ func (s *shaping) shapeOrder(n *ast) (*ast, *Error) {
 		return nil, err
 	}
 	if r.kind != aPath {
-		r = &ast{kind: aPath, pos: n.pos, list: []*ast{r}}
+		r = s.tree.path(r, n.pos)
 	}
-	step := &ast{kind: aSort, pos: n.pos, terms: n.terms}
+	step := s.tree.node(aSort, n.pos)
+	step.terms = n.terms
 	for i := range step.terms {
 		if err := s.child(step, &step.terms[i].expr); err != nil {
 			return nil, err
@@ -350,7 +352,7 @@ func (s *shaping) shapeIndex(n *ast) (*ast, *Error) {
 	}
 	if r.kind != aPath {
 		r.stages, r.preds = append(r.stages, r.preds...), nil
-		r = &ast{kind: aPath, pos: n.pos, list: []*ast{r}}
+		r = s.tree.path(r, n.pos)
 	}
 	step := r.list[len(r.list)-1]
 	if len(step.stages) == 0 {
@@ -437,9 +439,8 @@ func markTail(n *ast) {
 	if len(n.preds) > 0 || n.group != nil {
 		return
 	}
+	n.tail = true
 	switch n.kind {
-	case aCall:
-		n.tail = true
 	case aCondition:
 		markTail(n.rhs)
 		if n.alt != nil {

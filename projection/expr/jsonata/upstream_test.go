@@ -7,12 +7,12 @@ package jsonata
 // twice with one stateful object, and may never end. It looks at the shaped
 // tree, so that nothing else is left out.
 func leaksInternals(expr string) bool {
-	ps := parser{lexer: lexer{src: expr}}
+	ps := parser{lexer: lexer{src: expr}, tree: newArena()}
 	tree, err := ps.parse()
 	if err != nil {
 		return false
 	}
-	sh := shaping{src: expr}
+	sh := shaping{src: expr, tree: ps.tree}
 	if tree, err = sh.root(tree); err != nil {
 		return false
 	}

@@ -19,6 +19,7 @@ function load(file) {
   for (const f of ['async function evaluateFilter(predicate, input, environment) {', 'async function evaluateGroupExpression(expr, input, environment) {']) {
     probe(f, 'if (input && input.thunk === true) globalThis.upstream = "filters a call that was put off";');
   }
+  probe('var tuple = reduceTupleStream(entry.data, environment);', 'if (!("@" in tuple)) globalThis.upstream = "takes the context from a tuple that is grouped under a second key";');
   probe("if (expr.type === 'function' && !expr.predicate) {", 'if (expr.group) globalThis.upstream = "forgets the grouping of a call that it puts off";');
   const m = new Module(file);
   m.filename = file;
