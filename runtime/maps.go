@@ -28,6 +28,8 @@ type Maps struct {
 	imported string // when the bundle came, RFC 3339
 	offered  *offer
 	supplied []suppliedOffer // most recent last
+
+	web webImports
 }
 
 // offer is a library with what was compiled of it, each thing at its first use.

@@ -117,10 +117,10 @@ func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*offer, string, *f
 	}
 	url := page.Tab().URL
 	if j.call.Map == nil {
-		return h.opts.Maps.current(), url, nil
+		return h.opts.Maps.web.withWeb(ctx, h.opts.Maps.current(), page), url, nil
 	}
 	o, fe := h.opts.Maps.of(j.call.Map)
-	return o, url, fe
+	return h.opts.Maps.web.withWeb(ctx, o, page), url, fe
 }
 
 // siteAction runs one action of the site that the tab shows. Nothing of it runs

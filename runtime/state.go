@@ -199,11 +199,12 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		if e != nil {
 			return nil, nil, fault.From(e)
 		}
-		declared, err := find(o, page.Tab().URL)
+		offered := r.host.opts.Maps.web.withWeb(ctx, o, page)
+		declared, err := find(offered, page.Tab().URL)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.host.opts.Maps.projection(o, declared)
+		p, err := r.host.opts.Maps.projection(offered, declared)
 		if err != nil {
 			return nil, nil, err
 		}
