@@ -32,29 +32,64 @@ type head struct {
 // (one innerText, one XPath) cannot be interrupted from inside.
 const answerGrace = 3 * time.Second
 
-// extract asks every frame of the plan, one call each.
+// extract asks every frame of the plan, one call each, and puts together what
+// they say. The page is that of the main frame.
 func (p *Projection) extract(ctx context.Context, page primitives.Page) (*extraction, *fault.Error) {
-	first, err := p.ask(ctx, page, p.plan.frames[0])
-	if err != nil || len(p.plan.frames) == 1 {
-		return first, err
-	}
-	parts := []*extraction{first}
-	size := len(first.records)
-	for _, f := range p.plan.frames[1:] {
-		part, err := p.ask(ctx, page, f)
+	out := &extraction{}
+	members := make([]json.RawMessage, len(p.plan.leads))
+	size := 0
+	for i, f := range p.plan.frames {
+		h, results, err := p.ask(ctx, page, f)
 		if err != nil {
 			return nil, err
 		}
-		if size += len(part.records); size > MaxExtractBytes {
+		if i == 0 {
+			out.head = h
+		} else if err := out.add(h); err != nil {
+			return nil, unreadable(err)
+		}
+		for n, result := range results {
+			members[f.members[n]] = result
+			size += len(result)
+		}
+		if size > MaxExtractBytes {
 			return nil, overBytes(size)
 		}
-		parts = append(parts, part)
 	}
-	return p.join(parts)
+	b := append(make([]byte, 0, size+64*len(members)+2), '{')
+	for i, result := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, p.plan.leads[i]...), result...)
+	}
+	out.records = append(b, '}')
+	return out, nil
 }
 
-// ask runs the extractors of one frame.
-func (p *Projection) ask(ctx context.Context, page primitives.Page, f framePlan) (*extraction, *fault.Error) {
+// add joins the diagnostics of another frame.
+func (x *extraction) add(h head) error {
+	counts, err := parseValue(x.Counts)
+	if err != nil {
+		return err
+	}
+	more, err := parseValue(h.Counts)
+	if err != nil {
+		return err
+	}
+	counts.names, counts.items = append(counts.names, more.names...), append(counts.items, more.items...)
+	x.Counts = counts.append(nil)
+	x.Missing = append(x.Missing, h.Missing...)
+	x.MissingCount += h.MissingCount
+	x.Truncated = x.Truncated || h.Truncated
+	if len(x.Missing) > MaxDiagnostics {
+		x.Missing, x.Truncated = x.Missing[:MaxDiagnostics], true
+	}
+	return nil
+}
+
+// ask runs the extractors of one frame and returns what each gives.
+func (p *Projection) ask(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxExtractTime+answerGrace)
 	defer cancel()
 	var raw json.RawMessage
@@ -67,19 +102,27 @@ func (p *Projection) ask(ctx context.Context, page primitives.Page, f framePlan)
 	}
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, fault.Timeout) {
-			return nil, fault.New(fault.StateExtractLimitExceeded, "the page did not answer within its limit of time").
+			return head{}, nil, fault.New(fault.StateExtractLimitExceeded, "the page did not answer within its limit of time").
 				With("limit", "time").With("max", MaxExtractTime.Milliseconds())
 		}
-		return nil, pageFault(err, f)
+		return head{}, nil, pageFault(err, f)
 	}
-	x, err := split(raw)
+	h, values, err := split(raw)
 	if err != nil {
-		return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the page gave an unreadable answer", Err: err}
+		return head{}, nil, unreadable(err)
 	}
-	if len(x.records) > MaxExtractBytes {
-		return nil, overBytes(len(x.records))
+	results, err := readRecords(values, f.shapes)
+	switch {
+	case errors.Is(err, errBytes):
+		return head{}, nil, overBytes(MaxExtractBytes + 1)
+	case err != nil:
+		return head{}, nil, unreadable(err)
 	}
-	return x, nil
+	return h, results, nil
+}
+
+func unreadable(err error) *fault.Error {
+	return &fault.Error{Code: fault.StateProjectionFailed, Message: "the page gave an unreadable answer", Err: err}
 }
 
 // pageFault keeps what says more than that the projection failed.
@@ -106,65 +149,24 @@ func overBytes(n int) *fault.Error {
 		With("limit", "bytes").With("max", MaxExtractBytes).With("bytes", n)
 }
 
-var errAnswer = errors.New("the answer is not [head, records]")
+var errAnswer = errors.New("the answer is not [head, values]")
 
-// split takes [head, records] apart without reading the records, which may be
+// split takes [head, values] apart without reading the values, which may be
 // megabytes of our own library's JSON.
-func split(raw json.RawMessage) (*extraction, error) {
+func split(raw json.RawMessage) (head, []byte, error) {
+	var h head
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, errAnswer
+		return h, nil, errAnswer
 	}
-	var x extraction
-	if err := d.Decode(&x.head); err != nil {
-		return nil, err
+	if err := d.Decode(&h); err != nil {
+		return h, nil, err
 	}
 	rest := bytes.TrimSpace(raw[d.InputOffset():])
 	if len(rest) < 2 || rest[0] != ',' || rest[len(rest)-1] != ']' {
-		return nil, errAnswer
+		return h, nil, errAnswer
 	}
-	x.records = rest[1 : len(rest)-1]
-	return &x, nil
-}
-
-// join makes one extraction of those of several frames, in the order of the
-// declaration. The page is that of the main frame.
-func (p *Projection) join(parts []*extraction) (*extraction, *fault.Error) {
-	out := &extraction{head: parts[0].head}
-	records := map[string]json.RawMessage{}
-	counts := &value{kind: kindObject}
-	out.Missing, out.MissingCount, out.Truncated = nil, 0, false
-	for _, part := range parts {
-		if err := json.Unmarshal(part.records, &records); err != nil {
-			return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the page gave an unreadable answer", Err: err}
-		}
-		c, err := parseValue(part.Counts)
-		if err != nil {
-			return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the page gave an unreadable answer", Err: err}
-		}
-		counts.names, counts.items = append(counts.names, c.names...), append(counts.items, c.items...)
-		out.Missing = append(out.Missing, part.Missing...)
-		out.MissingCount += part.MissingCount
-		out.Truncated = out.Truncated || part.Truncated
-	}
-	if len(out.Missing) > MaxDiagnostics {
-		out.Missing, out.Truncated = out.Missing[:MaxDiagnostics], true
-	}
-	out.Counts = counts.append(nil)
-	b := []byte{'{'}
-	for _, id := range p.plan.ids {
-		text, ok := records[id]
-		if !ok {
-			continue
-		}
-		delete(records, id) // an id that is declared twice appears once
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(appendString(b, id), ':'), text...)
-	}
-	out.records = append(b, '}')
-	return out, nil
+	return h, rest[1 : len(rest)-1], nil
 }
 
 // diagnostics is the public form of what the extraction noticed.

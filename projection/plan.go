@@ -31,13 +31,15 @@ const (
 // the main frame, which has the address and the title, comes first.
 type plan struct {
 	frames []framePlan
-	ids    []string // in the order of the declaration
+	leads  [][]byte // `"id":` of the extractors, in the order of their members in records
 }
 
 type framePlan struct {
 	selectors []string        // of frame elements, outer to inner; nil is the main frame
 	at        string          // pointer of the first extractor that names the frame
 	extract   json.RawMessage // [[place in the declaration, extractor], ...]
+	shapes    []shape         // of what they give
+	members   []int           // and where that is in records
 	main      json.RawMessage // the whole arguments, for the main frame only
 }
 
@@ -52,10 +54,11 @@ func (c compiler) plan(v *value) plan {
 	}
 	type group struct {
 		framePlan
+		ids     []string
 		entries []byte
 	}
 	groups := []*group{{}}
-	var p plan
+	members := &value{kind: kindObject} // by id; an id that is declared twice is one member
 	for i, item := range v.items {
 		at := fmt.Sprintf("/snapshot/extract/%d", i)
 		if item.kind != kindObject {
@@ -82,9 +85,21 @@ func (c compiler) plan(v *value) plan {
 		}
 		b = append(strconv.AppendInt(append(b, '['), int64(i), 10), ',')
 		groups[g].entries = append(item.append(b), ']')
-		p.ids = append(p.ids, id.text)
+		groups[g].shapes = append(groups[g].shapes, shapeOf(item))
+		groups[g].ids = append(groups[g].ids, id.text)
+		if !slices.Contains(members.names, id.text) {
+			members.names, members.items = append(members.names, id.text), append(members.items, nil)
+		}
+	}
+	members.orderMembers() // as those of an object in JavaScript
+	var p plan
+	for _, name := range members.names {
+		p.leads = append(p.leads, append(appendString(nil, name), ':'))
 	}
 	for _, g := range groups {
+		for _, id := range g.ids {
+			g.members = append(g.members, slices.Index(members.names, id))
+		}
 		g.extract = slices.Concat([]byte("["), g.entries, []byte("]"))
 		if g.selectors == nil {
 			g.main = slices.Concat([]byte(`{"extract":`), g.extract, []byte(`,"limits":`), planLimits, []byte("}"))

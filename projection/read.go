@@ -56,6 +56,16 @@ func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOp
 	return s, nil
 }
 
+// Records reads what the declaration extracts, the input of its expressions,
+// and goes no further: for whoever writes the expressions, and to measure.
+func (p *Projection) Records(ctx context.Context, page primitives.Page) (records, diagnostics json.RawMessage, err *fault.Error) {
+	x, err := p.extract(ctx, page)
+	if err != nil {
+		return nil, nil, p.named(err)
+	}
+	return x.records, x.diagnostics(), nil
+}
+
 // named adds the projection to a copy of an error: errors of programs are
 // shared.
 func (p *Projection) named(err *fault.Error) *fault.Error {

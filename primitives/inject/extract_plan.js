@@ -1,6 +1,18 @@
 // extract_plan answers the records of a state projection: every extractor of the
 // plan, each with its fields, read from the live document in one go. It changes
 // nothing and waits for nothing.
+//
+// Most of the time of a large answer goes into carrying it out of the page, by
+// the character. So it has no names, only values: one flat list, in the order of
+// the plan, that Go makes records of. It holds
+//
+//   an entry with fields       count, the records
+//   the same, many: false      1, the record    or 0, null
+//   an entry without fields    count, the texts
+//   a record                   its fields
+//   a field                    its value
+//   a field with fields        1, the record    or 0, its value
+//   the same, many: true       count, the records
 
 const queryFirstElement = methodOf(Element.prototype, 'querySelector');
 const queryFirstDocument = methodOf(Document.prototype, 'querySelector');
@@ -16,9 +28,13 @@ const planProperties = new Set(['value', 'checked', 'ariaLabel']);
 class PlanBudget {
   constructor(limits) {
     this.limits = limits;
+    this.bytes = limits.bytes;
     this.nodes = 0;
     this.units = 0;
-    this.ends = performance.now() + limits.time_ms;
+    this.seen = performance.now();
+    this.ends = this.seen + limits.time_ms;
+    this.stride = 1;
+    this.due = 1;
   }
 
   exceeded(limit, max) {
@@ -29,10 +45,20 @@ class PlanBudget {
 
   /** visit counts nodes that are looked at, and watches the clock. */
   visit(count) {
-    const before = this.nodes;
-    this.nodes += count;
-    if (this.nodes > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes);
-    if ((before >> 5) !== (this.nodes >> 5) && performance.now() > this.ends) throw this.exceeded('time', this.limits.time_ms);
+    if ((this.nodes += count) > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes);
+    if ((this.due -= count) <= 0) this.tick();
+  }
+
+  /**
+   * tick looks at the clock: before every node while nodes take long, else now
+   * and then, for the look costs as much as a node.
+   */
+  tick() {
+    const now = performance.now();
+    if (now > this.ends) throw this.exceeded('time', this.limits.time_ms);
+    this.stride = now - this.seen < 1 ? Math.min(this.stride * 2, 32) : 1;
+    this.due = this.stride;
+    this.seen = now;
   }
 
   /** fits refuses a list of nodes that cannot be visited to its end. */
@@ -42,8 +68,7 @@ class PlanBudget {
 
   /** text counts a string of the answer: at least as many bytes as units. */
   text(value) {
-    this.units += value.length;
-    if (this.units > this.limits.bytes) throw this.exceeded('bytes', this.limits.bytes);
+    if ((this.units += value.length) > this.bytes) throw this.exceeded('bytes', this.bytes);
     return value;
   }
 }
@@ -54,23 +79,15 @@ const planFault = (selector, pointer) => new Fault('state_projection_failed', 'a
 });
 
 /**
- * rawQuery and rawFirst are querySelectorAll and querySelector on whatever root
- * is; null when it is nothing that can be asked. Nearly all roots are elements,
- * so that is tried before it is looked at.
+ * rawQuery is querySelectorAll on whatever root is; null when it is nothing that
+ * can be asked. Nearly all roots are elements, so that is tried before it is
+ * looked at.
  */
 function rawQuery(root, selector) {
   try {
     return queryElement(root, selector);
   } catch (error) {
     return otherRoot(root, selector, queryDocument, queryFragment, error);
-  }
-}
-
-function rawFirst(root, selector) {
-  try {
-    return queryFirstElement(root, selector);
-  } catch (error) {
-    return otherRoot(root, selector, queryFirstDocument, queryFirstFragment, error);
   }
 }
 
@@ -119,8 +136,17 @@ function planLocator({ selector, xpath }, shadow, budget, pointer) {
       const all = guarded((root) => pierced(root, selector, budget));
       return { all, first: (root) => all(root)[0] || null };
     }
-    const all = guarded((root) => rawQuery(root, selector));
-    return { all: (root) => all(root) || [], first: guarded((root) => rawFirst(root, selector)) };
+    const firstElsewhere = guarded((root) => otherRoot(root, selector, queryFirstDocument, queryFirstFragment, null));
+    return {
+      all: guarded((root) => rawQuery(root, selector) || []),
+      first(root) { // the inmost step of a large extraction: no call more than it needs
+        try {
+          return queryFirstElement(root, selector);
+        } catch {
+          return firstElsewhere(root);
+        }
+      },
+    };
   }
   if (!xpath) return null;
   let expression = null;
@@ -187,61 +213,87 @@ function planLeaf(field, view) {
   };
 }
 
-/** put sets a member whatever its name. */
-function put(record, name, value) {
-  if (name === '__proto__') Object.defineProperty(record, name, { value, enumerable: true, configurable: true, writable: true });
-  else record[name] = value;
+/**
+ * PlanTrail says where in the records the reader is. Only diagnostics want to
+ * know it, so its steps are kept apart and joined on demand. A place in the plan
+ * is always equally deep: an entry is at 0, and each record and nested field one
+ * deeper than what holds it.
+ */
+class PlanTrail {
+  steps = [];
+
+  path(depth, name) {
+    let text = this.steps[0];
+    for (let i = 1; i < depth; i++) text += '.' + this.steps[i];
+    return name === undefined ? text : text + '.' + name;
+  }
 }
 
-/** planFields makes the reader of a record: (root, path) -> object. */
-function planFields(fields, shadow, run, pointer) {
-  const readers = Object.entries(fields).map(([name, field]) => [name, '.' + name, planField(field, shadow, run,
-    pointer + '/' + name.replace(/~/g, '~0').replace(/\//g, '~1'))]);
-  return (root, path) => {
-    run.budget.visit(1);
-    const record = {};
-    for (const [name, step, read] of readers) put(record, name, read(root, path, step));
-    return record;
+/** planFields makes the reader of a record whose path has depth steps. */
+function planFields(fields, shadow, run, pointer, depth) {
+  const { budget } = run;
+  const readers = Object.entries(fields).map(([name, field]) => planField(field, name, shadow, run,
+    pointer + '/' + name.replace(/~/g, '~0').replace(/\//g, '~1'), depth));
+  const size = readers.length;
+  return (root) => {
+    budget.visit(1);
+    for (let i = 0; i < size; i++) {
+      if ((i & 7) === 0) budget.visit(Math.min(8, size - i));
+      readers[i](root);
+    }
   };
 }
 
-/** planField makes the reader of a field: (root, path of the record, ".name") -> value. */
-function planField(field, inherited, run, pointer) {
-  const { budget, diagnostics } = run;
+/** planField makes the reader of a field of a record. */
+function planField(field, name, inherited, run, pointer, depth) {
+  const { budget, diagnostics, trail, values } = run;
   const shadow = field.shadow === undefined ? inherited : field.shadow;
   const locate = planLocator(field, shadow, budget, pointer);
-  const record = field.fields && planFields(field.fields, shadow, run, pointer + '/fields');
-  if (record && locate && field.many) {
-    return (root, path, step) => {
-      const at = path + step;
-      return planRecords(locate.all(root), record, at, run);
+  if (field.fields && locate && field.many) {
+    const record = planFields(field.fields, shadow, run, pointer + '/fields', depth + 2);
+    return (root) => {
+      const nodes = locate.all(root);
+      trail.steps[depth] = name;
+      planRecords(nodes, record, run, depth + 1);
     };
   }
   const { closest: up, trim, required } = field;
+  const first = locate && locate.first;
   const missing = field.default === undefined || field.default === null ? null : field.default;
+  const find = up ? (root) => {
+    const found = first ? first(root) : root;
+    return found && planClosest(found, up, shadow, pointer);
+  } : first;
+  if (field.fields) {
+    const record = planFields(field.fields, shadow, run, pointer + '/fields', depth + 1);
+    return (root) => {
+      const target = find ? find(root) : root;
+      if (!target) {
+        if (required) diagnostics.missed(trail, depth, name);
+        values.push(0, missing);
+        return;
+      }
+      if (locate) diagnostics.counted(1, trail, depth, name);
+      trail.steps[depth] = name;
+      values.push(1);
+      record(target);
+    };
+  }
   const read = planLeaf(field, run.view);
-  return (root, path, step) => {
-    budget.visit(1);
-    let target = locate ? locate.first(root) : root;
-    if (target && up) target = planClosest(target, up, shadow, pointer);
-    if (!target) {
-      if (required) diagnostics.missed(path + step);
-      return missing;
-    }
-    if (record) {
-      if (locate) diagnostics.counted(path + step, 1);
-      return record(target, path + step);
-    }
-    let value = read(target);
+  return (root) => {
+    const target = find ? find(root) : root;
+    let value = target ? read(target) : null;
     if (typeof value === 'string') {
       if (trim) value = value.trim();
       budget.text(value);
+    } else if (value === undefined) {
+      value = null;
     }
-    if (value === null || value === undefined || value === '') {
-      if (required) diagnostics.missed(path + step);
-      if (value !== '') return missing;
+    if (value === null || value === '') {
+      if (required) diagnostics.missed(trail, depth, name);
+      if (value === null) value = missing;
     }
-    return value;
+    values.push(value);
   };
 }
 
@@ -260,14 +312,17 @@ function planClosest(node, selector, shadow, pointer) {
   }
 }
 
-/** planRecords reads one record per node. */
-function planRecords(nodes, record, path, { budget, diagnostics }) {
+/** planRecords reads one record per node of a list whose path has depth steps. */
+function planRecords(nodes, record, { budget, diagnostics, trail, values }, depth) {
   const count = nodes.length;
   budget.fits(count);
-  diagnostics.counted(path, count);
-  const records = new Array(count);
-  for (let i = 0; i < count; i++) records[i] = record(nodes[i], path + '.' + i);
-  return records;
+  diagnostics.counted(count, trail, depth);
+  values.push(count);
+  const { steps } = trail;
+  for (let i = 0; i < count; i++) {
+    steps[depth] = i;
+    record(nodes[i]);
+  }
 }
 
 /** Diagnostics of one extraction: the first of each kind. */
@@ -281,50 +336,61 @@ class PlanDiagnostics {
     this.truncated = false;
   }
 
-  counted(path, count) {
-    if (this.countsKept++ < this.max) this.counts[path] = count;
+  counted(count, trail, depth, name) {
+    if (this.countsKept++ < this.max) this.counts[trail.path(depth, name)] = count;
     else this.truncated = true;
   }
 
-  missed(path) {
+  missed(trail, depth, name) {
     this.missingCount++;
-    if (this.missing.length < this.max) this.missing.push(path);
+    if (this.missing.length < this.max) this.missing.push(trail.path(depth, name));
     else this.truncated = true;
   }
 }
 
 /** planExtractor reads one entry of the plan. */
 function planExtractor(extractor, run, pointer) {
-  const { budget, diagnostics } = run;
+  const { budget, diagnostics, trail, values } = run;
+  trail.steps[0] = extractor.id;
   const locate = planLocator(extractor, extractor.shadow, budget, pointer);
   const nodes = locate ? locate.all(document) : [document];
+  const count = nodes.length;
   if (extractor.fields) {
-    const record = planFields(extractor.fields, extractor.shadow, run, pointer + '/fields');
-    if (extractor.many !== false) return planRecords(nodes, record, extractor.id, run);
-    diagnostics.counted(extractor.id, nodes.length);
-    return nodes.length > 0 ? record(nodes[0], extractor.id + '.0') : null;
+    const record = planFields(extractor.fields, extractor.shadow, run, pointer + '/fields', 2);
+    if (extractor.many !== false) {
+      planRecords(nodes, record, run, 1);
+      return;
+    }
+    diagnostics.counted(count, trail, 1);
+    trail.steps[1] = 0;
+    if (count === 0) {
+      values.push(0, null);
+    } else {
+      values.push(1);
+      record(nodes[0]);
+    }
+    return;
   }
-  diagnostics.counted(extractor.id, nodes.length);
-  budget.fits(nodes.length);
-  const texts = [];
-  for (let i = 0; i < nodes.length; i++) {
+  diagnostics.counted(count, trail, 1);
+  budget.fits(count);
+  values.push(count);
+  for (let i = 0; i < count; i++) {
     budget.visit(1);
-    texts.push(budget.text(shownText(nodes[i]) || ''));
+    values.push(budget.text(shownText(nodes[i]) || ''));
   }
-  return texts;
 }
 
 /**
  * extract_plan runs extractors, pairs of their place in the declaration and
- * their text, and answers [head, records]. The head is short and comes first,
- * so that the records need not be parsed to be passed on.
+ * their text, and answers [head, values]. The head is short and comes first.
  */
-questions.extract_plan = ({ extract, limits, view: given }) => {
+questions.extract_plan = ({ extract, limits, view }) => {
   if (!rootElement()) throw new Fault('state_document_unavailable', 'the page has no document element');
-  const run = { budget: new PlanBudget(limits), diagnostics: new PlanDiagnostics(limits.diagnostics), view: viewOf(given) };
-  const records = {};
-  for (const [index, extractor] of extract) put(records, extractor.id, planExtractor(extractor, run, '/snapshot/extract/' + index));
-  const text = JSON.stringify(records);
+  const run = {
+    budget: new PlanBudget(limits), diagnostics: new PlanDiagnostics(limits.diagnostics), trail: new PlanTrail(), view: viewOf(view), values: [],
+  };
+  for (const [index, extractor] of extract) planExtractor(extractor, run, '/snapshot/extract/' + index);
+  const text = JSON.stringify(run.values);
   if (text.length > limits.bytes || (text.length * 3 > limits.bytes && utf8Length(text) > limits.bytes)) throw run.budget.exceeded('bytes', limits.bytes);
   const { counts, missing, missingCount, truncated } = run.diagnostics;
   const head = JSON.stringify({

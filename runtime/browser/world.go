@@ -292,10 +292,19 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		}
 		return nil, err
 	}
-	if x := member(result, "exceptionDetails"); x != nil {
-		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the page library threw", Err: exception(x)}
+	var value, thrown []byte
+	eachMember(result, func(k, v []byte) bool {
+		switch string(k) {
+		case "result":
+			value = v
+		case "exceptionDetails":
+			thrown = v
+		}
+		return true
+	})
+	if thrown != nil {
+		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the page library threw", Err: exception(thrown)}
 	}
-	value := member(result, "result")
 	if bytes.Contains(value[:min(len(value), 64)], []byte(`{\"stale\":true}`)) {
 		p.doc.forget(w)
 		return nil, errStale
@@ -510,16 +519,38 @@ func exception(details []byte) error {
 	return errors.New("exception: " + d.Text + " " + d.Exception.Description)
 }
 
+// acceptance is how an answer begins that has a value, and stringRemote how a
+// remote object that is a string: a large one is then taken apart without being
+// read through once for each layer.
+var (
+	acceptance   = []byte(`{"ok":true,"value":`)
+	stringRemote = []byte(`{"type":"string","value":`)
+)
+
+// unquoteRemote decodes a remote object that is a string.
+func unquoteRemote(remote []byte) ([]byte, bool) {
+	if v, usual := bytes.CutPrefix(remote, stringRemote); usual && len(v) > 0 {
+		if text, ok := unquote(v[:len(v)-1]); ok {
+			return text, true
+		}
+	}
+	return unquote(member(remote, "value"))
+}
+
 // decodeAnswer reads the result of a library call: a remote object that holds
 // the library's answer as a string of JSON.
 func decodeAnswer(fn string, remote []byte, out any) error {
-	text, ok := unquote(member(remote, "value"))
+	text, ok := unquoteRemote(remote)
 	if !ok {
 		return fault.New(fault.HandlerFailed, "page function %s gave no text", fn)
 	}
-	var success bool
-	var value []byte
-	read := eachMember(text, func(k, v []byte) bool {
+	value, success := bytes.CutPrefix(text, acceptance)
+	if !success {
+		value = nil
+	}
+	if success && len(value) > 0 && value[len(value)-1] == '}' {
+		value = value[:len(value)-1] // as inject/base.js writes it: nothing follows
+	} else if !eachMember(text, func(k, v []byte) bool {
 		switch string(k) {
 		case "ok":
 			success = string(v) == "true"
@@ -527,10 +558,10 @@ func decodeAnswer(fn string, remote []byte, out any) error {
 			value = v
 		}
 		return true
-	})
-	switch {
-	case !read:
+	}) {
 		return fault.New(fault.HandlerFailed, "page function %s gave an unreadable answer", fn)
+	}
+	switch {
 	case !success:
 		return pageFault(fn, text)
 	case out == nil || value == nil:
