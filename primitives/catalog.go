@@ -76,5 +76,8 @@ func Standard() *Registry {
 		markerQuery,
 		cursorMoveTo,
 		pointerMoveTo,
+		consoleList,
+		networkList,
+		networkGet,
 	)
 }

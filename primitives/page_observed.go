@@ -27,8 +27,9 @@ type ObservedPage interface {
 	// NetworkQuiet returns once at most maxInflight requests have been under way
 	// for the whole of idle. Streams that are meant to stay open (WebSocket,
 	// EventSource) do not count. It begins recording; requests that a document
-	// had sent before that count as long as that document has not been quiet
-	// since it loaded.
+	// had sent before that count, for at most 3 s, as long as that document has
+	// not been quiet since it loaded; so does an answer that has stopped coming,
+	// for half a second.
 	NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight int) error
 }
 

@@ -31,19 +31,28 @@ const enableNetwork = `{"maxTotalBufferSize":33554432,"maxResourceBufferSize":83
 type traffic struct {
 	change broadcast // a request began or ended, or a document became quiet
 
-	mu       sync.Mutex
-	since    time.Time // zero: not recording
-	entries  []*exchange
-	byID     map[string]*exchange // newest entry of a request id of the browser
-	inflight int
-	dropped  int
-	seq      int
-	rev      int
+	mu      sync.Mutex
+	since   time.Time // zero: not recording
+	entries []*exchange
+	byID    map[string]*exchange // newest entry of a request id of the browser
+	open    map[*exchange]bool   // without an end, streams left out
+	dropped int
+	seq     int
+	rev     int
 	// unknown is the document that was there when recording began, until the
 	// browser has found it quiet: what it had sent before is not in entries.
 	unknown string
-	settled time.Time // of the last change of inflight
+	settled time.Time // of the last change of open
 }
+
+// stalled is how long an answer that has begun may bring nothing until it no
+// longer counts as under way: a script that does not read a body never ends its
+// request, and some answers are meant to stay open.
+const stalled = 500 * time.Millisecond
+
+// unknownCap is how long what a document sent before recording began keeps it
+// from being quiet: a stream among it would do so for ever.
+const unknownCap = 3 * time.Second
 
 // exchange is one entry. Its times are seconds of the browser's own clock.
 type exchange struct {
@@ -56,6 +65,29 @@ type exchange struct {
 	open    bool // no end yet
 	stream  bool // WebSocket, EventSource: not counted as in flight
 	at      time.Time
+	heard   time.Time // when the head of the answer or data came last; zero before
+	length  int64     // of the body by its header; -1 when unknown
+}
+
+// inflight counts what is under way, and returns when that can change by time
+// alone; n.mu is held.
+func (n *traffic) inflight() (count int, until time.Time) {
+	for e := range n.open {
+		if e.length >= 0 && e.BodyBytes >= e.length {
+			continue // all of it is there, though nobody has read it
+		}
+		if !e.heard.IsZero() {
+			end := e.heard.Add(stalled)
+			if time.Until(end) <= 0 {
+				continue
+			}
+			if until.IsZero() || end.Before(until) {
+				until = end
+			}
+		}
+		count++
+	}
+	return count, until
 }
 
 // startTraffic begins to record, once.
@@ -68,7 +100,7 @@ func (t *Tab) startTraffic(ctx context.Context) error {
 		return nil
 	}
 	t.net.since, t.net.settled = time.Now(), time.Now()
-	t.net.byID = map[string]*exchange{}
+	t.net.byID, t.net.open = map[string]*exchange{}, map[*exchange]bool{}
 	if f := t.frames[t.main]; f != nil && f.idle != f.loader {
 		t.net.unknown = f.loader
 	}
@@ -135,7 +167,8 @@ func (t *Tab) Network(ctx context.Context) (primitives.NetworkLog, error) {
 	n := &t.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	log := primitives.NetworkLog{Since: n.since, Inflight: n.inflight, Dropped: n.dropped, Last: n.rev}
+	log := primitives.NetworkLog{Since: n.since, Dropped: n.dropped, Last: n.rev}
+	log.Inflight, _ = n.inflight()
 	log.Requests = make([]primitives.NetworkRequest, len(n.entries))
 	for i, e := range n.entries {
 		r := e.NetworkRequest
@@ -161,7 +194,15 @@ func (t *Tab) NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight 
 	for {
 		changed := n.change.wait()
 		n.mu.Lock()
-		now := n.inflight > maxInflight || n.unknown != ""
+		count, until := n.inflight()
+		if n.unknown != "" {
+			if end := n.since.Add(unknownCap); time.Until(end) <= 0 {
+				n.unknown = ""
+			} else if until.IsZero() || end.Before(until) {
+				until = end
+			}
+		}
+		now := count > maxInflight || n.unknown != ""
 		last := n.settled
 		n.mu.Unlock()
 		if busy && !now {
@@ -175,8 +216,12 @@ func (t *Tab) NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight 
 		}
 		timer.Stop()
 		var over <-chan time.Time
-		if !busy {
+		switch {
+		case !busy:
 			timer = time.NewTimer(idle - time.Since(quiet))
+			over = timer.C
+		case !until.IsZero():
+			timer = time.NewTimer(time.Until(until))
 			over = timer.C
 		}
 		l := t.currentLife()
@@ -350,7 +395,7 @@ func (n *traffic) onRequest(s *session, params []byte) {
 func (n *traffic) add(s *session, request, kind string, stream bool) *exchange {
 	n.seq++
 	n.rev++
-	x := &exchange{request: request, s: s, open: true, stream: stream, at: time.Now()}
+	x := &exchange{request: request, s: s, open: true, stream: stream, at: time.Now(), length: -1}
 	x.ID, x.Seq, x.Revision = "n"+strconv.Itoa(n.seq), n.seq, n.rev
 	x.Type, x.State, x.Started = kind, "pending", x.at
 	n.byID[request] = x
@@ -365,7 +410,7 @@ func (n *traffic) add(s *session, request, kind string, stream bool) *exchange {
 		}
 	}
 	if !stream {
-		n.inflight++
+		n.open[x] = true
 		n.settled = x.at
 	}
 	return x
@@ -379,7 +424,7 @@ func (n *traffic) end(e *exchange, state string, took time.Duration) {
 	n.rev++
 	e.open, e.State, e.Revision, e.ended = false, state, n.rev, max(0, took)
 	if !e.stream {
-		n.inflight--
+		delete(n.open, e)
 		n.settled = time.Now()
 	}
 }
@@ -421,6 +466,7 @@ func (n *traffic) onResponse(s *session, params []byte) {
 	n.update(params, func(x *exchange) {
 		x.take(&e.Response)
 		x.s = s
+		x.heard, x.length = time.Now(), contentLength(e.Response.Headers)
 		if kind := strings.ToLower(e.Type); kind != x.Type && x.Type == "" {
 			x.Type = kind
 		}
@@ -437,6 +483,11 @@ func (n *traffic) onData(params []byte) {
 	defer n.mu.Unlock()
 	if e := n.byID[id]; e != nil {
 		e.BodyBytes += length
+		e.heard = time.Now()
+		if e.length == e.BodyBytes {
+			n.settled = e.heard
+			defer n.change.notify()
+		}
 	}
 }
 
@@ -505,6 +556,24 @@ func (n *traffic) onHandshake(params []byte) {
 		n.rev++
 		x.Revision = n.rev
 	})
+}
+
+// contentLength is the length of a body as it is sent, -1 when the headers do not
+// say or it is compressed.
+func contentLength(headers json.RawMessage) int64 {
+	length := int64(-1)
+	eachMember(headers, func(k, v []byte) bool {
+		switch strings.ToLower(string(k)) {
+		case "content-length":
+			if n, err := strconv.ParseInt(string(plainString(v)), 10, 64); err == nil && length == -1 {
+				length = n
+			}
+		case "content-encoding":
+			length = -2
+		}
+		return true
+	})
+	return max(length, -1)
 }
 
 // documentReplaced ends what the documents of frames that are gone had under

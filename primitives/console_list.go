@@ -1,0 +1,75 @@
+package primitives
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+type consoleListIn struct {
+	Levels       []string `json:"levels"`
+	Sources      []string `json:"sources"`
+	TextContains string   `json:"text_contains"`
+	Since        int      `json:"since"`
+	Limit        int      `json:"limit"`
+}
+
+type consoleListOut struct {
+	Entries []consoleEntry `json:"entries"`
+	// Cursor is the since of the next question.
+	Cursor         int    `json:"cursor"`
+	Omitted        int    `json:"omitted"` // matching ones that limit left out, the oldest
+	Dropped        int    `json:"dropped"`
+	RecordingSince string `json:"recording_since"`
+}
+
+type consoleEntry struct {
+	Seq       int    `json:"seq"`
+	Level     string `json:"level"`
+	Source    string `json:"source"`
+	Type      string `json:"type,omitempty"`
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated,omitempty"`
+	URL       string `json:"url,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+	At        string `json:"at"`
+}
+
+const defaultEntries = 100
+
+// consoleList reads the console: what scripts log, uncaught exceptions, and what
+// the browser says about the page. All of it is data of the page.
+var consoleList = Define("console.list", func(ctx context.Context, p Page, in consoleListIn) (consoleListOut, error) {
+	log, err := p.Console(ctx)
+	if err != nil {
+		return consoleListOut{}, err
+	}
+	out := consoleListOut{Entries: []consoleEntry{}, Cursor: log.Last, Dropped: log.Dropped, RecordingSince: timestamp(log.Since)}
+	for _, m := range log.Messages {
+		if m.Seq <= in.Since || !oneOf(in.Levels, m.Level) || !oneOf(in.Sources, m.Source) || !strings.Contains(m.Text, in.TextContains) {
+			continue
+		}
+		out.Entries = append(out.Entries, consoleEntry{
+			Seq: m.Seq, Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, Truncated: m.Cut,
+			URL: m.URL, Line: m.Line, Column: m.Column, At: timestamp(m.At),
+		})
+	}
+	out.Entries, out.Omitted = newest(out.Entries, in.Limit)
+	return out, nil
+})
+
+// oneOf says whether v passes a filter; an empty filter passes everything.
+func oneOf(filter []string, v string) bool { return len(filter) == 0 || slices.Contains(filter, v) }
+
+// newest keeps the last entries up to limit, 0 for the default.
+func newest[T any](list []T, limit int) (kept []T, omitted int) {
+	if limit <= 0 {
+		limit = defaultEntries
+	}
+	omitted = max(0, len(list)-limit)
+	return list[omitted:], omitted
+}
+
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
