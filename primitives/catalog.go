@@ -51,6 +51,8 @@ func Standard() *Registry {
 		overlayMenuExpand,
 		overlayMenuMove,
 		overlayClose,
+		overlayOpen,
+		overlayRegisterLauncher,
 		runtimeConfigurePacing,
 		transferWrite,
 		transferRead,

@@ -1,12 +1,37 @@
 package primitives
 
-import "context"
+import (
+	"context"
 
-// This host draws no overlay. Maps for the Chrome extension call these around
-// every mutation, often without on_error, so they succeed with the shapes of a
-// host that has one and do nothing; geometry is null.
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
+)
 
-const overlayMenuID = "actions-json-menu"
+// The overlay is drawn by the page library and ends with its document. Maps for
+// the Chrome extension hide and show it around every mutation, often without
+// on_error, so that succeeds also where no overlay is open.
+
+const (
+	overlayMenuID = "actions-json-menu"
+	overlayID     = "actions-json-overlay"
+)
+
+// overlayState is what the page library answers of the overlay.
+type overlayState struct {
+	Shown     bool         `json:"shown"`
+	Hidden    bool         `json:"hidden"`
+	Collapsed bool         `json:"collapsed"`
+	Geometry  *overlayRect `json:"geometry"`
+}
+
+// overlayRect is where the panel is, in CSS pixels of the viewport.
+type overlayRect struct {
+	Rect
+	Left   float64 `json:"left"`
+	Top    float64 `json:"top"`
+	Right  float64 `json:"right"`
+	Bottom float64 `json:"bottom"`
+}
 
 type overlayHidden struct {
 	OK        bool   `json:"ok"`
@@ -16,14 +41,15 @@ type overlayHidden struct {
 
 type overlayShown struct {
 	overlayHidden
-	Geometry *Rect `json:"geometry"`
+	// Geometry is nil where no overlay is open.
+	Geometry *overlayRect `json:"geometry"`
 }
 
 type overlayCollapsed struct {
-	OK        bool   `json:"ok"`
-	OverlayID string `json:"overlay_id"`
-	Collapsed bool   `json:"collapsed"`
-	Geometry  *Rect  `json:"geometry"`
+	OK        bool         `json:"ok"`
+	OverlayID string       `json:"overlay_id"`
+	Collapsed bool         `json:"collapsed"`
+	Geometry  *overlayRect `json:"geometry"`
 }
 
 type overlayMoveIn struct {
@@ -33,32 +59,72 @@ type overlayMoveIn struct {
 }
 
 type overlayMoved struct {
-	OK        bool   `json:"ok"`
-	OverlayID string `json:"overlay_id"`
-	Geometry  *Rect  `json:"geometry"`
+	OK        bool         `json:"ok"`
+	OverlayID string       `json:"overlay_id"`
+	Geometry  *overlayRect `json:"geometry"`
 }
 
 type overlayClosed struct {
 	OK bool `json:"ok"`
 }
 
+// overlayMenu asks the page library to do op.
+func overlayMenu(ctx context.Context, p Page, op string, args map[string]any) (overlayState, error) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	args["op"] = op
+	var out overlayState
+	if err := p.Call(ctx, "", "overlay_menu", args, &out); err != nil {
+		return out, err
+	}
+	return out, overlayThere(p, out)
+}
+
+// overlayThere fails where the extension does: without an overlay.
+func overlayThere(p Page, s overlayState) error {
+	if !s.Shown && QuirksOf(p).Has(quirks.OverlayMenuThrows) {
+		return fault.New(fault.HandlerFailed, "no overlay is open")
+	}
+	return nil
+}
+
 var (
-	overlayMenuHide = Define("overlay.menu.hide", func(context.Context, Page, struct{}) (overlayHidden, error) {
-		return overlayHidden{OK: true, OverlayID: overlayMenuID, Hidden: true}, nil
+	overlayMenuHide = Define("overlay.menu.hide", func(ctx context.Context, p Page, _ struct{}) (overlayHidden, error) {
+		_, err := overlayMenu(ctx, p, "hide", nil)
+		return overlayHidden{OK: true, OverlayID: overlayMenuID, Hidden: true}, err
 	})
-	overlayMenuShow = Define("overlay.menu.show", func(context.Context, Page, struct{}) (overlayShown, error) {
-		return overlayShown{overlayHidden: overlayHidden{OK: true, OverlayID: overlayMenuID}}, nil
+	overlayMenuShow = Define("overlay.menu.show", func(ctx context.Context, p Page, _ struct{}) (overlayShown, error) {
+		s, err := overlayMenu(ctx, p, "show", nil)
+		return overlayShown{overlayHidden{OK: true, OverlayID: overlayMenuID}, s.Geometry}, err
 	})
-	overlayMenuCollapse = Define("overlay.menu.collapse", func(context.Context, Page, struct{}) (overlayCollapsed, error) {
-		return overlayCollapsed{OK: true, OverlayID: overlayMenuID, Collapsed: true}, nil
+	overlayMenuCollapse = Define("overlay.menu.collapse", func(ctx context.Context, p Page, _ struct{}) (overlayCollapsed, error) {
+		s, err := overlayMenu(ctx, p, "collapse", nil)
+		return overlayCollapsed{true, overlayMenuID, true, s.Geometry}, err
 	})
-	overlayMenuExpand = Define("overlay.menu.expand", func(context.Context, Page, struct{}) (overlayCollapsed, error) {
-		return overlayCollapsed{OK: true, OverlayID: overlayMenuID}, nil
+	overlayMenuExpand = Define("overlay.menu.expand", func(ctx context.Context, p Page, _ struct{}) (overlayCollapsed, error) {
+		s, err := overlayMenu(ctx, p, "expand", nil)
+		return overlayCollapsed{true, overlayMenuID, false, s.Geometry}, err
 	})
-	overlayMenuMove = Define("overlay.menu.move", func(context.Context, Page, overlayMoveIn) (overlayMoved, error) {
-		return overlayMoved{OK: true, OverlayID: overlayMenuID}, nil
+	overlayMenuMove = Define("overlay.menu.move", func(ctx context.Context, p Page, in overlayMoveIn) (overlayMoved, error) {
+		args := map[string]any{}
+		if in.Corner != "" {
+			args["corner"] = in.Corner
+		}
+		if in.Left != nil {
+			args["left"] = *in.Left
+		}
+		if in.Top != nil {
+			args["top"] = *in.Top
+		}
+		s, err := overlayMenu(ctx, p, "move", args)
+		return overlayMoved{true, overlayMenuID, s.Geometry}, err
 	})
-	overlayClose = Define("overlay.close", func(context.Context, Page, struct{}) (overlayClosed, error) {
+	overlayClose = Define("overlay.close", func(ctx context.Context, p Page, _ struct{}) (overlayClosed, error) {
+		var was overlayState
+		if err := p.Call(ctx, "", "overlay_close", nil, &was); err != nil {
+			return overlayClosed{}, err
+		}
 		return overlayClosed{OK: true}, nil
 	})
 )

@@ -53,3 +53,28 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 		})
 	}
 }
+
+// TestQuirkOverlayBlamed: what a failure beside an open overlay is classed as.
+func TestQuirkOverlayBlamed(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>nothing`})
+	const manifest = `{"protocol":"actions.json","version":1,"tools":[{"name":"go","description":"look for what is not there",
+		"input_schema":{"type":"object","additionalProperties":false},
+		"workflow":{"version":1,"expression_language":"jsonata","steps":[
+			{"id":"read","primitive":"locator.value","args":{"locator":{"selector":"#gone"}}}]}}]}`
+	for _, c := range []struct {
+		name, class string
+		set         quirks.Set
+	}{
+		{"strict", "control_not_ready", quirks.Set{}},
+		{"extension", "overlay_interference", quirks.Of(quirks.OverlayBlamed)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
+			value(t, do(t, h, "overlay.open", `{"html":"<p>report"}`, 5*time.Second))
+			r := do(t, h, "go", `{}`, 10*time.Second)
+			if r.Err == nil || r.Err.Fields["failure_class"] != c.class {
+				t.Errorf("got %v, class %v, want %s", r.Err, r.Err.Fields["failure_class"], c.class)
+			}
+		})
+	}
+}

@@ -8,6 +8,8 @@ const maxUtterances = 300;
 
 let listener = null;
 
+const listenTo = methodOf(EventTarget.prototype, 'addEventListener');
+
 /** politenessOf an element that is a live region: aria-live wins over the role; null when it is off. */
 function politenessOf(region) {
   const live = norm(attributeOf(region, 'aria-live')).toLowerCase();
@@ -48,7 +50,7 @@ class Listener {
     this.seen = new WeakSet();
     this.observer = new MutationObserver((records) => this.take(records));
     for (const root of withShadows(document)) this.observe(root);
-    document.addEventListener('load', (event) => {
+    listenTo(document, 'load', (event) => {
       if (isElement(event.target) && isFrameElement(event.target)) this.framesChanged();
     }, true);
   }

@@ -71,7 +71,12 @@ function notFound(locator, trace) {
   const body = bodyOf();
   evidence.frame_count = queryIn(document, 'iframe, frame').length;
   evidence.body_text_length = body ? textOf(body).length : 0;
-  return new Fault('target_not_found', unmatched[evidence.unmatched] || 'nothing matches the locator', evidence);
+  let message = unmatched[evidence.unmatched] || 'nothing matches the locator';
+  if (overlayShown()) {
+    evidence.overlay_menu_visible = true;
+    if (quirk('overlay_blamed')) message += '; the overlay is shown and may cover it';
+  }
+  return new Fault('target_not_found', message, evidence);
 }
 
 const unmatched = {

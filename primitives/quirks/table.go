@@ -10,6 +10,8 @@ const (
 	VerbatimSettle       Name = "verbatim_settle"
 	ToolOnlyNames        Name = "tool_only_names"
 	BlankSelector        Name = "blank_selector"
+	OverlayMenuThrows    Name = "overlay_menu_throws"
+	OverlayBlamed        Name = "overlay_blamed"
 )
 
 var table = []Quirk{
@@ -47,5 +49,15 @@ var table = []Quirk{
 		Name: BlankSelector, Where: "workflow, locators", InPage: true, Proof: "quirks/blank_selector.html",
 		Upstream: "an expression that gives no selector widens the locator to every control of the page",
 		Strict:   "it is an error, and so is a blank selector",
+	},
+	{
+		Name: OverlayMenuThrows, Where: "overlay.menu.*", Proof: "overlay/menu.html",
+		Upstream: "without an open overlay it is handler_failed, which ends an unguarded workflow",
+		Strict:   "without an open overlay it succeeds and changes nothing",
+	},
+	{
+		Name: OverlayBlamed, Where: "target_not_found", InPage: true, Proof: "runtime.TestQuirkOverlayBlamed",
+		Upstream: "while the overlay is shown the message speaks of it, so that a workflow classes the failure as overlay_interference",
+		Strict:   "the evidence says overlay_menu_visible; the message says what was not found",
 	},
 }
