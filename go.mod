@@ -6,6 +6,7 @@ require (
 	github.com/blues/jsonata-go v1.5.4
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/coder/websocket v1.8.15
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-rod/rod v0.116.2
 	github.com/google/uuid v1.6.0
 	github.com/rogpeppe/go-internal v1.16.0

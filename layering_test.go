@@ -54,6 +54,7 @@ var doors = map[string][]string{
 	"golang.org/x/image":                    {"primitives"},
 	"golang.org/x/sys":                      {"runtime/browser", "projection/expr"},
 	"go.yaml.in/yaml":                       {"cmd/outrider", "sites"},
+	"github.com/fsnotify/fsnotify":          {"sites"},
 }
 
 type goPackage struct {

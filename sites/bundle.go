@@ -176,7 +176,7 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		place[out] = len(reports)
 		ms, reports = append(ms, out), append(reports, reportOf(name, report))
 	}
-	library := newLibrary(ms, refused, opts).admit(func(m *Map) *FileReport { return &reports[place[m]] })
+	library := newLibrary(ms, refused, opts).admit(func(m *Map) *FileReport { return &reports[place[m]] }, nil)
 	return library, reports
 }
 

@@ -72,8 +72,9 @@ func newLibrary(all []*Map, refused []refusal, opts Options) *Library {
 }
 
 // admit returns l without the maps whose imports cannot be composed, and tells
-// their reports why. report returns that of a map.
-func (l *Library) admit(report func(*Map) *FileReport) *Library {
+// their reports why. report returns that of a map. before, when it is not nil,
+// gives what such a map was composed to in an earlier load, which is kept.
+func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Composition) *Library {
 	var (
 		kept    []*Map
 		refused = slices.Clone(l.refused)
@@ -97,12 +98,24 @@ func (l *Library) admit(report func(*Map) *FileReport) *Library {
 		}
 		r.OK = false
 		r.Errors = append(r.Errors, c.Problems...)
+		if before != nil {
+			if old := before(m); old != nil {
+				r.Kept = true
+				l.composed[m] = old
+				kept = append(kept, m)
+				continue
+			}
+		}
 		refused = append(refused, refusal{path: m.Path, host: m.Location.Host, everywhere: m.Location.Host == ""})
 	}
 	if len(kept) == len(l.maps) {
 		return l
 	}
-	return newLibrary(kept, refused, l.opts)
+	out := newLibrary(kept, refused, l.opts)
+	for m := range out.composed {
+		out.composed[m] = l.composed[m]
+	}
+	return out
 }
 
 // Composition returns what a map of l offers together with its imports.

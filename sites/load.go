@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -24,6 +25,8 @@ type FileReport struct {
 	OK       bool               `json:"ok"`
 	Errors   []manifest.Problem `json:"errors"`
 	Warnings []manifest.Problem `json:"warnings"`
+	// Kept: the file is invalid now, and what it was before stays on offer.
+	Kept bool `json:"kept,omitempty"`
 }
 
 func reportOf(path string, r manifest.Report) FileReport {
@@ -53,7 +56,19 @@ var skippedFolders = map[string]bool{"proof": true, ".git": true, "node_modules"
 // A file that the user names applies to every page unless it lies in a site
 // folder.
 func Load(paths []string, opts Options) (*Library, []FileReport) {
-	l := &loader{opts: opts, seen: map[string]bool{}, reportOf: map[*Map]int{}}
+	l := newLoader(opts)
+	l.load(paths)
+	library := newLibrary(l.maps, l.refused, opts).admit(l.report, nil)
+	return library, l.reports
+}
+
+func newLoader(opts Options) *loader {
+	return &loader{opts: opts, seen: map[string]bool{}, reportOf: map[*Map]int{}}
+}
+
+func (l *loader) report(m *Map) *FileReport { return &l.reports[l.reportOf[m]] }
+
+func (l *loader) load(paths []string) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		switch {
@@ -65,8 +80,6 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 			l.single(p)
 		}
 	}
-	library := newLibrary(l.maps, l.refused, opts).admit(func(m *Map) *FileReport { return &l.reports[l.reportOf[m]] })
-	return library, l.reports
 }
 
 type loader struct {
@@ -77,6 +90,11 @@ type loader struct {
 	seen    map[string]bool // real paths
 
 	reportOf map[*Map]int // index of its report
+
+	// before are the maps of an earlier load by file: what is the same is not
+	// read again, what is broken now is kept as it was.
+	before map[string]*Map
+	kept   []*Map
 }
 
 func (l *loader) unreadable(name string, err error) {
@@ -256,7 +274,17 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 		l.unreadable(name, err)
 		return
 	}
+	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path {
+		l.keep(old, name)
+		return
+	}
 	m, report := manifest.Parse(data, l.opts.manifest())
+	if m == nil && l.before[abs] != nil {
+		l.keep(l.before[abs], name)
+		l.reports[len(l.reports)-1] = keptReport(name, report.Errors, report.Warnings)
+		l.kept = append(l.kept, l.before[abs])
+		return
+	}
 	if m == nil {
 		l.refused = append(l.refused, refusal{path: at.path, host: at.loc.Host, everywhere: at.loc.Host == ""})
 		l.reports = append(l.reports, reportOf(name, report))
@@ -265,10 +293,24 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	out := newMap(m, at.path, at.loc, l.opts)
 	out.everywhere, out.file = at.everywhere, abs
 	out.companions, out.dir = folderFiles(at.root), at.dir
-	report.Warnings = append(report.Warnings, out.missingFiles()...)
+	out.warnings = report.Warnings
+	report.Warnings = append(slices.Clip(report.Warnings), out.missingFiles()...)
 	l.maps = append(l.maps, out)
 	l.reportOf[out] = len(l.reports)
 	l.reports = append(l.reports, reportOf(name, report))
+}
+
+// keep takes a map over from the load before.
+func (l *loader) keep(m *Map, name string) {
+	l.maps = append(l.maps, m)
+	l.reportOf[m] = len(l.reports)
+	l.reports = append(l.reports, reportOf(name, manifest.Report{Warnings: append(slices.Clip(m.warnings), m.missingFiles()...)}))
+}
+
+func keptReport(name string, errors, warnings []manifest.Problem) FileReport {
+	r := reportOf(name, manifest.Report{Errors: errors, Warnings: warnings})
+	r.Kept = true
+	return r
 }
 
 // FromMap makes a library of the one map that came with a call. It applies to

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 
@@ -33,8 +34,16 @@ type Map struct {
 	// fetched is how far a map is trusted that was read from the web, "" for
 	// every other. It may import from the web only.
 	fetched   Trust
-	patterns  []urlPattern // of the surface; none of them valid is no page at all
+	warnings  []manifest.Problem // of reading it
+	patterns  []urlPattern       // of the surface; none of them valid is no page at all
 	patterned bool
+}
+
+// sameText reports whether the map is what data says. The map keeps its
+// document without a byte order mark and space around it.
+func (m *Map) sameText(data []byte) bool {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	return bytes.Equal(bytes.TrimSpace(data), bytes.TrimSpace(m.Manifest.Raw))
 }
 
 func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {

@@ -1,0 +1,187 @@
+package sites_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+)
+
+func write(t testing.TB, text string, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReload(t *testing.T) {
+	const (
+		a, b, part = "sites/a.test/m/actions.json", "sites/b.test/m/actions.json", "sites/a.test/m/part.json"
+		page       = "https://a.test/"
+	)
+	root := tree(t, map[string]string{
+		a: doc([]string{"one"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), part: doc([]string{"x"}), b: doc([]string{"b"}),
+	})
+	l, _ := sites.Load([]string{root}, sites.Options{Known: known})
+	say := func(c sites.Change) string {
+		reports := func(list []sites.FileReport) (out []string) {
+			for _, r := range list {
+				out = append(out, filepath.Base(filepath.Dir(filepath.Dir(r.Path)))+" "+string(r.Errors[0].Code))
+			}
+			return out
+		}
+		return fmt.Sprintf("added %v changed %v removed %v kept %v refused %v", c.Added, c.Changed, c.Removed, reports(c.Kept), reports(c.Refused))
+	}
+	steps := []struct {
+		name    string
+		do      func()
+		change  string
+		actions []string
+	}{
+		{"nothing", func() {}, "added [] changed [] removed [] kept [] refused []", []string{"one", "p.x"}},
+		{"an edit", func() {
+			write(t, doc([]string{"one", "two"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+		}, "added [] changed [" + a + "] removed [] kept [] refused []", []string{"one", "two", "p.x"}},
+		{"a broken edit keeps what was", func() { write(t, `{"protocol":`, root, a) },
+			"added [] changed [] removed [] kept [a.test invalid_json] refused []", []string{"one", "two", "p.x"}},
+		{"still broken", func() {}, "added [] changed [] removed [] kept [a.test invalid_json] refused []", []string{"one", "two", "p.x"}},
+		{"mended", func() {
+			write(t, doc([]string{"three"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+		}, "added [] changed [" + a + "] removed [] kept [] refused []", []string{"three", "p.x"}},
+		{"an edit of a part", func() { write(t, doc([]string{"y"}), root, part) },
+			"added [] changed [" + a + "] removed [] kept [] refused []", []string{"three", "p.y"}},
+		{"a broken part keeps its importer", func() { write(t, `{}`, root, part) },
+			"added [] changed [] removed [] kept [a.test invalid_manifest] refused []", []string{"three", "p.y"}},
+		{"a part that collides", func() {
+			write(t, doc([]string{"y"}), root, part)
+			write(t, doc([]string{"p.y"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+		},
+			"added [] changed [" + a + "] removed [] kept [a.test duplicate_name] refused []", []string{"three", "p.y"}},
+		{"no import any more", func() { write(t, doc([]string{"four"}), root, a) },
+			"added [] changed [" + a + "] removed [] kept [] refused []", []string{"four"}},
+		{"a new map that is invalid", func() { write(t, `{}`, root, "sites/a.test/n/actions.json") },
+			"added [] changed [] removed [] kept [] refused [a.test missing_field]", []string{"four"}},
+		{"and then is not", func() { write(t, doc([]string{"five"}), root, "sites/a.test/n/actions.json") },
+			"added [sites/a.test/n/actions.json] changed [] removed [] kept [] refused []", []string{"four", "five"}},
+		{"a map that is gone", func() { os.RemoveAll(filepath.Join(root, "sites/a.test/m")) },
+			"added [] changed [] removed [" + a + "] kept [] refused []", []string{"five"}},
+	}
+	for _, s := range steps {
+		s.do()
+		next, _, change := l.Reload([]string{root})
+		if got := say(change); got != s.change {
+			t.Errorf("%s:\n got %s\nwant %s", s.name, got, s.change)
+		}
+		if change.Empty() != (s.name == "nothing") {
+			t.Errorf("%s: empty %v", s.name, change.Empty())
+		}
+		if got := actionNames(next.List(page)); !slices.Equal(got, s.actions) {
+			t.Errorf("%s: actions %q, want %q", s.name, got, s.actions)
+		}
+		if next.List("https://b.test/").Actions[0].Name != "b" || next.For("https://b.test/")[0] != l.For("https://b.test/")[0] {
+			t.Errorf("%s: a map that did not change was read again", s.name)
+		}
+		l = next
+	}
+}
+
+// A file that the user names and that breaks is kept as well.
+func TestReloadOfANamedFile(t *testing.T) {
+	root := tree(t, map[string]string{"my.json": doc([]string{"a"})})
+	file := filepath.Join(root, "my.json")
+	l := load(t, file)
+	write(t, "", file)
+	l, reports, change := l.Reload([]string{file})
+	if len(change.Kept) != 1 || len(reports) != 1 || !reports[0].Kept || reports[0].OK || reports[0].Errors[0].Code != fault.InvalidJSON {
+		t.Errorf("change %+v", change)
+	}
+	if got := actionNames(l.List("http://any.test/")); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("actions %q", got)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if l, _, change = l.Reload([]string{file}); len(change.Removed) != 1 || len(change.Refused) != 1 || len(l.Maps()) != 0 {
+		t.Errorf("change %+v", change)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	root := tree(t, map[string]string{"sites/a.test/m/actions.json": doc([]string{"a"}), "named/my.json": doc([]string{"n"})})
+	folder, file := filepath.Join(root, "sites"), filepath.Join(root, "named", "my.json")
+	ctx, cancel := context.WithCancel(t.Context())
+	changes, ended := make(chan struct{}, 100), make(chan error, 1)
+	ready, err := sites.WatchCounts([]string{folder, file}, file)
+	if err != nil || !ready {
+		t.Fatalf("counts %v, %v", ready, err)
+	}
+	go func() { ended <- sites.Watch(ctx, []string{folder, file}, func() { changes <- struct{}{} }) }()
+	// The watch may not stand yet at the first change, so that is repeated.
+	started := false
+	for i := 0; !started; i++ {
+		write(t, doc([]string{fmt.Sprintf("a%d", i)}), folder, "a.test/m/actions.json")
+		select {
+		case <-changes:
+			started = true
+		case <-time.After(time.Second):
+			if i == 30 {
+				t.Fatal("no change was noticed")
+			}
+		}
+	}
+	for _, s := range []struct {
+		name string
+		do   func()
+	}{
+		{"an edit", func() { write(t, doc([]string{"b"}), folder, "a.test/m/actions.json") }},
+		{"a new site", func() { write(t, doc([]string{"b"}), folder, "b.test/x/y/actions.json") }},
+		{"an edit of the new site", func() { write(t, doc([]string{"c"}), folder, "b.test/x/y/actions.json") }},
+		{"a removal", func() { os.Remove(filepath.Join(folder, "a.test/m/actions.json")) }},
+		{"a replacement of the named file, as editors do", func() {
+			write(t, doc([]string{"m"}), root, "named", ".my.json.swp")
+			if err := os.Rename(filepath.Join(root, "named", ".my.json.swp"), file); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a part beside the named file", func() { write(t, doc([]string{"p"}), root, "named", "part.json") }},
+	} {
+		s.do()
+		select {
+		case <-changes:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s was not noticed", s.name)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWatchPassesOverWhatAreNoMaps(t *testing.T) {
+	root := tree(t, map[string]string{"sites/a.test/m/actions.json": doc(nil), "logs/x": "", "named/my.json": doc(nil)})
+	paths := []string{filepath.Join(root, "sites"), filepath.Join(root, "named", "my.json")}
+	for name, want := range map[string]bool{
+		"sites/a.test/m/actions.json": true, "sites/a.test/m/SKILL.md": true, "sites/new": true, "sites/a.test/m/.actions.json.swp": false,
+		"sites/a.test/m/actions.json~": false, "sites/a.test/m/runs.jsonl": false, "sites/.git": false, "sites/logs": false,
+		"named/my.json": true, "named/part.json": true, "named/notes.txt": false, "elsewhere/actions.json": false,
+	} {
+		if got, err := sites.WatchCounts(paths, filepath.Join(root, filepath.FromSlash(name))); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+		}
+	}
+	if err := sites.Watch(t.Context(), []string{filepath.Join(root, "nothing/here")}, func() {}); err == nil || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("watching what is not there: %v", err)
+	}
+}
