@@ -25,13 +25,16 @@ func fnNot(ev *evaluator, args []value, _ value) (value, error) {
 	return boolValue(!ok), err
 }
 
-func fnType(_ *evaluator, args []value, _ value) (value, error) {
+func fnType(ev *evaluator, args []value, _ value) (value, error) {
 	switch args[0].kind() {
 	case kNull:
 		return stringValue("null"), nil
 	case kBool:
 		return stringValue("boolean"), nil
 	case kNumber:
+		if ok, err := ev.isNumeric(args[0], 0); !ok {
+			return stringValue("object"), err // what is left for a number that is none
+		}
 		return stringValue("number"), nil
 	case kString:
 		return stringValue("string"), nil

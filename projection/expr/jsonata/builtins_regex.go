@@ -91,7 +91,6 @@ func (m *matching) stepFunction() (f found, ok bool, err error) {
 	if err != nil {
 		return f, false, err
 	}
-	v = collapse(v)
 	if v.isUndefined() {
 		return f, false, nil
 	}
@@ -525,7 +524,6 @@ func (ev *evaluator) replacement(fv value, f found, m *matching) (string, error)
 	if err != nil {
 		return "", err
 	}
-	v = collapse(v)
 	if !v.isString() {
 		return "", newError("D3012", "the function of $replace must return a string")
 	}

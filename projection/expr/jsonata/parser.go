@@ -484,7 +484,15 @@ func (p *parser) lambda(n *ast) *Error {
 	defer func() { p.scope = outer }()
 	if !p.isOp(")") {
 		for {
-			a, err := p.expression(0)
+			var a *ast
+			var err *Error
+			if p.isOp("?") {
+				// Only an argument may be left open; that is said further down.
+				a = p.node(aPlaceholder, p.cur.pos)
+				err = p.advance(true)
+			} else {
+				a, err = p.expression(0)
+			}
 			if err != nil {
 				return err
 			}

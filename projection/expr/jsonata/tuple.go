@@ -121,6 +121,12 @@ func (n *pathNode) evalTuples(ev *evaluator, in value, fr *frame) (value, error)
 		}
 		if len(items) == 0 {
 			ev.scratch = ev.scratch[:base]
+			if done && n.group == nil {
+				if n.keep {
+					return ev.keepArray(v)
+				}
+				return v, nil // an empty array written in brackets ends the path as it is
+			}
 			if n.group != nil {
 				return n.group.evalTuples(ev, &tupleStream{}, n.layout, fr)
 			}
