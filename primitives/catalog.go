@@ -7,6 +7,7 @@ func Standard() *Registry {
 	return NewRegistry(
 		pageInfo,
 		pageFetch,
+		pageSnapshot,
 		domObserveVisible,
 		domObserveAttributes,
 		domSnapshotText,

@@ -83,6 +83,11 @@ type Page interface {
 	// names, and returns its handle; target_not_found when the node is gone.
 	KeepNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
 
+	// OpenShadows has the page library of frame look into the closed shadow roots
+	// of the elements that it keeps under handles, from then on in every question.
+	// It returns how many there were; elements without one do no harm.
+	OpenShadows(ctx context.Context, frame FrameID, handles []string) (opened int, err error)
+
 	// Refs is what the tab remembers of the refs of its elements, the same value
 	// for as long as the tab lives.
 	Refs() *Refs

@@ -20,6 +20,9 @@ type Refs struct {
 	mu     sync.Mutex
 	frames []refFrame // by number; the main frame is 0
 	byID   map[FrameID]int
+
+	snapshots []*keptSnapshot // newest last
+	last      int             // id of the newest snapshot
 }
 
 type refFrame struct {

@@ -22,8 +22,8 @@ const rectOf = methodOf(Element.prototype, 'getBoundingClientRect');
 const queryElement = methodOf(Element.prototype, 'querySelectorAll');
 const queryDocument = methodOf(Document.prototype, 'querySelectorAll');
 const queryFragment = methodOf(DocumentFragment.prototype, 'querySelectorAll');
-const shadowOf = getterOf(Element.prototype, 'shadowRoot');
-const slotOf = getterOf(Element.prototype, 'assignedSlot');
+const openShadowOf = getterOf(Element.prototype, 'shadowRoot');
+const openSlotOf = getterOf(Element.prototype, 'assignedSlot');
 const classesOf = getterOf(Element.prototype, 'classList');
 const scrollLeftOf = getterOf(Element.prototype, 'scrollLeft');
 const scrollTopOf = getterOf(Element.prototype, 'scrollTop');
@@ -60,6 +60,29 @@ const textOf = (node) => textContentOf(node) || '';
 function queryIn(root, selector) {
   const query = nodeType(root) === 1 ? queryElement : root === document ? queryDocument : queryFragment;
   return Array.from(query(root, selector));
+}
+
+const closedShadows = new WeakMap(); // host -> closed shadow root
+let closedShadowsKnown = false;
+
+/** adoptShadow makes a closed shadow root one that the functions of the library look into. */
+function adoptShadow(root) {
+  closedShadows.set(hostOf(root), root);
+  closedShadowsKnown = true;
+}
+
+/** shadowOf is the shadow root of an element: an open one, or one that was adopted. */
+const shadowOf = (node) => openShadowOf(node) || closedShadowsKnown && closedShadows.get(node) || null;
+
+const slotNodes = methodOf(HTMLSlotElement.prototype, 'assignedNodes');
+
+/** slotOf is the slot that draws an element. A slot in a closed shadow root does not say so itself. */
+function slotOf(node) {
+  const slot = openSlotOf(node);
+  if (slot || !closedShadowsKnown) return slot;
+  const host = parentElementOf(node);
+  const shadow = host && closedShadows.get(host);
+  return shadow && Array.from(queryFragment(shadow, 'slot')).find((each) => slotNodes(each).includes(node)) || null;
 }
 
 /** flatParent is the parent an event goes to next: slots and shadow hosts included. */

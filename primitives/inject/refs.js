@@ -28,12 +28,12 @@ function refsTold() {
 function refRecord(node) {
   let number = refNumbers.get(node);
   let record = number && refRecords.get(number);
-  if (record) return record;
+  if (record) return record; // of this element, or of one that it took the place of
   if (!number) {
     number = numbering.next++;
     refNumbers.set(node, number);
   }
-  record = { ref: numbering.prefix + 'e' + number, node: new WeakRef(node), tag: tagOf(node), role: undefined, name: undefined, place: null };
+  record = { ref: numbering.prefix + 'e' + number, node: new WeakRef(node), tag: localNameOf(node), role: undefined, name: undefined, place: null };
   refRecords.set(number, record);
   if (refRecords.size > maxRefs) refRecords.delete(refRecords.keys().next().value);
   return record;
@@ -67,9 +67,7 @@ function elementOfRef(ref) {
   }
   const node = record.node.deref();
   if (node && inThisDocument(node)) return node;
-  const again = renderedAgain(record);
-  record.node = new WeakRef(again);
-  return again;
+  return renderedAgain(record);
 }
 
 /** ref_of names an element that a handle names. */
@@ -81,7 +79,99 @@ questions.ref_handle = ({ ref }) => {
   return { handle: keep(node), label: label(node) };
 };
 
-/** renderedAgain finds the element that took the place of a removed one. */
+/** placeKey is all by which an element that was rendered again is known. */
+const placeKey = (tag, role, name, place) => [tag, role, name, place.path, place.prev, place.first, place.next].join('\n');
+
+/** recognisable: something of an element can be told apart from others of its kind. */
+const recognisable = (role, name, place) => place !== null && (name !== '' && name !== undefined || role !== 'generic' && role !== undefined);
+
+let lastGiven = []; // the records of the newest snapshot of the whole document
+
+/**
+ * giveRefs gives refs to the rows of a snapshot. An element that was not seen
+ * before gets the ref of one that is gone when it has its tag, role, name and
+ * place, and neither of them has a double: it was rendered again.
+ */
+function giveRefs(named, whole) {
+  let lost = null;
+  const fresh = new Map(); // key -> element, null when there are several
+  if (whole && lastGiven.length > 0 && named.some(({ node }) => !refNumbers.has(node))) {
+    lost = new Map();
+    for (const record of lastGiven) {
+      const node = record.node.deref();
+      if (node && inThisDocument(node) || !recognisable(record.role, record.name, record.place)) continue;
+      const key = placeKey(record.tag, record.role, record.name, record.place);
+      lost.set(key, lost.has(key) ? null : record);
+    }
+    if (lost.size > 0) {
+      for (const { node, tag, role, name, place } of named) {
+        if (!recognisable(role, name, place) || refNumbers.has(node)) continue;
+        const key = placeKey(tag, role, name, place);
+        fresh.set(key, fresh.has(key) ? null : node);
+      }
+    }
+  }
+  const given = [];
+  for (const { row, node, tag, role, name, place } of named) {
+    if (lost !== null && lost.size > 0 && !refNumbers.has(node) && recognisable(role, name, place)) {
+      const key = placeKey(tag, role, name, place);
+      const record = lost.get(key);
+      if (record && fresh.get(key) === node) bindRef(record, node);
+    }
+    const record = refRecord(node);
+    row.ref = record.ref;
+    record.role = role;
+    record.name = name;
+    if (whole) {
+      record.place = place;
+      given.push(record);
+    }
+  }
+  if (whole) lastGiven = given;
+}
+
+/** hasLostRefs: elements of the newest snapshot are gone. */
+const hasLostRefs = () => lastGiven.some((record) => {
+  const node = record.node.deref();
+  return !node || !inThisDocument(node);
+});
+
+/** bindRef makes an element the one that a ref names. */
+function bindRef(record, node) {
+  record.node = new WeakRef(node);
+  if (!refNumbers.has(node)) refNumbers.set(node, Number(refForm.exec(record.ref)[2]));
+}
+
+/**
+ * renderedAgain finds the element that took the place of a removed one: the
+ * only one with its tag, role and name, in the same part of the page, with the
+ * same beginning and between the same neighbours. What is known of the place was
+ * noted when a snapshot of the whole document gave the ref.
+ */
 function renderedAgain(record) {
-  throw staleRef(record.ref, 'removed', 'the element was removed from the document');
+  const gone = (reason, message, more) => staleRef(record.ref, reason, message, { role: record.role, name: record.name, ...more });
+  if (!recognisable(record.role, record.name, record.place)) throw gone('removed', 'the element was removed, and nothing is known by which to find it again');
+  const alike = [];
+  const whole = rootElement();
+  if (whole) {
+    walkTree(whole, {
+      interactive: true, urls: false, refs: false, places: true, limit: 0, bytes: 0, time: 5000,
+      compare: (node, tag, role, name, place) => {
+        if (tag === record.tag && role === record.role && name === record.name) alike.push({ node, place });
+      },
+    });
+  }
+  const was = record.place;
+  const near = (place) => ['path', 'prev', 'first', 'next'].filter((part) => place[part] === was[part]).length;
+  const same = alike.filter(({ place }) => near(place) === 4);
+  if (same.length === 1) {
+    bindRef(record, same[0].node);
+    return same[0].node;
+  }
+  const candidates = alike.sort((a, b) => near(b.place) - near(a.place)).slice(0, 5).map(({ node, place }) => ({
+    ref: refOf(node), label: label(node), same_part: place.path === was.path, same_contents: place.first === was.first, same_before: place.prev === was.prev, same_after: place.next === was.next,
+  }));
+  if (same.length > 1) throw gone('ambiguous', 'the element was rendered again, and several look and lie like it', { candidates });
+  if (alike.length > 0) throw gone('moved', 'the element was removed; what has its role and name lies elsewhere', { candidates });
+  throw gone('removed', 'the element was removed, and nothing has its role and name');
 }

@@ -1,0 +1,533 @@
+// snapshot_tree answers what a document offers to somebody who cannot see it:
+// roles, names, states and text in document order, each element with its ref.
+//
+// The walk goes down the flat tree once: shadow roots and slots as they are
+// drawn, elements that aria-owns moves at their owner. Containers that say
+// nothing are left out and their contents moved up; runs of text are one row.
+
+/** Roles whose element is not worth a row: its text is part of the text around it. */
+const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time', 'deletion', 'insertion',
+  'document', 'rowgroup', 'caption', 'term']);
+
+/** Roles that a press, a key or text is meant for. */
+const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
+  'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
+
+/** Roles whose name is their whole text, so that the text is not told again. */
+const toldByName = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
+
+/** Roles with nothing below them that could be told apart. */
+const leafRows = new Set(['checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math', 'menuitemcheckbox',
+  'menuitemradio', 'textbox', 'searchbox', 'spinbutton', 'input']);
+
+/** Roles that are dropped when nothing came of what they contain. */
+const emptyWithout = new Set(['paragraph', 'list', 'listitem', 'row', 'cell', 'gridcell', 'group', 'table', 'figure', 'article', 'blockquote', 'banner', 'contentinfo',
+  'complementary', 'sectionheader', 'sectionfooter', 'navigation', 'main', 'region', 'form', 'search', 'definition', 'status', 'feed', 'rowheader', 'columnheader']);
+
+/** Roles that HTML names by more than aria attributes and their own text. */
+const namedByMarkup = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'img', 'group', 'figure', 'table',
+  'meter', 'progressbar', 'status', 'option', 'form', 'iframe', 'input']);
+
+const tagRows = { iframe: 'iframe', frame: 'iframe', canvas: 'canvas', video: 'video', audio: 'audio', embed: 'embed', object: 'object' };
+const skippedTags = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'datalist', 'source', 'track', 'param', 'col', 'colgroup', 'rp']);
+
+/** Tags that stand apart from the text around them. */
+const blockTags = new Set(['address', 'article', 'aside', 'blockquote', 'body', 'dd', 'details', 'dialog', 'div', 'dl', 'dt', 'fieldset', 'figcaption', 'figure', 'footer', 'form',
+  'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'html', 'li', 'main', 'menu', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tfoot', 'th',
+  'thead', 'tr', 'ul', 'button', 'input', 'select', 'textarea', 'iframe', 'img']);
+
+const seenOptions = Object.freeze({ visibilityProperty: true });
+const maxRowName = 300;
+const maxRowText = 2000;
+const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
+const maxOptions = 30; // of one list that are told
+
+const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
+const firstChildOf = getterOf(Node.prototype, 'firstChild');
+const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
+
+/** ownership lists what aria-owns moves: owner -> elements, and all that are moved. */
+function ownership(root) {
+  const owners = new Map();
+  const owned = new Set();
+  for (const owner of queryIn(root, '[aria-owns]').slice(0, 2000)) {
+    const list = byIds(owner, 'aria-owns').filter((node) => node !== owner && !owned.has(node) && !contains(node, owner));
+    for (const node of list) owned.add(node);
+    if (list.length > 0) owners.set(owner, list);
+  }
+  return { owners, owned };
+}
+
+/**
+ * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
+ * only compares), limit of rows, places (whether neighbours are noted).
+ */
+class TreeWalk {
+  constructor(options) {
+    this.options = options;
+    this.rows = [];
+    this.bytes = 0;
+    this.leftOut = 0;
+    this.full = false;
+    this.tooDeep = 0;
+    this.text = '';
+    this.textDepth = 0;
+    this.known = new Map();
+    this.active = activeElement();
+    const { owners, owned } = ownership(document);
+    this.owners = owners;
+    this.owned = owned;
+    this.last = ''; // what was said last, for the neighbours of a ref
+    this.closed = []; // places that wait for what is said next
+    this.opened = []; // places in which nothing has been said yet
+    this.named = []; // what gets a ref after the walk: row, element, place
+    this.elements = 0;
+    this.deadline = performance.now() + options.time;
+    this.stopped = false;
+    this.hosts = new Set();
+  }
+
+  /** said notes a piece of text or a named element as the neighbour of what is around it. */
+  said(what) {
+    if (!this.options.places) return;
+    for (const place of this.closed) place.next = what;
+    for (const place of this.opened) place.first = what;
+    if (this.closed.length > 0) this.closed = [];
+    if (this.opened.length > 0) this.opened = [];
+    this.last = what;
+  }
+
+  flush() {
+    if (this.text === '') return;
+    const text = norm(this.text);
+    this.text = '';
+    if (text === '') return;
+    this.said(cut(text, 80));
+    if (this.options.interactive) return;
+    this.add({ depth: this.textDepth, role: 'text', text: text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text });
+  }
+
+  /** hides notes an element that may have a closed shadow root. */
+  hides(node) {
+    if (this.hosts.size < maxHosts && !examinedHosts.has(node)) this.hosts.add(node);
+  }
+
+  add(row) {
+    this.bytes += 48 + 2 * row.depth + (row.name ? row.name.length : 0) + (row.text ? row.text.length : 0);
+    if (this.rows.length >= this.options.limit || this.bytes > this.options.bytes) {
+      this.full = true;
+      this.leftOut++;
+      return false;
+    }
+    this.rows.push(row);
+    return true;
+  }
+
+  /** children walks what is drawn inside a node. */
+  children(node, depth, level, state, tag) {
+    const shadow = shadowOf(node);
+    if (!shadow && mayHideShadow(node, tag)) this.hides(node);
+    if (shadow) {
+      for (let child = firstChildOf(shadow); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+    } else if (tag === 'slot' && node instanceof HTMLSlotElement) {
+      const given = assignedTo(node);
+      if (given.length > 0) for (const child of given) this.node(child, depth, level, state);
+      else for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+    } else {
+      for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+    }
+    const owned = this.owners.size > 0 && this.owners.get(node);
+    if (owned) for (const child of owned) this.element(child, depth, level, state, true);
+  }
+
+  node(node, depth, level, state) {
+    const type = nodeType(node);
+    if (type === 3) {
+      if (state.quiet || state.invisible) return;
+      if (this.text === '') this.textDepth = depth;
+      this.text += nodeValueOf(node);
+    } else if (type === 1) {
+      if (this.owned.size > 0 && this.owned.has(node)) return;
+      this.element(node, depth, level, state, false);
+    }
+  }
+
+  element(node, depth, level, state, moved) {
+    const tag = localNameOf(node);
+    if (skippedTags.has(tag)) return;
+    if (level > maxTreeDepth) {
+      this.tooDeep++;
+      this.leftOut++;
+      return;
+    }
+    if ((++this.elements & 1023) === 0 && performance.now() > this.deadline) this.stopped = true;
+    if (this.stopped) {
+      this.leftOut++;
+      return;
+    }
+    let invisible = false;
+    let inline = false;
+    let style = null;
+    if (!checkVisibility(node, seenOptions)) {
+      style = getComputedStyle(node);
+      const display = style.display;
+      if (display === '') {
+        // It is not drawn at all: its parent shows a shadow root that we were not given.
+        const host = parentElementOf(node);
+        if (host) this.hides(host);
+        return;
+      }
+      // display:contents has no box of its own, but what is in it has.
+      inline = display === 'contents';
+      invisible = style.visibility !== 'visible';
+      if (!inline && !invisible && tag !== 'area') return;
+      if (!inline && invisible && !checkVisibility(node)) return;
+    }
+    if (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert')) {
+      if (node !== this.active && tag !== 'body') return;
+    }
+    if (!inline && !blockTags.has(tag)) {
+      style ||= getComputedStyle(node);
+      inline = style.display === 'inline' || style.display === 'contents';
+    }
+    if (tag === 'br') {
+      if (this.text !== '') this.text += ' ';
+      return;
+    }
+    if (!inline && this.text !== '') this.text += ' ';
+    let role = roleOf(node);
+    if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
+    if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
+    const disabled = state.disabled || attributeOf(node, 'aria-disabled') === 'true';
+    let clickable = false;
+    let shown = !invisible && !plainRoles.has(role);
+    if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
+      style ||= getComputedStyle(node);
+      if (style.contentVisibility === 'hidden') return;
+      clickable = !state.pressed && (tag !== 'label' && this.points(style, node) || hasAttribute(node, 'onclick')) ||
+        hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' && isFocusable(node) ||
+        hasAttribute(node, 'contenteditable') && isFocusable(node);
+      if (clickable) {
+        role = 'generic';
+        shown = true;
+      }
+    }
+    const interactive = clickable || interactiveRoles.has(role);
+    let name = '';
+    let row = null;
+    let place = null;
+    let rowDepth = depth;
+    if (shown) {
+      name = this.nameFor(node, tag, role, clickable);
+      if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
+        shown = false; // an icon that is not named
+      }
+    }
+    if (shown) {
+      this.flush();
+      const wanted = !this.options.interactive || interactive || tag === 'iframe' || tag === 'frame';
+      if (this.options.places) {
+        place = { path: state.path, prev: this.last, first: '', next: '' };
+        this.opened.push(place);
+        if (this.options.compare) this.options.compare(node, tag, role, name, place);
+      }
+      if (wanted) {
+        row = { depth: this.options.interactive ? 0 : depth, role };
+        if (name !== '') row.name = cut(name, maxRowName);
+        if (!this.add(row)) row = null;
+        else this.describe(row, node, tag, role, disabled, clickable, place, name);
+      }
+      if (name !== '') this.said(role + ' ' + cut(name, 80));
+      rowDepth = depth + 1;
+    }
+    const before = this.rows.length;
+    if (!(shown && leafRows.has(role) && !this.hasInside(node, tag, role)) && !(tag === 'iframe' || tag === 'frame')) {
+      const inside = {
+        quiet: state.quiet || shown && name !== '' && toldByName.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
+          state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
+        titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
+        invisible, disabled, pressed: state.pressed || interactive,
+        path: shown && this.options.places ? state.path + '/' + role + (toldByName.has(role) ? '' : name) : state.path,
+      };
+      if (tag === 'select') {
+        if (row) this.choices(row, node, rowDepth);
+      } else if (tag === 'details' && !hasAttribute(node, 'open') && !shadowOf(node)) {
+        const summary = queryIn(node, ':scope > summary')[0];
+        if (summary) this.element(summary, rowDepth, level + 1, inside, false);
+      } else {
+        this.children(node, rowDepth, level + 1, inside, tag);
+      }
+    }
+    if (shown) {
+      this.flush();
+      if (place) this.closed.push(place);
+      if (row) this.settle(row, before, role, name);
+    } else if (!inline && this.text !== '') {
+      this.text += ' ';
+    }
+  }
+
+  /** points: the pointer shows here, and not already around here, that something can be pressed. */
+  points(style, node) {
+    if (style.cursor !== 'pointer') return false;
+    const parent = flatParentElement(node);
+    return parent === null || getComputedStyle(parent).cursor !== 'pointer';
+  }
+
+  /** settle merges a single text into its row and drops a row that says nothing. */
+  settle(row, before, role, name) {
+    const count = this.rows.length - before;
+    if (count === 1 && this.rows[before].role === 'text') {
+      row.text = this.rows[before].text;
+      this.rows.length = before;
+    } else if (count === 0 && name === '' && emptyWithout.has(role) && row.text === undefined && !row.focused && !this.full && !row.clickable) {
+      this.rows.length = before - 1;
+      if (this.named.length > 0 && this.named[this.named.length - 1].row === row) this.named.pop();
+    }
+  }
+
+  /** hasInside: a control of this role that contains other controls, as authors nest them. */
+  hasInside(node, tag, role) {
+    if (role === 'textbox' || role === 'searchbox') return tag !== 'input' && tag !== 'textarea';
+    return firstElementOf(node) !== null && tag !== 'svg' && tag !== 'math' && queryIn(node, 'a[href], button, input, select, textarea, [tabindex]').length > 0;
+  }
+
+  labels(label) {
+    const control = protoGet(label, 'control');
+    return control !== null && control !== undefined && !unexposed(control, this.known);
+  }
+
+  nameFor(node, tag, role, clickable) {
+    if (clickable) return norm(attributeOf(node, 'aria-label'));
+    const attributes = hasAttribute(node, 'aria-label') || hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'title');
+    if (hasAttribute(node, 'aria-label') && !hasAttribute(node, 'aria-labelledby')) {
+      const label = norm(attributeOf(node, 'aria-label'));
+      if (label !== '') return label;
+    }
+    if (tag === 'iframe' || tag === 'frame') return norm(attributeOf(node, 'aria-label')) || norm(attributeOf(node, 'title')) || norm(attributeOf(node, 'name'));
+    if (!attributes) {
+      if (toldByName.has(role) && tag !== 'input') {
+        if (firstElementOf(node) === null && !shadowOf(node) && !hasAttribute(node, 'aria-owns') && !(node instanceof HTMLSlotElement)) {
+          const own = norm(generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          if (own !== '') return own;
+        }
+      } else if (!namedByMarkup.has(role)) {
+        return '';
+      }
+      return nameOf(node, this.known);
+    }
+    if (namedByContent.test(role) && !toldByName.has(role) && !namedByAttribute(node)) return '';
+    return nameOf(node, this.known);
+  }
+
+  describe(row, node, tag, role, disabled, clickable, place, name) {
+    if (this.options.refs) {
+      row.ref = ''; // its place among the members
+      this.named.push({ row, node, tag, role, name, place });
+    }
+    if (clickable) {
+      row.clickable = true;
+      if (this.options.interactive) row.text = cut(norm(textOf(node)), 100);
+    }
+    if (node === this.active) row.focused = true;
+    if (role === 'heading') {
+      const level = Number(attributeOf(node, 'aria-level')) || Number(/^h([1-6])$/.exec(tag)?.[1]) || 2;
+      row.level = level;
+    }
+    const control = tag === 'input' || tag === 'button' || tag === 'select' || tag === 'textarea' || tag === 'option' || tag === 'fieldset' || tag === 'optgroup';
+    if (disabled || control && matchesCSS(node, ':disabled')) row.disabled = true;
+    if (!interactiveRoles.has(role) && !clickable) {
+      this.says(row, node, role);
+      if (role === 'iframe') row.frame = keep(node);
+      if (role === 'progressbar' || role === 'meter') row.value = controlText(node, role, null) || undefined;
+      return;
+    }
+    switch (role) {
+      case 'checkbox': case 'radio': case 'switch': case 'menuitemcheckbox': case 'menuitemradio': {
+        const said = attributeOf(node, 'aria-checked');
+        row.checked = tag === 'input' ? protoGet(node, 'indeterminate') === true ? 'mixed' : protoGet(node, 'checked') === true : said === 'mixed' ? 'mixed' : said === 'true';
+        break;
+      }
+      case 'option':
+        row.selected = tag === 'option' ? protoGet(node, 'selected') === true : attributeOf(node, 'aria-selected') === 'true';
+        break;
+      case 'textbox': case 'searchbox': case 'spinbutton': case 'slider': case 'scrollbar': case 'input':
+        this.value(row, node, tag, role);
+        break;
+      case 'combobox':
+        if (tag === 'select') row.value = Array.from(protoGet(node, 'selectedOptions')).map((option) => norm(protoGet(option, 'label'))).join(', ');
+        else this.value(row, node, tag, role);
+        break;
+      case 'link':
+        if (this.options.urls) row.url = cut(String(typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || ''), 2000);
+        break;
+    }
+    if (tag === 'summary') {
+      const details = parentElementOf(node);
+      if (details && tagOf(details) === 'details') row.expanded = hasAttribute(details, 'open');
+    }
+    if (tag === 'input' || tag === 'select' || tag === 'textarea') {
+      if (hasAttribute(node, 'required')) row.required = true;
+      if (hasAttribute(node, 'readonly')) row.readonly = true;
+      const type = tag === 'input' ? protoGet(node, 'type') : '';
+      if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
+    }
+    this.says(row, node, role);
+  }
+
+  /** says reads the states that ARIA attributes tell. */
+  says(row, node, role) {
+    for (const attribute of attributeNames(node)) {
+      if (!attribute.startsWith('aria-')) continue;
+      const value = attributeOf(node, attribute);
+      switch (attribute) {
+        case 'aria-expanded': if (value === 'true' || value === 'false') row.expanded = value === 'true'; break;
+        case 'aria-pressed': if (role === 'button') row.pressed = value === 'mixed' ? 'mixed' : value === 'true'; break;
+        case 'aria-selected': if (value === 'true') row.selected = true; break;
+        case 'aria-current': if (value !== '' && value !== 'false') row.current = value === 'true' ? true : cut(value, 20); break;
+        case 'aria-required': if (value === 'true') row.required = true; break;
+        case 'aria-readonly': if (value === 'true') row.readonly = true; break;
+        case 'aria-invalid': if (value !== '' && value !== 'false') row.invalid = true; break;
+        case 'aria-busy': if (value === 'true') row.busy = true; break;
+        case 'aria-haspopup': if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20); break;
+        case 'aria-sort': if (value !== '' && value !== 'none') row.sort = cut(value, 20); break;
+      }
+    }
+  }
+
+  value(row, node, tag, role) {
+    if (tag === 'input' && protoGet(node, 'type') === 'password') {
+      if (protoGet(node, 'value') !== '') row.filled = true;
+      return;
+    }
+    let value = tag === 'input' || tag === 'textarea' ? protoGet(node, 'value') : controlText(node, role, null);
+    if (tag !== 'input' && tag !== 'textarea' && (role === 'textbox' || role === 'searchbox' || role === 'combobox')) value = norm(textOf(node));
+    value = String(value ?? '');
+    if (value !== '') row.value = value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
+  }
+
+  /** choices tells the options of a list. */
+  choices(row, select, depth) {
+    const all = protoGet(select, 'options');
+    let told = 0;
+    let count = 0;
+    for (let i = 0; i < all.length && i < 5000; i++) {
+      const option = all[i];
+      const name = norm(protoGet(option, 'label')) || norm(textOf(option));
+      if (hasAttribute(option, 'hidden')) continue;
+      count++;
+      const selected = protoGet(option, 'selected') === true;
+      if (told >= maxOptions && !(selected && told < 2 * maxOptions)) continue;
+      told++;
+      const child = { depth: this.options.interactive ? 0 : depth, role: 'option', name: cut(name, maxRowName) };
+      if (selected) child.selected = true;
+      if (matchesCSS(option, ':disabled')) child.disabled = true;
+      if (!this.options.interactive && this.add(child) && this.options.refs) {
+        child.ref = '';
+        this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null });
+      }
+    }
+    if (count > told || this.options.interactive) row.options = count;
+  }
+}
+
+const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
+const offsetHeightOf = getterOf(HTMLElement.prototype, 'offsetHeight');
+const styleMapOf = methodOf(Element.prototype, 'computedStyleMap');
+
+const maxHosts = 64;
+const shadowTags = new Set(['article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
+const examinedHosts = new WeakSet();
+
+/**
+ * mayHideShadow: the element can have a shadow root, shows none to us, and looks
+ * as if it had one: it is a custom element, or has height without contents.
+ */
+function mayHideShadow(node, tag) {
+  if (tag.includes('-')) return true;
+  if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
+  const style = getComputedStyle(node);
+  if (style.display === 'inline' ? tag !== 'span' : style.position === 'absolute' || style.position === 'fixed') return false;
+  if (offsetHeightOf(node) <= 0) return false;
+  const height = styleMapOf(node).get('height');
+  return height instanceof CSSKeywordValue && height.value === 'auto' && offsetHeightOf(node) > parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.borderTopWidth) + parseFloat(style.borderBottomWidth);
+}
+
+/** adopt lets the page library look into a closed shadow root that the browser handed over. */
+outrider.adopt = (root) => {
+  adoptShadow(root);
+  return true;
+};
+
+/** walkTree walks a subtree, or the whole document. */
+function walkTree(root, options) {
+  const walk = new TreeWalk(options);
+  const state = { quiet: false, invisible: false, disabled: false, pressed: false, path: '' };
+  walk.element(root, 0, 0, state, false);
+  walk.flush();
+  return walk;
+}
+
+const rowFlags = ['checked', 'selected', 'expanded', 'pressed'];
+const rowMarks = ['disabled', 'required', 'readonly', 'invalid', 'busy', 'focused', 'filled', 'clickable'];
+const rowDetails = ['level', 'type', 'haspopup', 'sort', 'options', 'url'];
+
+/** rowLine is a row as one line of text. The ref comes first of what is in brackets. */
+function rowLine(row) {
+  if (row.role === 'text') return '- text: ' + row.text;
+  let line = '- ' + row.role;
+  if (row.name !== undefined) line += ' ' + JSON.stringify(row.name);
+  if (row.ref !== undefined) line += ' [ref=' + row.ref + ']';
+  for (const key of rowFlags) {
+    const value = row[key];
+    if (value === undefined) continue;
+    if (value === true) line += ' [' + key + ']';
+    else if (value === false) line += key === 'expanded' ? ' [collapsed]' : '';
+    else line += ' [' + key + '=' + value + ']';
+  }
+  if (row.current !== undefined) line += row.current === true ? ' [current]' : ' [current=' + row.current + ']';
+  for (const key of rowMarks) if (row[key]) line += ' [' + key + ']';
+  for (const key of rowDetails) if (row[key] !== undefined) line += ' [' + key + '=' + row[key] + ']';
+  const said = row.value ?? row.text;
+  // One row is one line, whatever somebody typed into a text area.
+  return said === undefined ? line : line + ': ' + (/[\r\n\u2028\u2029]/.test(said) ? said.replace(/\r\n?|[\n\u2028\u2029]/g, '\\n') : said);
+}
+
+/** handOver tells which elements may have a shadow root that only the browser can open; each is told once. */
+function handOver(hosts) {
+  const handles = [];
+  for (const node of hosts) {
+    examinedHosts.add(node);
+    handles.push(keep(node));
+  }
+  return handles;
+}
+
+/**
+ * page_snapshot answers the rows of this document: lines of text, or objects.
+ * depths has the depth of each row, frames the rows that show a frame.
+ */
+questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, max_nodes, max_bytes, time_ms, view }) => {
+  let root = rootElement();
+  if (ref !== undefined) root = elementOfRef(ref);
+  else if (locator !== undefined) root = locateVisible(locator, viewOf(view));
+  const whole = root === rootElement();
+  if (!root) return { rows: [], depths: [], frames: [], left_out: 0, hosts: [], stopped: false };
+  const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: whole, time: time_ms });
+  if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
+    // Only the whole document shows what was rendered again.
+    giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, time: time_ms }).named, true);
+  }
+  giveRefs(walk.named, whole);
+  const frames = [];
+  const depths = new Array(walk.rows.length);
+  const rows = walk.rows.map((row, i) => {
+    if (row.frame !== undefined) frames.push({ row: i, handle: row.frame });
+    depths[i] = row.depth;
+    if (format === 'text') return rowLine(row);
+    delete row.depth;
+    delete row.frame;
+    return row;
+  });
+  return { rows, depths, frames, left_out: walk.leftOut, stopped: walk.stopped, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts, title: whole ? documentTitleOf(document) : undefined };
+};

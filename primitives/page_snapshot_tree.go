@@ -1,0 +1,242 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+const (
+	// documentWalk bounds how long one document may be walked.
+	documentWalk = 10 * time.Second
+	// frameAnswer bounds how long a frame is waited for: one that is stuck must
+	// not cost the rest of the page.
+	frameAnswer = 3 * time.Second
+	// openRounds bounds how deep closed shadow roots are looked for inside
+	// closed shadow roots.
+	openRounds = 6
+	// sideBySide bounds how many documents are read at the same time.
+	sideBySide = 24
+)
+
+// treeRow is one row of a snapshot: a line of text without its indent, or an
+// object without its depth.
+type treeRow struct {
+	depth int
+	text  []byte
+}
+
+// object is the row with its depth.
+func (r treeRow) object() json.RawMessage {
+	b := make([]byte, 0, len(r.text)+12)
+	b = fmt.Appendf(b, `{"depth":%d`, r.depth)
+	if rest := bytes.TrimPrefix(r.text, []byte("{")); len(rest) > 1 {
+		b = append(b, ',')
+		return append(b, rest...)
+	}
+	return append(b, '}')
+}
+
+// outline is rows as indented text.
+func outline(rows []treeRow) string {
+	size := 0
+	for _, r := range rows {
+		size += len(r.text) + 2*r.depth + 1
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, r := range rows {
+		for range r.depth {
+			b.WriteString("  ")
+		}
+		b.Write(r.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// missedFrame is a frame whose document did not answer.
+type missedFrame struct {
+	Ref  string `json:"ref"`
+	Code string `json:"code"`
+}
+
+// tree is what a document and the frames in it offer.
+type tree struct {
+	rows    []treeRow
+	frames  int // documents that answered
+	left    int
+	stopped bool
+	title   *string // nil for a part of the page
+	missed  []missedFrame
+}
+
+// documentRows is the answer of the page library for one document.
+type documentRows struct {
+	Rows   []json.RawMessage `json:"rows"`
+	Depths []int             `json:"depths"`
+	Frames []struct {
+		Row    int    `json:"row"`
+		Handle string `json:"handle"`
+	} `json:"frames"`
+	LeftOut int      `json:"left_out"`
+	Stopped bool     `json:"stopped"`
+	Hosts   []string `json:"hosts"`
+	More    bool     `json:"more_hosts"`
+	Title   *string  `json:"title"`
+}
+
+func readTree(ctx context.Context, p Page, in pageSnapshotIn) (*tree, error) {
+	args := map[string]any{
+		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(),
+		// Each document may use up the whole of it; what is too much is cut here.
+		"max_nodes": in.Offset + in.maxNodes(), "max_bytes": in.maxBytes() * (in.Offset + in.maxNodes()) / in.maxNodes(),
+	}
+	if in.Format == "json" {
+		args["format"] = "json"
+	}
+	var at place
+	var err error
+	part := map[string]any{}
+	switch {
+	case in.Ref != "":
+		at, err = placeOfRef(ctx, p, in.Ref)
+		part["ref"] = in.Ref
+	case in.Locator != nil:
+		at, err = enter(ctx, p, in.Locator.frame)
+		err = aboutLocator(err, in.Locator)
+		part["locator"] = in.Locator
+		if at.view != nil {
+			part["view"] = at.view
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := treeReader{p: p, args: args, slots: make(chan struct{}, sideBySide)}
+	doc, err := r.document(ctx, at.frame, part)
+	if err != nil {
+		if in.Ref != "" {
+			err = goneWithFrame(in.Ref, err)
+		}
+		return nil, err
+	}
+	out := r.assemble(ctx, at.frame, doc, 0)
+	out.title = doc.Title
+	return out, nil
+}
+
+type treeReader struct {
+	p     Page
+	args  map[string]any
+	slots chan struct{} // one for each document that is read at the same time
+}
+
+// document reads one document, and opens the closed shadow roots that are met.
+func (r *treeReader) document(ctx context.Context, frame FrameID, part map[string]any) (*documentRows, error) {
+	args := r.args
+	if len(part) > 0 {
+		args = maps.Clone(r.args)
+		maps.Copy(args, part)
+	}
+	for round := 0; ; round++ {
+		doc := &documentRows{}
+		if err := r.p.Call(ctx, frame, "page_snapshot", args, doc); err != nil {
+			return nil, err
+		}
+		if len(doc.Depths) != len(doc.Rows) {
+			return nil, fault.New(fault.Internal, "the page library gave %d rows and %d depths", len(doc.Rows), len(doc.Depths))
+		}
+		if len(doc.Hosts) == 0 || round == openRounds {
+			return doc, nil
+		}
+		opened, err := r.p.OpenShadows(ctx, frame, doc.Hosts)
+		if err != nil {
+			return nil, err
+		}
+		if opened == 0 && !doc.More {
+			return doc, nil
+		}
+	}
+}
+
+// assemble puts the documents of frames below the rows that show them. They are
+// read side by side; one that cannot be read is named and left out.
+func (r *treeReader) assemble(ctx context.Context, frame FrameID, doc *documentRows, nesting int) *tree {
+	below := make([]*tree, len(doc.Frames))
+	failed := make([]error, len(doc.Frames))
+	if nesting < maxFrameDepth {
+		var wg sync.WaitGroup
+		for i, f := range doc.Frames {
+			wg.Go(func() { below[i], failed[i] = r.child(ctx, frame, f.Handle, nesting+1) })
+		}
+		wg.Wait()
+	}
+	out := &tree{rows: make([]treeRow, 0, len(doc.Rows)), frames: 1, left: doc.LeftOut, stopped: doc.Stopped}
+	next := 0
+	for i, raw := range doc.Rows {
+		row := treeRow{depth: doc.Depths[i], text: plainRow(raw)}
+		out.rows = append(out.rows, row)
+		if next == len(doc.Frames) || doc.Frames[next].Row != i {
+			continue
+		}
+		inner, err := below[next], failed[next]
+		next++
+		switch {
+		case err != nil:
+			out.missed = append(out.missed, missedFrame{Ref: rowRef(row.text), Code: string(fault.CodeOf(err))})
+		case inner != nil:
+			for _, b := range inner.rows {
+				b.depth += row.depth + 1
+				out.rows = append(out.rows, b)
+			}
+			out.frames += inner.frames
+			out.left += inner.left
+			out.stopped = out.stopped || inner.stopped
+			out.missed = append(out.missed, inner.missed...)
+		}
+	}
+	return out
+}
+
+func (r *treeReader) child(ctx context.Context, parent FrameID, handle string, nesting int) (*tree, error) {
+	ctx, cancel := context.WithTimeout(ctx, frameAnswer)
+	defer cancel()
+	select {
+	case r.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fault.New(fault.Timeout, "the frame did not answer in time")
+	}
+	frame, err := r.p.ChildFrame(ctx, parent, handle)
+	var doc *documentRows
+	if err == nil {
+		doc, err = r.document(ctx, frame, nil)
+	}
+	<-r.slots
+	if err != nil {
+		return nil, err
+	}
+	return r.assemble(ctx, frame, doc, nesting), nil
+}
+
+// plainRow is a line without its quotes, or an object as it is.
+func plainRow(raw json.RawMessage) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return raw
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	return []byte(s)
+}
