@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"runtime":                     {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/browser"},
 	"bridgeclient":                {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":  {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp":            {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/hosttest":       {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
 	"bridgeclient/hub":            {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"cmd/outrider":                {"..."},
@@ -43,18 +44,19 @@ var mayImport = map[string][]string{
 // doors names the packages that alone may import an outside library, tests
 // excluded. A prefix covers the packages below it.
 var doors = map[string][]string{
-	"github.com/santhosh-tekuri/jsonschema": {"primitives/schema"},
-	"github.com/blues/jsonata-go":           {"projection/expr"},
-	"github.com/go-rod/rod":                 {"runtime/browser"},
-	"github.com/coder/websocket":            {"bridgeclient"},
-	"github.com/spf13/cobra":                {"cmd/outrider"},
-	"github.com/spf13/pflag":                {"cmd/outrider"},
-	"github.com/google/uuid":                {"cmd/outrider"},
-	"github.com/cenkalti/backoff":           {"bridgeclient", "runtime"},
-	"golang.org/x/image":                    {"primitives"},
-	"golang.org/x/sys":                      {"runtime/browser", "projection/expr"},
-	"go.yaml.in/yaml":                       {"cmd/outrider", "sites"},
-	"github.com/fsnotify/fsnotify":          {"sites"},
+	"github.com/santhosh-tekuri/jsonschema":  {"primitives/schema"},
+	"github.com/blues/jsonata-go":            {"projection/expr"},
+	"github.com/go-rod/rod":                  {"runtime/browser"},
+	"github.com/coder/websocket":             {"bridgeclient"},
+	"github.com/modelcontextprotocol/go-sdk": {"bridgeclient/mcp"},
+	"github.com/spf13/cobra":                 {"cmd/outrider"},
+	"github.com/spf13/pflag":                 {"cmd/outrider"},
+	"github.com/google/uuid":                 {"cmd/outrider"},
+	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
+	"github.com/fsnotify/fsnotify":           {"sites"},
+	"golang.org/x/image":                     {"primitives"},
+	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
+	"go.yaml.in/yaml":                        {"cmd/outrider", "sites"},
 }
 
 type goPackage struct {

@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// tool is one entry of the catalog.
+type tool struct {
+	*sdk.Tool
+	input *schema.Schema
+	run   func(ctx context.Context, c *call) (*answer, *fault.Error)
+}
+
+// call is one call of a tool on its way.
+type call struct {
+	server   *Server
+	request  *sdk.CallToolRequest
+	args     json.RawMessage
+	progress func(runtime.Progress)
+}
+
+// answer is what a tool gives: members of the structured result and, for
+// people and models, how they read.
+type answer struct {
+	// Result is the structured result; it must match the tool's output schema.
+	Result map[string]any
+	// Text is the result as text. "" means the structured result as JSON.
+	Text string
+	// Image is a picture that goes with it.
+	Image []byte
+	Type  string // MIME type of Image
+}
+
+const (
+	pageProperty    = `"page":{"type":"string","description":"page handle; default: the active page"}`
+	sessionProperty = `"session":{"type":"string"}`
+	timeoutProperty = `"timeout_ms":{"type":"integer","minimum":1}`
+	tokensProperty  = `"max_tokens":{"type":"integer","minimum":50}`
+	// pageResult is the output schema of tools whose result is about a page.
+	pageResult = `{"type":"object","properties":{"page":{"type":"string"},"url":{"type":"string"}},"required":["page"]}`
+)
+
+// core lists the tools that are always there.
+func (s *Server) core() []tool {
+	return []tool{
+		s.siteTool(), s.tabsTool(), s.snapshotTool(), s.actTool(), s.readTool(), s.waitTool(), s.screenshotTool(),
+	}
+}
+
+// catalog is every tool that the options ask for.
+func (s *Server) catalog() ([]tool, error) {
+	tools := s.core()
+	entries := s.opts.Host.Dictionary()
+	patterns, err := toolPatterns(s.opts.Tools)
+	if err != nil {
+		return nil, err
+	}
+	if s.opts.Tools == "all" {
+		grouped := families(entries)
+		for _, family := range slices.Sorted(maps.Keys(grouped)) {
+			tools = append(tools, s.familyTool(family, grouped[family]))
+		}
+	}
+	for _, entry := range entries {
+		if slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, entry.Name); return ok }) {
+			tools = append(tools, s.primitiveTool(entry))
+		}
+	}
+	for i := range tools {
+		t := &tools[i]
+		if t.input, err = schema.Compile(t.InputSchema.(json.RawMessage)); err != nil {
+			return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+		}
+	}
+	return tools, nil
+}
+
+// toolPatterns reads Options.Tools.
+func toolPatterns(tools string) ([]string, error) {
+	switch tools {
+	case "", "core", "all":
+		return nil, nil
+	}
+	patterns := strings.Split(tools, ",")
+	for i := range patterns {
+		patterns[i] = strings.TrimSpace(patterns[i])
+		if _, err := path.Match(patterns[i], ""); err != nil || patterns[i] == "" {
+			return nil, fault.New(fault.InvalidInput, "%q is no pattern of tool names", patterns[i]).
+				Next(`give "core", "all" or names with * as a wildcard, separated by commas`)
+		}
+	}
+	return patterns, nil
+}
+
+func newTool(name, description, input, output string, annotations sdk.ToolAnnotations, run func(context.Context, *call) (*answer, *fault.Error)) tool {
+	return tool{Tool: &sdk.Tool{
+		Name: name, Description: description, Annotations: &annotations,
+		InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(output),
+	}, run: run}
+}
+
+var reads = sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+
+// handler runs one tool: arguments are checked here, once; a failure is a
+// result that a model can read, with the code in its structured content.
+func (s *Server) handler(t tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		report := newReporter(ctx, req)
+		defer report.end()
+		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress}
+		if len(c.args) == 0 {
+			c.args = json.RawMessage("{}")
+		}
+		if problems := t.input.Validate(c.args); len(problems) > 0 {
+			return failure(refusal(problems)), nil
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer context.AfterFunc(s.ctx, cancel)()
+		defer cancel()
+		out, err := t.run(ctx, c)
+		if err != nil {
+			return failure(err), nil
+		}
+		return out.result(), nil
+	}
+}
+
+// refusal reports arguments that do not match their schema.
+func refusal(problems []schema.Problem) *fault.Error {
+	texts := make([]string, 0, 5)
+	for _, p := range problems[:min(len(problems), 5)] {
+		texts = append(texts, p.String())
+	}
+	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("path", problems[0].Path)
+}
+
+// result encodes an answer. Clients that know nothing of structured content
+// read the text.
+func (a *answer) result() *sdk.CallToolResult {
+	text := a.Text
+	if text == "" {
+		if encoded, err := json.Marshal(a.Result); err == nil {
+			text = string(encoded)
+		}
+	}
+	content := []sdk.Content{&sdk.TextContent{Text: text}}
+	if len(a.Image) > 0 {
+		content = append(content, &sdk.ImageContent{Data: a.Image, MIMEType: a.Type})
+	}
+	return &sdk.CallToolResult{Content: content, StructuredContent: a.Result}
+}
+
+// failure is a result that says what went wrong. It has no structured content:
+// that would have to match the tool's output schema; the error is in _meta and,
+// for the model, in the text.
+func failure(err *fault.Error) *sdk.CallToolResult {
+	encoded, e := json.Marshal(err)
+	if e != nil {
+		encoded = []byte(`{"code":"internal"}`)
+	}
+	return &sdk.CallToolResult{
+		IsError: true, Meta: sdk.Meta{"outrider/error": json.RawMessage(encoded)},
+		Content: []sdk.Content{&sdk.TextContent{Text: string(encoded)}},
+	}
+}

@@ -1,0 +1,9 @@
+// Package mcp offers a runtime to agents over the Model Context Protocol, with
+// the official SDK: a small catalog of tools that rarely changes, the whole
+// primitive dictionary behind an option, and what the runtime knows of maps,
+// calls and pictures as resources.
+//
+// Every tool names the page it works on with a handle, and every result says
+// which one it was. What a page says is data: texts of pages are labelled with
+// the origin that they come from.
+package mcp

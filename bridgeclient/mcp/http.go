@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// HTTPOptions configure the streamable HTTP transport.
+type HTTPOptions struct {
+	// Token, when not empty, must come as a bearer token with every request.
+	Token string
+	// AllowHosts lists names, beside those of loopback, by which clients reach
+	// the server. A page of another site that was rebound to this address comes
+	// with a Host of its own and is refused.
+	AllowHosts []string
+	// AllowOrigins lists web origins whose pages may use the server, such as
+	// "https://inspector.example". A request with any other Origin is refused;
+	// one without is no page's.
+	AllowOrigins []string
+	// Idle ends an MCP session without requests. Default 30 min.
+	Idle time.Duration
+}
+
+// Handler serves any number of clients over streamable HTTP. A stream that
+// breaks can be resumed.
+func (s *Server) Handler(opts HTTPOptions) http.Handler {
+	if opts.Idle <= 0 {
+		opts.Idle = 30 * time.Minute
+	}
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
+		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: opts.Idle, DisableLocalhostProtection: true, // guard does it
+	})
+	return guard(opts, inner)
+}
+
+// guard lets only those in who may use the server: see HTTPOptions.
+func guard(opts HTTPOptions, next http.Handler) http.Handler {
+	refuse := func(w http.ResponseWriter, status int, code, message string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"` + message + `","data":{"code":"` + code + `"}}}` + "\n"))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !knownHost(r.Host, opts.AllowHosts) {
+			refuse(w, http.StatusForbidden, "permission_denied", "this host name is not one of the server's")
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !knownOrigin(origin, r.Host, opts) {
+			refuse(w, http.StatusForbidden, "origin_blocked", "pages of this origin may not use the server")
+			return
+		}
+		if opts.Token != "" {
+			got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			if !ok || subtle.ConstantTimeCompare([]byte(got), []byte(opts.Token)) != 1 {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="outrider"`)
+				refuse(w, http.StatusUnauthorized, "permission_denied", "a bearer token is required")
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func knownHost(host string, allowed []string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	if name == "localhost" {
+		return true
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+		return true
+	}
+	for _, a := range allowed {
+		if strings.EqualFold(a, name) || strings.EqualFold(a, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownOrigin accepts the origins that were allowed, and pages that come from
+// the very address that they ask.
+func knownOrigin(origin, host string, opts HTTPOptions) bool {
+	for _, a := range opts.AllowOrigins {
+		if strings.EqualFold(a, origin) {
+			return true
+		}
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" || !knownHost(u.Host, nil) {
+		return false
+	}
+	_, port, _ := net.SplitHostPort(host)
+	return u.Port() == port
+}

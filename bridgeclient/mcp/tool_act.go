@@ -1,0 +1,150 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+const actInput = `{"type":"object","required":["action"],"properties":{` +
+	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus"]},` +
+	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
+	`"to":{"type":"string","description":"drag: ref to drop on"},"text":{"type":"string","description":"fill, type"},` +
+	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
+	`"values":{"type":"array","items":{"type":"string"},"description":"select: values or labels"},` +
+	`"delta_y":{"type":"number","description":"scroll: pixels"},` +
+	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+
+type actIn struct {
+	where
+	Action    string          `json:"action"`
+	Ref       string          `json:"ref"`
+	Locator   json.RawMessage `json:"locator"`
+	To        string          `json:"to"`
+	Text      *string         `json:"text"`
+	Key       string          `json:"key"`
+	Modifiers []string        `json:"modifiers"`
+	Values    []string        `json:"values"`
+	DeltaY    *float64        `json:"delta_y"`
+}
+
+// actTool does what a person would do to an element, with trusted input.
+func (s *Server) actTool() tool {
+	return newTool("act", "Click, type, press, choose, drag or scroll, with trusted input; waits until the element can take it and reports what followed.",
+		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in actIn
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			name, args, err := in.primitive()
+			if err != nil {
+				return nil, err
+			}
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, name, args, in.where)
+				if err != nil {
+					return nil, err
+				}
+				out := about(p, r, value)
+				encoded, _ := json.Marshal(out)
+				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
+			})
+		})
+}
+
+// primitive says which primitive does the action, and with what.
+func (in actIn) primitive() (string, map[string]any, *fault.Error) {
+	args := map[string]any{"effects": true}
+	if err := in.target(args, "ref", "locator"); err != nil {
+		return "", nil, err
+	}
+	hasTarget := len(args) > 1
+	if in.TimeoutMS > 0 {
+		args["timeout_ms"] = in.TimeoutMS
+	}
+	needs := func(ok bool, member string) *fault.Error {
+		if ok {
+			return nil
+		}
+		return invalid(member, "action %s needs %s", in.Action, member)
+	}
+	modifiers := func() {
+		if len(in.Modifiers) > 0 {
+			args["modifiers"] = in.Modifiers
+		}
+	}
+	switch in.Action {
+	case "click", "double_click":
+		modifiers()
+		return "pointer." + in.Action, args, needs(hasTarget, "ref")
+	case "hover":
+		return "page.hover", args, needs(hasTarget, "ref")
+	case "focus":
+		return "dom.focus", args, needs(hasTarget, "ref")
+	case "drag":
+		if err := needs(hasTarget && in.To != "", "to"); err != nil {
+			return "", nil, err
+		}
+		from := map[string]any{"ref": in.Ref}
+		if in.Ref == "" {
+			from = map[string]any{"locator": in.Locator}
+		}
+		return "pointer.drag", map[string]any{"effects": true, "from": from, "to": map[string]any{"ref": in.To}}, nil
+	case "fill":
+		if in.Text != nil {
+			args["text"], args["mode"] = *in.Text, "replace"
+		}
+		return "text.insert", args, needs(in.Text != nil, "text")
+	case "type":
+		if in.Text != nil {
+			args["text"], args["trusted"] = *in.Text, true
+		}
+		return "text.type", args, needs(in.Text != nil, "text")
+	case "press":
+		modifiers()
+		args["key"], args["trusted"] = in.Key, true
+		return "keyboard.press", args, needs(in.Key != "", "key")
+	case "select":
+		args["values"] = in.Values
+		if err := needs(hasTarget, "ref"); err != nil {
+			return "", nil, err
+		}
+		return "page.select", args, needs(len(in.Values) > 0, "values")
+	case "scroll":
+		if in.DeltaY != nil {
+			args["delta_y"] = *in.DeltaY
+		}
+		return "viewport.scroll", args, needs(in.DeltaY != nil, "delta_y")
+	}
+	return "", nil, invalid("action", "there is no action %s", in.Action)
+}
+
+// target puts the element that the call names into args.
+func (in actIn) target(args map[string]any, ref, locator string) *fault.Error {
+	if in.Ref != "" && len(in.Locator) > 0 {
+		return invalid("locator", "give ref or locator, not both")
+	}
+	set(args, ref, in.Ref)
+	if len(in.Locator) > 0 {
+		args[locator] = in.Locator
+	}
+	return nil
+}
+
+// waitArguments are those of page.wait.
+func waitArguments(text, textGone, selector, url, load string, idle bool) map[string]any {
+	args := map[string]any{}
+	set(args, "text", text)
+	set(args, "text_gone", textGone)
+	set(args, "selector", selector)
+	set(args, "url", url)
+	set(args, "load", load)
+	if idle {
+		args["network_idle"] = true
+	}
+	return args
+}

@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// families groups the dictionary by the first part of the names.
+func families(entries []runtime.DictionaryEntry) map[string][]runtime.DictionaryEntry {
+	out := map[string][]runtime.DictionaryEntry{}
+	for _, e := range entries {
+		family, _, _ := strings.Cut(e.Name, ".")
+		out[family] = append(out[family], e)
+	}
+	return out
+}
+
+// familyTool offers all primitives whose names begin alike as one tool. A tool
+// for each would cost a model three times as much; what is lost is the types of
+// the arguments, which outrider://primitives/NAME has, and which the runtime
+// checks, saying which member is wrong.
+func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) tool {
+	annotations := reads
+	names, signatures := []string{}, []string{}
+	acts := map[string]bool{}
+	for _, e := range entries {
+		if e.Acts {
+			annotations, acts[e.Name] = sdk.ToolAnnotations{}, true
+		}
+		short := strings.TrimPrefix(e.Name, family+".")
+		names = append(names, short)
+		signatures = append(signatures, short+"("+signature(e.InputSchema)+")")
+	}
+	allowed, _ := json.Marshal(names)
+	input := `{"type":"object","required":["name"],"properties":{"name":{"enum":` + string(allowed) + `},"arguments":{"type":"object"},"page":{}}}`
+	return newTool("primitives."+family, strings.Join(signatures, " "), input, `{"type":"object"}`, annotations,
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in struct {
+				where
+				Name      string                     `json:"name"`
+				Arguments map[string]json.RawMessage `json:"arguments"`
+			}
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			if in.Arguments == nil {
+				in.Arguments = map[string]json.RawMessage{}
+			}
+			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS) // absent, or of a type that the runtime refuses
+			name := family + "." + in.Name
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				return c.primitive(ctx, p, name, in.Arguments, in.where, acts[name])
+			})
+		})
+}
+
+// signature lists the arguments of a primitive, the optional ones marked.
+func signature(input json.RawMessage) string {
+	var in struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	_ = json.Unmarshal(input, &in) // records are compiled before they get here
+	var required, optional []string
+	for name := range in.Properties {
+		if slices.Contains(in.Required, name) {
+			required = append(required, name)
+		} else if name != "tab_id" { // pages are named by page
+			optional = append(optional, name+"?")
+		}
+	}
+	slices.Sort(required)
+	slices.Sort(optional)
+	return strings.Join(append(required, optional...), ",")
+}

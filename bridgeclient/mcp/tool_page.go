@@ -1,0 +1,214 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// bytesPerToken is how many bytes of a page's text make a token at the least:
+// what a client asks for in tokens is asked of the page in bytes. Refs and short
+// names cost more tokens than prose.
+const bytesPerToken = 2.2
+
+const defaultTokens = 4000
+
+func maxBytes(tokens int) int {
+	if tokens == 0 {
+		tokens = defaultTokens
+	}
+	// What surrounds the text costs about forty tokens.
+	return max(int(float64(tokens-40)*bytesPerToken), 64)
+}
+
+// textOf takes a long text out of a structured result, so that it is not there
+// twice for clients that show both: the text block has it, labelled.
+func textOf(result map[string]any, member string) string {
+	text, _ := result[member].(string)
+	delete(result, member)
+	return text
+}
+
+const snapshotInput = `{"type":"object","properties":{` +
+	`"ref":{"type":"string","description":"only below this element"},"interactive_only":{"type":"boolean"},` +
+	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},` +
+	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+
+type snapshotIn struct {
+	where
+	Ref             string `json:"ref"`
+	InteractiveOnly bool   `json:"interactive_only"`
+	Since           string `json:"since"`
+	MaxTokens       int    `json:"max_tokens"`
+}
+
+// snapshotTool shows a page as its accessibility outline.
+func (s *Server) snapshotTool() tool {
+	return newTool("snapshot", "Outline of a page with roles, names, states and element refs.", snapshotInput, pageResult, withTitle(reads, "Page outline"),
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in snapshotIn
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			args := map[string]any{"max_bytes": maxBytes(in.MaxTokens), "format": "text"}
+			set(args, "ref", in.Ref)
+			set(args, "since", in.Since)
+			if in.InteractiveOnly {
+				args["interactive_only"] = true
+			}
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+				if err != nil {
+					return nil, err
+				}
+				return s.textual(p, about(p, r, value), r.URL, "snapshot", "delta", "text"), nil
+			})
+		})
+}
+
+// textual is an answer whose text is one member of the result; the others come
+// as a line above it.
+func (s *Server) textual(p page, result map[string]any, address string, candidates ...string) *answer {
+	text := ""
+	for _, member := range candidates {
+		if t := textOf(result, member); text == "" {
+			text = t
+		}
+	}
+	encoded, _ := json.Marshal(result)
+	return &answer{Result: result, Text: string(encoded) + "\n" + labelled(p, address, s.mark(), text)}
+}
+
+func set(args map[string]any, name, value string) {
+	if value != "" {
+		args[name] = value
+	}
+}
+
+func withTitle(a sdk.ToolAnnotations, title string) sdk.ToolAnnotations {
+	a.Title = title
+	return a
+}
+
+const readInput = `{"type":"object","properties":{` +
+	`"format":{"enum":["markdown","text","elements"],"default":"markdown"},"ref":{"type":"string"},` +
+	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+
+// readTool gives the content of a page without its navigation.
+func (s *Server) readTool() tool {
+	return newTool("read", "Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult, withTitle(reads, "Page content"),
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in struct {
+				where
+				Format    string `json:"format"`
+				Ref       string `json:"ref"`
+				MaxTokens int    `json:"max_tokens"`
+			}
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			if in.Format == "" {
+				in.Format = "markdown"
+			}
+			args := map[string]any{"format": in.Format, "max_bytes": maxBytes(in.MaxTokens)}
+			set(args, "ref", in.Ref)
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, "page.extract", args, in.where)
+				if err != nil {
+					return nil, err
+				}
+				if in.Format == "elements" {
+					encoded := about(p, r, value)
+					text, _ := json.Marshal(encoded)
+					return &answer{Result: encoded, Text: labelled(p, r.URL, s.mark(), string(text))}, nil
+				}
+				return s.textual(p, about(p, r, value), r.URL, "content", "markdown", "text"), nil
+			})
+		})
+}
+
+const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},"selector":{"type":"string"},` +
+	`"url":{"type":"string"},"load":{"enum":["domcontentloaded","load"]},"network_idle":{"type":"boolean"},` +
+	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+
+// waitTool waits until all that is asked for is there.
+func (s *Server) waitTool() tool {
+	return newTool("wait", "Wait until everything named is true of the page.", waitInput, pageResult, withTitle(reads, "Wait"),
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in struct {
+				where
+				Text        string `json:"text"`
+				TextGone    string `json:"text_gone"`
+				Selector    string `json:"selector"`
+				URL         string `json:"url"`
+				Load        string `json:"load"`
+				NetworkIdle bool   `json:"network_idle"`
+			}
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			args := waitArguments(in.Text, in.TextGone, in.Selector, in.URL, in.Load, in.NetworkIdle)
+			if len(args) == 0 {
+				return nil, invalid("", "name at least one thing to wait for: text, text_gone, selector, url, load or network_idle")
+			}
+			if in.TimeoutMS > 0 {
+				args["timeout_ms"] = in.TimeoutMS
+			}
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
+				if err != nil {
+					return nil, err
+				}
+				return &answer{Result: about(p, r, value)}, nil
+			})
+		})
+}
+
+const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"max_width":{"type":"integer","minimum":16},` +
+	`"format":{"enum":["jpeg","png"]},` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+
+// screenshotTool shows a page as a picture, which is kept as a resource too.
+func (s *Server) screenshotTool() tool {
+	return newTool("screenshot", "Picture of the viewport, or of one element.", screenshotInput, pageResult, withTitle(reads, "Screenshot"),
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in struct {
+				where
+				Ref      string `json:"ref"`
+				MaxWidth int    `json:"max_width"`
+				Format   string `json:"format"`
+			}
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			args := map[string]any{"format": "jpeg", "quality": 80, "max_width": 1280}
+			if in.Format == "png" {
+				args = map[string]any{"format": "png", "max_width": 1280}
+			}
+			if in.MaxWidth > 0 {
+				args["max_width"] = in.MaxWidth
+			}
+			set(args, "ref", in.Ref)
+			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, "browser.screenshot", args, in.where)
+				if err != nil {
+					return nil, err
+				}
+				result := about(p, r, value)
+				data, _ := result["data_url"].(string)
+				delete(result, "data_url")
+				head, encoded, ok := strings.Cut(data, ";base64,")
+				image, e := base64.StdEncoding.DecodeString(encoded)
+				if !ok || e != nil || !strings.HasPrefix(head, "data:") {
+					return nil, fault.New(fault.InvalidResult, "the picture is not a base64 data URL")
+				}
+				out := &answer{Result: result, Image: image, Type: strings.TrimPrefix(head, "data:")}
+				result["resource"] = s.keepPicture(out.Image, out.Type)
+				return out, nil
+			})
+		})
+}

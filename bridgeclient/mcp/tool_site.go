@@ -1,0 +1,48 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+const siteInput = `{"type":"object","required":["mode"],"properties":{` +
+	`"mode":{"enum":["list","call","state_read","state_summary","state_diff","state_watch"]},` +
+	`"action":{"type":"string"},"arguments":{"type":"object"},` +
+	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{"type":"integer"},` +
+	`"baseline":{},"enabled":{"type":"boolean"},"debounce_ms":{"type":"integer"},` +
+	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
+
+// siteTool is actions.site, the one stable tool of every runtime.
+func (s *Server) siteTool() tool {
+	return newTool(runtime.SiteTool, runtime.SiteToolDescription+" Start with mode list.", siteInput, pageResult, sdk.ToolAnnotations{Title: "Site actions"},
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var w where
+			if err := c.decode(&w); err != nil {
+				return nil, err
+			}
+			args := map[string]json.RawMessage{}
+			if err := c.decode(&args); err != nil {
+				return nil, err
+			}
+			delete(args, "page")
+			delete(args, "session")
+			delete(args, "timeout_ms")
+			return c.on(w, func(p page) (*answer, *fault.Error) {
+				value, r, err := c.do(ctx, p, runtime.SiteTool, args, w)
+				if err != nil {
+					return nil, err
+				}
+				out := about(p, r, value)
+				encoded, _ := json.Marshal(out)
+				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
+			})
+		})
+}
+
+// mark is an unguessable word that ends a labelled text.
+func (s *Server) mark() string { return "end-" + s.opts.NewID()[:8] }

@@ -1,0 +1,172 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+const tabsInput = `{"type":"object","required":["action"],"properties":{` +
+	`"action":{"enum":["list","open","navigate","back","forward","reload","activate","close","open_session","close_session"]},` +
+	`"url":{"type":"string"},"isolated":{"type":"boolean","description":"open_session: own cookies and storage (default)"},` +
+	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
+
+const tabsOutput = `{"type":"object","properties":{"page":{"type":"string"},"session":{"type":"string"},"url":{"type":"string"},` +
+	`"pages":{"type":"array","items":{"type":"object"}}}}`
+
+type tabsIn struct {
+	where
+	Action   string `json:"action"`
+	URL      string `json:"url"`
+	Isolated *bool  `json:"isolated"`
+}
+
+// tabsTool opens, closes and moves pages and sessions.
+func (s *Server) tabsTool() tool {
+	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; name its handle in later calls.",
+		tabsInput, tabsOutput, sdk.ToolAnnotations{Title: "Pages and sessions"},
+		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+			var in tabsIn
+			if err := c.decode(&in); err != nil {
+				return nil, err
+			}
+			needsURL := in.Action == "navigate"
+			if needsURL && in.URL == "" {
+				return nil, invalid("url", "action %s needs a url", in.Action)
+			}
+			switch in.Action {
+			case "list":
+				return s.listPages(in)
+			case "open_session":
+				return s.openSession(ctx, in)
+			case "close_session":
+				if in.Session == "" {
+					return nil, invalid("session", "action close_session needs a session")
+				}
+				if err := s.sessions.close(ctx, in.Session); err != nil {
+					return nil, fault.From(err)
+				}
+				return &answer{Result: map[string]any{"session": in.Session, "closed": true}}, nil
+			case "open":
+				return s.openPage(ctx, c, in)
+			}
+			return c.on(in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+		})
+}
+
+// pageLine is a page as a client sees it.
+func pageLine(p page) map[string]any {
+	return map[string]any{"page": p.handle(), "url": p.tab.URL, "title": p.tab.Title, "active": p.tab.Active}
+}
+
+func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
+	var of *session
+	if in.Session != "" {
+		found, release, err := s.sessions.use(in.Session)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		of = found
+	}
+	list := []any{}
+	for _, p := range s.pagesOf(of) {
+		list = append(list, pageLine(p))
+	}
+	out := map[string]any{"pages": list}
+	if of != nil {
+		out["session"] = of.id
+	}
+	return &answer{Result: out}, nil
+}
+
+func (s *Server) openSession(ctx context.Context, in tabsIn) (*answer, *fault.Error) {
+	made, err := s.sessions.open(ctx, in.Isolated == nil || *in.Isolated)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	tab, err := made.workspace.Open(ctx, in.URL, true)
+	if err != nil {
+		_ = s.sessions.close(context.WithoutCancel(ctx), made.id)
+		return nil, fault.From(err)
+	}
+	out := pageLine(page{made, tab})
+	out["session"], out["isolated"] = made.id, made.workspace.Isolated()
+	return &answer{Result: out}, nil
+}
+
+func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
+	if in.Session != "" {
+		of, release, err := s.sessions.use(in.Session)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		tab, e := of.workspace.Open(ctx, in.URL, true)
+		if e != nil {
+			return nil, fault.From(e)
+		}
+		return &answer{Result: pageLine(page{of, tab})}, nil
+	}
+	return c.on(in.where, func(p page) (*answer, *fault.Error) {
+		args := map[string]any{"active": true}
+		if in.URL != "" {
+			args["url"] = in.URL
+		}
+		value, _, err := c.do(ctx, p, "browser.open_tab", args, in.where)
+		if err != nil {
+			return nil, err
+		}
+		var opened struct {
+			TabID int `json:"tab_id"`
+			Tab   struct {
+				TabID int `json:"tab_id"`
+			} `json:"tab"`
+		}
+		if e := json.Unmarshal(value, &opened); e != nil {
+			return nil, fault.Wrap(fault.InvalidResult, e, "reading the opened tab")
+		}
+		for _, p := range s.pagesOf(nil) {
+			if p.tab.TabID == max(opened.TabID, opened.Tab.TabID) {
+				return &answer{Result: pageLine(p)}, nil
+			}
+		}
+		return nil, fault.New(fault.TabClosed, "the tab was closed at once")
+	})
+}
+
+// movePage changes what one page shows, or closes it.
+func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*answer, *fault.Error) {
+	name, args := "page.history", map[string]any{"action": in.Action}
+	switch in.Action {
+	case "navigate":
+		name, args = "browser.navigate", map[string]any{"url": in.URL}
+	case "reload":
+		name, args = "browser.navigate", map[string]any{"reload": true}
+	case "activate":
+		if p.session != nil {
+			tab, err := p.session.workspace.Activate(ctx, p.tab.TabID)
+			if err != nil {
+				return nil, fault.From(err)
+			}
+			return &answer{Result: pageLine(page{p.session, tab})}, nil
+		}
+		name, args = "browser.claimed_tabs.activate", map[string]any{"tab_id": p.tab.TabID}
+	case "close":
+		if p.session != nil {
+			if err := p.session.workspace.CloseTab(ctx, p.tab.TabID); err != nil {
+				return nil, fault.From(err)
+			}
+			return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
+		}
+		name, args = "browser.close_tab", map[string]any{"tab_id": p.tab.TabID}
+	}
+	value, r, err := c.do(ctx, p, name, args, in.where)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{Result: about(p, r, value)}, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var address, tools string
+	var httpOptions mcp.HTTPOptions
+	var siteTools, fixtures bool
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Be a runtime and an MCP server in one process",
+		Long: "Serve the Model Context Protocol on standard input and output, or with --http over streamable HTTP.\n" +
+			"The catalog is small: actions.site, tabs, snapshot, act, read, wait, screenshot. --tools adds primitives as tools.",
+		Example: `  outrider mcp --maps ./sites --open https://example.com/
+  outrider mcp --http 127.0.0.1:17346 --token "$TOKEN" --tools 'pointer.*,cookie.*'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.bounded(cmd.Context())
+			defer cancel()
+			options, err := a.runtimeOptions()
+			if err != nil {
+				return err
+			}
+			defer options.Engine.Close()
+			host := openLate(ctx, options)
+			defer func() {
+				if err := host.close(context.WithoutCancel(ctx)); err != nil {
+					a.log.Warn("closing the browser", "error", err)
+				}
+			}()
+			server, err := mcp.New(ctx, mcp.Options{
+				Host: host, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
+			})
+			if err != nil {
+				return usage("%w", err)
+			}
+			defer func() {
+				closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+				defer cancel()
+				if err := server.Close(closing); err != nil {
+					a.log.Warn("closing the MCP sessions", "error", err)
+				}
+			}()
+			if address != "" {
+				if _, err := host.wait(ctx); err != nil {
+					return err
+				}
+				return a.serveMCP(ctx, address, server.Handler(httpOptions))
+			}
+			if err := server.ServeStdio(ctx, a.stdin, a.stdout); err != nil && ctx.Err() == nil {
+				return err
+			}
+			return ended(ctx)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output")
+	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
+	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")
+	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
+	f.StringArrayVar(&httpOptions.AllowHosts, "allow-host", nil, "host name, beside loopback, by which clients reach the server (repeatable)")
+	f.StringArrayVar(&httpOptions.AllowOrigins, "allow-web-origin", nil, "web origin whose pages may use the server (repeatable; default: none)")
+	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
+	_ = f.MarkHidden("conformance-fixtures")
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+// serveMCP serves handler at /mcp until ctx ends.
+func (a *app) serveMCP(ctx context.Context, address string, handler http.Handler) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return hubFailed(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	if a.json {
+		a.printJSON(map[string]any{"listening": listener.Addr().String(), "mcp": "http://" + listener.Addr().String() + "/mcp"})
+	} else {
+		fmt.Fprintf(a.stdout, "serving MCP at http://%s/mcp\n", listener.Addr())
+	}
+	var stopping sync.WaitGroup
+	stop := context.AfterFunc(ctx, func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+		defer cancel()
+		if server.Shutdown(closing) != nil {
+			_ = server.Close() // streams that stay open on purpose
+		}
+		stopping.Done()
+	})
+	stopping.Add(1)
+	err = server.Serve(listener)
+	if stop() {
+		stopping.Done()
+	}
+	stopping.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return ended(ctx)
+	}
+	return err
+}
