@@ -100,6 +100,8 @@ type Page interface {
 	Peer(tabID int) (Page, error)
 
 	ObservedPage
+	StoredPage
+	EmulatedPage
 }
 
 // FrameInfo describes one frame.

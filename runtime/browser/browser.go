@@ -27,6 +27,7 @@ type Browser struct {
 	c         *client
 	proc      *process // nil when attached
 	product   string
+	agent     string // user agent, "" until it was asked for; guarded by mu
 	noSandbox bool
 	events    *eventQueue
 	done      chan struct{}

@@ -47,7 +47,7 @@ func (t *Tab) observing(s *session) []command {
 	if t.console.recording() {
 		out = append(out, command{session: s.id, method: "Runtime.enable"}, command{session: s.id, method: "Log.enable"})
 	}
-	return out
+	return append(out, t.pretending(s)...)
 }
 
 // Console implements primitives.ObservedPage.

@@ -51,8 +51,11 @@ type Tab struct {
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
 
-	net     traffic
-	console console
+	net      traffic
+	console  console
+	pretends emulated
+	// empty: every request is answered with an empty document, see atOrigin.
+	empty atomic.Bool
 }
 
 // life ends when the page behind a tab does.

@@ -83,6 +83,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		t.onDialogClosed()
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.on(string(method), params)
+	case "Fetch.requestPaused":
+		t.onPaused(s, params)
 	case "Inspector.targetCrashed":
 		if s.frame == "" {
 			t.onCrashed()
