@@ -6,10 +6,9 @@ import (
 )
 
 type pointerClickIn struct {
-	X         coordinate `json:"x"`
-	Y         coordinate `json:"y"`
-	Button    string     `json:"button"`
-	Modifiers []string   `json:"modifiers"`
+	actTarget
+	Button    string   `json:"button"`
+	Modifiers []string `json:"modifiers"`
 }
 
 type pointerClickOut struct {
@@ -22,6 +21,8 @@ type pointerClickOut struct {
 	Frame     *aimFrame       `json:"frame,omitempty"`
 	Fidelity  string          `json:"fidelity"`
 	Dialog    *seenDialog     `json:"dialog,omitempty"`
+	// How the element of a locator was found; nil for a point.
+	*actFound
 }
 
 // pointerClick presses whatever is at the point and says what that was, so that
@@ -30,6 +31,26 @@ type pointerClickOut struct {
 // still put something else there.
 var pointerClick = Define("pointer.click", func(ctx context.Context, p Page, in pointerClickIn) (pointerClickOut, error) {
 	names, mods, badModifier := parseModifiers(in.Modifiers)
+	button := in.Button
+	if button == "" {
+		button = "left"
+	}
+	l, located, err := in.element()
+	if err != nil {
+		return pointerClickOut{}, err
+	}
+	if located {
+		if badModifier != nil {
+			return pointerClickOut{}, badModifier
+		}
+		h, err := actOn(ctx, p, l, pressing, in.actTarget, func(a aim) []MouseEvent { return clickEvents(a, button, 1, mods) }, mods)
+		if err != nil {
+			return pointerClickOut{}, err
+		}
+		return pointerClickOut{
+			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: fidelityTrusted, Dialog: dialogOf(p), actFound: h.found,
+		}, nil
+	}
 	a, err := takeAim(ctx, p, in.X, in.Y)
 	switch {
 	case err != nil:
@@ -38,10 +59,6 @@ var pointerClick = Define("pointer.click", func(ctx context.Context, p Page, in 
 		return pointerClickOut{}, badModifier
 	case a.Target == nil:
 		return pointerClickOut{}, nothingThere(in.X, in.Y)
-	}
-	button := in.Button
-	if button == "" {
-		button = "left"
 	}
 	if err := sendClick(ctx, p, clickEvents(a, button, 1, mods), mods); err != nil {
 		return pointerClickOut{}, err

@@ -6,8 +6,7 @@ import (
 )
 
 type pointerDoubleClickIn struct {
-	X coordinate `json:"x"`
-	Y coordinate `json:"y"`
+	actTarget
 }
 
 type pointerDoubleClickOut struct {
@@ -18,11 +17,25 @@ type pointerDoubleClickOut struct {
 	Frame         *aimFrame       `json:"frame,omitempty"`
 	Fidelity      string          `json:"fidelity"`
 	Dialog        *seenDialog     `json:"dialog,omitempty"`
+	*actFound
 }
 
 // pointerDoubleClick presses twice, the second time with click count 2: that is
 // what makes the browser dispatch dblclick and select a word.
 var pointerDoubleClick = Define("pointer.double_click", func(ctx context.Context, p Page, in pointerDoubleClickIn) (pointerDoubleClickOut, error) {
+	l, located, err := in.element()
+	if err != nil {
+		return pointerDoubleClickOut{}, err
+	}
+	if located {
+		h, err := actOn(ctx, p, l, pressing, in.actTarget, func(a aim) []MouseEvent { return clickEvents(a, "left", 2, 0) }, 0)
+		if err != nil {
+			return pointerDoubleClickOut{}, err
+		}
+		return pointerDoubleClickOut{
+			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: fidelityTrusted, Dialog: dialogOf(p), actFound: h.found,
+		}, nil
+	}
 	a, err := takeAim(ctx, p, in.X, in.Y)
 	if err != nil {
 		return pointerDoubleClickOut{}, err

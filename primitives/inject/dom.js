@@ -58,7 +58,8 @@ const textOf = (node) => textContentOf(node) || '';
 
 /** queryIn is querySelectorAll on a document, an element or a shadow root, as an array. */
 function queryIn(root, selector) {
-  const query = nodeType(root) === 1 ? queryElement : root === document ? queryDocument : queryFragment;
+  const type = nodeType(root);
+  const query = type === 1 ? queryElement : type === 9 ? queryDocument : queryFragment;
   return Array.from(query(root, selector));
 }
 

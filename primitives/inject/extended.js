@@ -238,7 +238,7 @@ const refusesSeveral = (locator) => typeof locator.strict === 'boolean' ? locato
 const maxDescribed = 10;
 
 /** described names an element in evidence: role, name, tag and place. */
-function described(node, view, known) {
+function described(node, view, known = new Map()) {
   return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, known), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
 }
 
@@ -251,15 +251,16 @@ function severalTargets(locator, nodes, view) {
 }
 
 /**
- * oneOf picks the element that an action is meant for: the only visible one, or
- * the only one. Several are a failure for a locator that must be sure, and else
- * the first.
+ * oneOf picks the element that an action is meant for: the first that the
+ * viewport shows, or that is drawn somewhere, or that is there. A locator that
+ * must be sure fails when several are drawn, also outside the viewport.
  */
 function oneOf(locator, nodes, view) {
+  if (nodes.length === 1) return { node: nodes[0], count: 1 };
+  const drawn = nodes.filter((node) => rendered(node));
+  if (drawn.length > 1 && refusesSeveral(locator)) throw severalTargets(locator, drawn, view);
   const clips = new Map();
-  const seen = nodes.filter((node) => isVisible(node, view, clips));
-  const drawn = seen.length > 0 ? seen : nodes.filter((node) => rendered(node));
-  const list = drawn.length > 0 ? drawn : nodes;
-  if (list.length > 1 && refusesSeveral(locator)) throw severalTargets(locator, list, view);
+  const seen = drawn.filter((node) => isVisible(node, view, clips));
+  const list = seen.length > 0 ? seen : drawn.length > 0 ? drawn : nodes;
   return { node: list[0], count: list.length };
 }

@@ -100,11 +100,11 @@ const unmatched = {
 function actedOn(locator, view) {
   if (!refusesSeveral(locator)) return locateVisible(locator, view);
   const { nodes, trace } = locate(locator);
-  const clips = new Map();
-  const seen = nodes.filter((node) => isVisible(node, view, clips));
-  if (seen.length === 1) return seen[0];
-  if (seen.length > 1) throw severalTargets(locator, seen, view);
-  if (nodes.length > 0) trace.visible_matches = 0;
+  if (nodes.length > 0) {
+    const { node } = oneOf(locator, nodes, view);
+    if (isVisible(node, view, new Map())) return node;
+    trace.visible_matches = 0;
+  }
   throw notFound(locator, trace);
 }
 

@@ -36,7 +36,7 @@ const local = (x, y, view) => ({ x: (x - view.x) / view.sx, y: (y - view.y) / vi
 const showsDocument = (node) => tagOf(node) === 'iframe' || tagOf(node) === 'frame';
 
 /** pressTarget describes an element as pointer.click reports it. It never holds a value. */
-function pressTarget(node, view, viewport) {
+function pressTarget(node, view, viewport, point) {
   const className = protoGet(node, 'className');
   const text = norm(textOf(node));
   const type = protoGet(node, 'type');
@@ -45,7 +45,7 @@ function pressTarget(node, view, viewport) {
     role: attributeOf(node, 'role'), data_testid: attributeOf(node, 'data-testid'),
     type: typeof type === 'string' ? type : attributeOf(node, 'type'),
     text: cut(text, 240), disabled: protoGet(node, 'disabled') === true, aria_disabled: attributeOf(node, 'aria-disabled'),
-    bounding_box: box(rectOf(node), view), viewport,
+    bounding_box: box(rectOf(node), view), viewport, computed_role: roleOf(node) || null, name: cut(nameOf(node), 240), point,
   };
 }
 
@@ -76,9 +76,9 @@ questions.pointer_target = ({ x, y, view, viewport, inside }) => {
           continue;
         }
       } else if (onContent && !child) {
-        return { descend: keep(hit), view: inner, target: pressTarget(hit, at, viewport), viewport, frame };
+        return { descend: keep(hit), view: inner, target: pressTarget(hit, at, viewport, { x, y }), viewport, frame };
       }
     }
-    return { target: pressTarget(hit, at, viewport), viewport, frame };
+    return { target: pressTarget(hit, at, viewport, { x, y }), viewport, frame };
   }
 };

@@ -5,13 +5,13 @@
 const padding = 8;
 const maxScrolls = 4;
 
-/** nextFrame resolves with the next animation frame, or after 50 ms where no frames are made. */
+/** nextFrame resolves with the next animation frame, or after 50 ms where no frames are made; true means that there was one. */
 function nextFrame() {
   return new Promise((resolve) => {
-    const done = () => {
+    const done = (at) => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
-      resolve();
+      resolve(at !== undefined);
     };
     const frame = requestAnimationFrame(done);
     const timer = setTimeout(done, 50);

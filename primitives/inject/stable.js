@@ -55,6 +55,15 @@ function runningTime(node) {
   return left;
 }
 
+/** carriedForEver: an animation without an end can move the element. */
+function carriedForEver(node) {
+  return documentAnimationsOf(document).some((animation) => {
+    if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) return false;
+    const target = animation.effect.target;
+    return target !== null && flatContains(target, node) && animation.effect.getComputedTiming().endTime === Infinity;
+  });
+}
+
 /**
  * settled waits until two frames show the element in one place and no animation
  * that ends still carries it. An animation without an end, and a script, get
@@ -64,11 +73,12 @@ async function settled(node, budget) {
   const start = performance.now();
   let end = start + budget;
   for (let rect = rectOf(node); ;) {
-    await nextFrame();
+    const framed = await nextFrame();
     const next = rectOf(node);
     const running = runningTime(node);
     end = Math.max(end, Math.min(performance.now() + running + 50, start + longestAnimation));
-    const still = same(rect, next) && running === 0;
+    // Without a frame nothing could have been seen to move.
+    const still = same(rect, next) && running === 0 && (framed || !carriedForEver(node));
     rect = next;
     if (still || performance.now() >= end) {
       remember(node, rect);

@@ -1,0 +1,350 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// actTarget is what an acting primitive can be aimed at: a point as upstream
+// has it, a locator, or a ref. Exactly one of them.
+type actTarget struct {
+	X       coordinate `json:"x"`
+	Y       coordinate `json:"y"`
+	Locator locator    `json:"locator"`
+	Ref     string     `json:"ref"`
+	// TimeoutMS is how long to wait for what may still come; nil is
+	// defaultActTimeout. It never exceeds the call's own deadline.
+	TimeoutMS *int `json:"timeout_ms"`
+	// Force needs no more than a point of the element inside the viewport.
+	Force bool `json:"force"`
+}
+
+const (
+	defaultActTimeout = 5 * time.Second
+	longestAct        = 2 * time.Minute
+	// actMargin is kept of the call's deadline, to answer what was in the way.
+	actMargin = 150 * time.Millisecond
+	// actSlice bounds how long a wait inside a frame trusts what it knows of the
+	// frame's place.
+	actSlice = 250 * time.Millisecond
+)
+
+// element returns the locator that is meant, with ok false for a point. An
+// argument too many is invalid_input that names them.
+func (t actTarget) element() (l locator, ok bool, err error) {
+	return oneTarget(t.Locator, t.Ref, t.X.given || t.Y.given, "x and y")
+}
+
+// oneTarget is the locator of a locator or a ref; ok is false when neither is
+// given. other says that something else aims already, named what.
+func oneTarget(l locator, ref string, other bool, what string) (_ locator, ok bool, err error) {
+	var fields []string
+	if other {
+		fields = append(fields, what)
+	}
+	if l.given() {
+		fields = append(fields, "locator")
+	}
+	if ref != "" {
+		fields = append(fields, "ref")
+	}
+	if len(fields) > 1 {
+		return locator{}, false, fault.New(fault.InvalidInput, "give exactly one of %s, locator and ref", what).With("given", fields)
+	}
+	switch {
+	case ref != "":
+		return refLocator(ref), true, nil
+	case l.given():
+		if !l.names() {
+			return locator{}, false, fault.New(fault.InvalidInput, "the locator names no element").With("locator", l)
+		}
+		return l, true, nil
+	}
+	return locator{}, false, nil
+}
+
+// actTimeout is how long an action may wait, by its argument and the deadline of
+// the call.
+func actTimeout(ctx context.Context, ms *int) time.Duration {
+	d := defaultActTimeout
+	if ms != nil {
+		d = min(time.Duration(*ms)*time.Millisecond, longestAct)
+	}
+	if end, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(end)-actMargin)
+	}
+	return max(d, 0)
+}
+
+// actAim says how an element is to be reached.
+type actAim struct {
+	press   bool // a button will be pressed
+	enabled bool // the element has to take it
+	guard   bool // presses that hit something else are held back
+}
+
+// pressing is the aim of a press.
+var pressing = actAim{press: true, enabled: true, guard: true}
+
+// actAnswer is what the page function act_target answers.
+type actAnswer struct {
+	X         float64         `json:"x"`
+	Y         float64         `json:"y"`
+	Target    json.RawMessage `json:"target"`
+	Count     int             `json:"candidate_count"`
+	Ambiguous bool            `json:"ambiguous"`
+	Handle    string          `json:"handle"`
+	Scrolls   int             `json:"scrolls"`
+	Label     string          `json:"pressed_label"`
+	Part      *clipRect       `json:"part"`
+	Attempts  json.RawMessage `json:"attempts"`
+
+	Pending  string         `json:"pending"`
+	Code     fault.Code     `json:"code"`
+	Message  string         `json:"message"`
+	Evidence map[string]any `json:"evidence"`
+}
+
+// hold is an element at which an action is aimed.
+type hold struct {
+	aim
+	at        place
+	handle    string
+	guard     string // id of the guard, "" without
+	found     *actFound
+	remaining time.Duration
+}
+
+// actFound says in the answer how the element was found.
+type actFound struct {
+	CandidateCount int             `json:"candidate_count"`
+	Ambiguous      bool            `json:"ambiguous,omitempty"`
+	PressedLabel   string          `json:"pressed_label,omitempty"`
+	WaitedMS       int64           `json:"waited_ms"`
+	Scrolls        int             `json:"scrolls"`
+	Attempts       json.RawMessage `json:"attempts,omitempty"`
+}
+
+var guardIDs atomic.Int64
+
+// reach waits until an action on the element of a locator would arrive there,
+// in one page call where the element is in the main frame and at rest. In a
+// frame each ancestor is asked too, because only it knows what lies over the
+// frame. A document that is replaced meanwhile is waited for as well: nothing
+// has been done yet.
+//
+// Failures are target_not_found and target_not_actionable with the attempts as
+// evidence, multiple_targets, invalid_selector, element_stale and the frame
+// codes.
+func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Duration, force bool) (hold, error) {
+	start := time.Now()
+	left := func() time.Duration { return timeout - time.Since(start) }
+	args := map[string]any{"locator": l, "press": a.press, "enabled": a.enabled}
+	if force {
+		args["force"] = true
+	}
+	h := hold{}
+	if a.guard && !force {
+		h.guard = "g" + strconv.FormatInt(guardIDs.Add(1), 36)
+		args["guard"] = h.guard
+	}
+	for round := 0; ; round++ {
+		at, err := l.enterInTime(ctx, p, left)
+		if err != nil {
+			return hold{}, err
+		}
+		framed := at.view != nil
+		wait := max(left(), 0)
+		if framed {
+			args["view"], args["partial"] = at.view, true
+			wait = min(wait, actSlice)
+		}
+		args["timeout_ms"] = wait.Milliseconds()
+		var got actAnswer
+		if err := p.Call(ctx, at.frame, "act_target", args, &got); err != nil {
+			if fault.CodeOf(err) == fault.PageNavigated && left() > 0 && ctx.Err() == nil {
+				delete(args, "attempts")
+				continue
+			}
+			return hold{}, withTimeout(err, timeout)
+		}
+		if got.Pending == "" {
+			occluder, err := at.over(ctx, p, got.X, got.Y)
+			if err != nil {
+				return hold{}, err
+			}
+			if occluder == nil || force {
+				h.aim = aim{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
+				h.at, h.handle, h.remaining = at, got.Handle, max(left(), 0)
+				h.found = &actFound{
+					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
+					WaitedMS: time.Since(start).Milliseconds(),
+				}
+				return h, nil
+			}
+			got.Pending, got.Code, got.Message = "covered", fault.TargetNotActionable, "the frame is covered where the element is"
+			got.Evidence = map[string]any{"locator": l, "reason": "covered", "occluded_by": occluder}
+			if h.guard != "" {
+				_ = p.Call(ctx, at.frame, "press_seen", map[string]any{"id": h.guard}, nil) // it lies in wait for nothing
+			}
+		}
+		moved := false
+		if (got.Pending == "outside" || got.Pending == "covered") && got.Part != nil && framed {
+			performed, err := at.reveal(ctx, p, *got.Part)
+			if err != nil {
+				if left() <= 0 {
+					return hold{}, err
+				}
+				continue // the frame went away
+			}
+			moved = len(performed) > 0
+		}
+		if left() <= 0 && !(moved && round < 3) {
+			e := &fault.Error{Code: got.Code, Message: got.Message, Evidence: got.Evidence}
+			if _, ok := fault.Lookup(e.Code); !ok {
+				e.Code = fault.TargetNotActionable
+			}
+			return hold{}, withTimeout(e, timeout)
+		}
+		if len(got.Attempts) > 0 {
+			args["attempts"] = got.Attempts
+		}
+		if !moved && (got.Pending == "outside" || got.Pending == "covered") && !pause(ctx, frameRetry) {
+			return hold{}, ctx.Err()
+		}
+	}
+}
+
+// withTimeout says how long was waited: the page knows of the last slice only.
+func withTimeout(err error, timeout time.Duration) error {
+	if f := fault.From(err); f.Code == fault.TargetNotActionable || f.Code == fault.TargetNotFound {
+		return f.With("timeout_ms", timeout.Round(time.Millisecond).Milliseconds())
+	}
+	return err
+}
+
+// enterInTime is enter that waits for a frame which is not there yet.
+func (l locator) enterInTime(ctx context.Context, p Page, left func() time.Duration) (place, error) {
+	for {
+		at, err := l.enter(ctx, p)
+		if err == nil || !isFrameFault(fault.CodeOf(err)) && fault.CodeOf(err) != fault.PageNavigated || left() <= 0 {
+			return at, err
+		}
+		if !pause(ctx, frameRetry) {
+			return at, ctx.Err()
+		}
+	}
+}
+
+// over is what lies over the frames on the way to a point; nil when a press
+// gets through.
+func (at place) over(ctx context.Context, p Page, x, y float64) (json.RawMessage, error) {
+	reached, occluder, err := at.reaches(ctx, p, x, y)
+	if err != nil || reached {
+		return nil, err
+	}
+	if isNull(occluder) {
+		occluder = json.RawMessage(`{}`)
+	}
+	return occluder, nil
+}
+
+// frameOf describes the frame of a place; nil for the main frame.
+func frameOf(p Page, at place) *aimFrame {
+	if at.view == nil {
+		return nil
+	}
+	out := &aimFrame{}
+	main := ""
+	for i, f := range p.Frames() {
+		if i == 0 {
+			main = f.URL
+		}
+		if f.ID == at.frame {
+			out.URL = f.URL
+		}
+	}
+	out.CrossOrigin = !sameOrigin(main, out.URL)
+	return out
+}
+
+// sameOrigin compares scheme, host and port. A document without an address of
+// its own has that of its parent.
+func sameOrigin(main, frame string) bool {
+	if frame == "" || strings.HasPrefix(frame, "about:") || strings.HasPrefix(frame, "blob:") {
+		return true
+	}
+	a, errA := url.Parse(main)
+	b, errB := url.Parse(frame)
+	return errA == nil && errB == nil && a.Scheme == b.Scheme && a.Host == b.Host
+}
+
+// press sends events at a held element and says whether they arrived there.
+// A press that something else would have got has been held back from the page;
+// then the error is target_not_actionable and nothing has happened.
+func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modifiers) error {
+	err := sendClick(ctx, p, events, mods)
+	if h.guard == "" {
+		return err
+	}
+	var seen struct {
+		Known      bool            `json:"known"`
+		Arrived    *bool           `json:"arrived"`
+		OccludedBy json.RawMessage `json:"occluded_by"`
+	}
+	// Whatever keeps the page from answering now, the press has been handled.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseBound)
+	defer cancel()
+	args := map[string]any{"id": h.guard}
+	if h.at.view != nil {
+		args["view"] = h.at.view
+	}
+	if asked := p.Call(bounded, h.at.frame, "press_seen", args, &seen); err != nil || asked != nil {
+		return err
+	}
+	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
+		return nil
+	}
+	if seen.Arrived == nil {
+		// Nothing came to the document: the page above took it, or the document
+		// took no pointer events at all.
+		if occluder, err := h.at.over(ctx, p, h.X, h.Y); err != nil || occluder == nil {
+			return nil
+		} else {
+			seen.OccludedBy = occluder
+		}
+	}
+	return fault.New(fault.TargetNotActionable, "another element moved under the press, which was held back").
+		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", dragPoint{h.X, h.Y})
+}
+
+// maxPresses bounds how often a press that was held back is tried again.
+const maxPresses = 4
+
+// actOn reaches the element of a locator and presses there, again when the
+// press was held back and there is time left.
+func actOn(ctx context.Context, p Page, l locator, a actAim, t actTarget, events func(aim) []MouseEvent, mods Modifiers) (hold, error) {
+	timeout := actTimeout(ctx, t.TimeoutMS)
+	start := time.Now()
+	for n := 1; ; n++ {
+		h, err := reach(ctx, p, l, a, max(timeout-time.Since(start), 0), t.Force)
+		if err != nil {
+			return hold{}, err
+		}
+		h.found.WaitedMS = time.Since(start).Milliseconds()
+		err = h.press(ctx, p, events(h.aim), mods)
+		if err == nil || fault.CodeOf(err) != fault.TargetNotActionable {
+			return h, err
+		}
+		if n == maxPresses || timeout-time.Since(start) <= 0 {
+			return hold{}, fault.From(err).With("locator", l).With("presses_held_back", n)
+		}
+	}
+}
