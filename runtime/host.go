@@ -26,6 +26,9 @@ type Options struct {
 	NewID func() string
 	// Maps are the site maps on offer; nil is none.
 	Maps *Maps
+	// WatchMaps keeps the maps like their files: an edit is on offer as soon as
+	// the files are quiet, and every tab tells of it.
+	WatchMaps bool
 	// Browser says what to launch or attach to.
 	Browser browser.Options
 	// Open lists the addresses to open, one tab each. Default: the tabs of an
@@ -93,6 +96,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 		h.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
+	h.watchMaps()
 	return h, nil
 }
 

@@ -21,11 +21,15 @@ type Maps struct {
 	registry *primitives.Registry
 	engine   expr.Engine
 	how      MapOptions
-	files    *sites.Library
+	paths    []string // of the files
+
+	reloading sync.Mutex // one reload at a time
 
 	mu       sync.Mutex
+	files    *sites.Library
 	bundle   *sites.Bundle
-	imported string // when the bundle came, RFC 3339
+	bundled  *sites.Library // of the bundle
+	imported string         // when the bundle came, RFC 3339
 	offered  *offer
 	supplied []suppliedOffer // most recent last
 
@@ -67,7 +71,7 @@ type MapOptions struct {
 // be read has a report with an error too.
 func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (*Maps, []sites.FileReport) {
 	m := NoMaps(registry, engine)
-	m.how = how
+	m.how, m.paths = how, paths
 	library, reports := sites.Load(paths, m.options())
 	m.files, m.offered = library, &offer{library: library}
 	return m, reports
@@ -190,6 +194,7 @@ func (m *Maps) importBundle(raw json.RawMessage) (json.RawMessage, *fault.Error)
 	out, e := json.Marshal(result)
 	if e != nil {
 		return nil, fault.Wrap(fault.Internal, e, "encoding the import result")
+	m.bundled = library
 	}
 	return out, nil
 }

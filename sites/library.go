@@ -143,7 +143,19 @@ func Join(all ...*Library) *Library {
 			ms, refused = append(ms, l.maps...), append(refused, l.refused...)
 		}
 	}
-	return newLibrary(ms, refused, opts)
+	out := newLibrary(ms, refused, opts)
+	for _, l := range all {
+		if l == nil {
+			continue
+		}
+		for m, c := range l.composed {
+			// What an earlier load composed stays where it cannot be done again.
+			if now := out.composed[m]; len(c.Problems) == 0 && now != nil && len(now.Problems) > 0 {
+				out.composed[m] = c
+			}
+		}
+	}
+	return out
 }
 
 // Maps returns all maps, by scope and then path.

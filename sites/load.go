@@ -185,6 +185,19 @@ func agentPath(name string) string {
 	return p
 }
 
+// ShownPath is the path of a report as agents may see it: from the storage root,
+// or without the folders above.
+func ShownPath(name string) string {
+	slashed := filepath.ToSlash(name)
+	if tail, ok := canonicalTail(slashed); ok {
+		return tail
+	}
+	if tail, ok := siteTail(slashed); ok {
+		return tail
+	}
+	return agentPath(name)
+}
+
 func (l *loader) folder(name string) {
 	abs, err := filepath.Abs(name)
 	if err != nil {

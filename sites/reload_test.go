@@ -96,6 +96,38 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// What was kept stays when the maps of a bridge come beside those of the files.
+func TestJoinKeepsWhatAReloadKept(t *testing.T) {
+	const part = "sites/a.test/m/part.json"
+	root := tree(t, map[string]string{
+		"sites/a.test/m/actions.json": doc(nil, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), part: doc([]string{"x"}),
+	})
+	l := load(t, root)
+	write(t, "{}", root, part)
+	l, _, change := l.Reload([]string{root})
+	if len(change.Kept) != 1 {
+		t.Fatalf("change %+v", change)
+	}
+	joined := sites.Join(l, load(t, tree(t, map[string]string{"sites/b.test/m/actions.json": doc([]string{"b"})})))
+	if got := actionNames(joined.List("https://a.test/")); !slices.Equal(got, []string{"p.x"}) {
+		t.Errorf("actions %q", got)
+	}
+}
+
+func TestShownPathsNameNoHome(t *testing.T) {
+	for name, want := range map[string]string{
+		"/home/ada/maps/scopes/private/sites/a.test/m/actions.json": "scopes/private/sites/a.test/m/actions.json",
+		"/home/ada/maps/sites/a.test/m/actions.json":                "sites/a.test/m/actions.json",
+		"/home/ada/maps/my.json":                                    "maps/my.json",
+		"maps/my.json":                                              "maps/my.json",
+		"../../ada/my.json":                                         "ada/my.json",
+	} {
+		if got := sites.ShownPath(name); got != want {
+			t.Errorf("%s is shown as %s, want %s", name, got, want)
+		}
+	}
+}
+
 // A file that the user names and that breaks is kept as well.
 func TestReloadOfANamedFile(t *testing.T) {
 	root := tree(t, map[string]string{"my.json": doc([]string{"a"})})

@@ -37,6 +37,7 @@ func (a *app) connectCommand() *cobra.Command {
 			} else {
 				target = "stdio:"
 			}
+			a.browser.watchMaps = true
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
 				return a.serve(ctx, h, bridgeclient.Options{
 					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,

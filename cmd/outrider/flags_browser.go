@@ -23,6 +23,7 @@ import (
 type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
 	headed, noSandbox, acceptDrafts                                               bool
+	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open                                                                    []string
 	pacing                                                                        time.Duration
 }
@@ -86,7 +87,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, err
 	}
 	return runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps,
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps,
 		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: b.pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log,
 	}, nil

@@ -1,0 +1,119 @@
+package runtime_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// An edit of a map is on offer without a restart, tabs tell of it, and a broken
+// one takes nothing away.
+func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
+	root := t.TempDir()
+	file := filepath.Join(root, "sites", "127.0.0.1", "m", "actions.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	save := func(text string) {
+		t.Helper()
+		// As editors do it: a new file in the place of the old one.
+		if err := os.WriteFile(file+"~", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+"~", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(staticMap("one", "1"))
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	maps, reports := runtime.LoadMaps([]string{root}, primitives.Standard(), engine, runtime.MapOptions{})
+	if len(reports) != 1 || !reports[0].OK {
+		t.Fatalf("reports %+v", reports)
+	}
+	h := open(t, runtime.Options{Maps: maps, WatchMaps: true, Open: []string{serve(t, map[string]string{"/x": ""}) + "/x"}})
+	ch := subscribe(t, h)
+	type told struct {
+		Added, Changed, Removed []string
+		Kept, Refused           []struct{ File, Pointer, Code string }
+	}
+	heard := func(within time.Duration, matches func(told) bool) bool {
+		t.Helper()
+		deadline := time.After(within)
+		for {
+			select {
+			case ev := <-ch:
+				var p told
+				if ev.Name != runtime.MapsChangedEvent {
+					continue
+				}
+				if err := json.Unmarshal(ev.Payload, &p); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(ev.Payload), root) {
+					t.Errorf("the event names a folder of this machine: %s", ev.Payload)
+				}
+				if matches(p) {
+					return true
+				}
+			case <-deadline:
+				return false
+			}
+		}
+	}
+	hear := func(what string, matches func(told) bool) {
+		t.Helper()
+		if !heard(30*time.Second, matches) {
+			t.Fatalf("%s was not told", what)
+		}
+	}
+	names := func() string {
+		list, _ := listOf(t, h)
+		var out []string
+		for _, a := range list.Actions {
+			out = append(out, a.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := names(); got != "one" {
+		t.Fatalf("actions %q", got)
+	}
+	const path = "sites/127.0.0.1/m/actions.json"
+	// The watch begins beside the host; the first edit is repeated until heard.
+	for i := 0; ; i++ {
+		save(staticMap("two", strings.Repeat("x", i)))
+		if heard(2*time.Second, func(p told) bool { return len(p.Changed) == 1 && p.Changed[0] == path }) {
+			break
+		}
+		if i == 15 {
+			t.Fatal("the first edit was not told")
+		}
+	}
+	if got := names(); got != "two" {
+		t.Errorf("after an edit: actions %q", got)
+	}
+	save(`{"protocol":`)
+	hear("a broken edit", func(p told) bool {
+		return len(p.Kept) == 1 && p.Kept[0].File == path && p.Kept[0].Code == "invalid_json"
+	})
+	if got := names(); got != "two" {
+		t.Errorf("after a broken edit: actions %q", got)
+	}
+	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+		t.Fatal(err)
+	}
+	hear("a removal", func(p told) bool { return len(p.Removed) == 1 && p.Removed[0] == path })
+	if got := names(); got != "" {
+		t.Errorf("after a removal: actions %q", got)
+	}
+}
