@@ -45,8 +45,8 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 		fail.invalid("", "a projection must be an object")
 		return nil, problems
 	}
-	c := compiler{engine, fail}
 	p := &Projection{}
+	c := compiler{engine, fail, &p.warnings}
 	p.name = c.text(root, "", "name", true)
 	p.pages = c.scope(root.member("scope"))
 	c.snapshot(p, root.member("snapshot"))
@@ -61,8 +61,9 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 }
 
 type compiler struct {
-	engine expr.Engine
-	fail   failer
+	engine   expr.Engine
+	fail     failer
+	warnings *[]Problem
 }
 
 // text reads a string member. Without need a missing one, and null, is "".
@@ -117,7 +118,8 @@ func (c compiler) snapshot(p *Projection, v *value) {
 		p.program = c.expression(c.text(e, at, "expression", true), at+"/expression")
 	}
 	if s := v.member("output_schema"); s.given() {
-		compiled, err := schema.Compile(s.append(nil))
+		p.schemaText = s.append(nil)
+		compiled, err := schema.Compile(p.schemaText)
 		if err != nil {
 			c.fail.err("/snapshot/output_schema", err)
 		}
@@ -135,7 +137,25 @@ func (c compiler) expression(text, at string) expr.Program {
 	if err != nil {
 		c.fail.err(at, err)
 	}
+	*c.warnings = append(*c.warnings, warnings(program, at)...)
 	return program
+}
+
+// warnings are what an expression at a pointer says that its author may not
+// have meant. That a list of one collapses is left out: what a state or a
+// condition is made of may well be a single value.
+func warnings(program expr.Program, at string) []Problem {
+	explainer, ok := program.(expr.Explainer)
+	if !ok {
+		return nil
+	}
+	var out []Problem
+	for _, w := range explainer.Warnings() {
+		if w.Code != expr.WarnCollapse {
+			out = append(out, Problem{at, fault.InvalidExpression, w.String()})
+		}
+	}
+	return out
 }
 
 func compileExpression(engine expr.Engine, text string) (expr.Program, error) {
@@ -193,8 +213,15 @@ func (c compiler) postconditions(v *value) {
 		if v.items[i].kind != kindObject {
 			continue // as in the reference: only an object declares one
 		}
-		if _, err := compilePostcondition(v.items[i], c.engine); err != nil {
-			c.fail.err("/postconditions/"+escapeToken(name), err)
+		at := "/postconditions/" + escapeToken(name)
+		pc, err := compilePostcondition(v.items[i], c.engine)
+		if err != nil {
+			c.fail.err(at, err)
+			continue
+		}
+		for _, w := range pc.warnings {
+			w.Pointer = at + w.Pointer
+			*c.warnings = append(*c.warnings, w)
 		}
 	}
 }

@@ -15,6 +15,7 @@ type Postcondition struct {
 	projection string
 	message    string
 	program    expr.Program
+	warnings   []Problem
 }
 
 const defaultFailureMessage = "the state after the action does not meet its postcondition"
@@ -51,12 +52,12 @@ func compilePostcondition(v *value, engine expr.Engine) (*Postcondition, *fault.
 			}
 		}
 	}
-	verify := v
+	verify, at := v, "/expression"
 	if inner := v.member("verify"); inner.given() {
 		if inner.kind != kindObject {
 			return nil, bad("verify must be an object")
 		}
-		verify = inner
+		verify, at = inner, "/verify/expression"
 	}
 	language, expression := verify.member("language"), verify.member("expression")
 	if language == nil || language.kind != kindString || language.text != "jsonata" {
@@ -69,13 +70,17 @@ func compilePostcondition(v *value, engine expr.Engine) (*Postcondition, *fault.
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	pc.program = program
+	pc.program, pc.warnings = program, warnings(program, at)
 	return pc, nil
 }
 
 // Projection names the projection that gives the state; "" is the one that
 // declares the postcondition.
 func (pc *Postcondition) Projection() string { return pc.projection }
+
+// Warnings lists what the expression says that usually means something else,
+// with pointers relative to the postcondition.
+func (pc *Postcondition) Warnings() []Problem { return pc.warnings }
 
 // FailureMessage says what it means that the postcondition does not hold. It is
 // text of the map.

@@ -36,14 +36,17 @@ const DefaultSummary = "agent_context"
 // Projection is a compiled declaration. It is immutable and safe for
 // concurrent use.
 type Projection struct {
-	name      string
-	pages     string // scope.url_matches in lower case; "" is every page
-	plan      plan
-	program   expr.Program
-	schema    *schema.Schema // nil when none is declared
-	summaries []summary
-	markers   markerSource
-	identity  Identity
+	name    string
+	pages   string // scope.url_matches in lower case; "" is every page
+	plan    plan
+	program expr.Program
+	schema  *schema.Schema // nil when none is declared
+	// schemaText is the schema as it was declared.
+	schemaText json.RawMessage
+	summaries  []summary
+	markers    markerSource
+	identity   Identity
+	warnings   []Problem
 }
 
 type summary struct {
@@ -59,6 +62,10 @@ type Problem struct {
 	Code    fault.Code
 	Message string
 }
+
+// Warnings lists what the expressions of the declaration, its summaries and its
+// postconditions say that usually means something else.
+func (p *Projection) Warnings() []Problem { return p.warnings }
 
 // Name returns the projection's name.
 func (p *Projection) Name() string { return p.name }

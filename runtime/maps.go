@@ -95,6 +95,7 @@ func (m *Maps) options() sites.Options {
 		AcceptDrafts:    m.how.AcceptDrafts,
 		Known:           m.known,
 		CheckProjection: m.projectionProblems,
+		WarnProjection:  m.projectionWarnings,
 		WarnWorkflow: func(raw json.RawMessage) []manifest.Problem {
 			program, _ := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
 			if program == nil {
@@ -103,6 +104,9 @@ func (m *Maps) options() sites.Options {
 			var out []manifest.Problem
 			for _, p := range program.Warnings() {
 				out = append(out, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+			}
+			if pc := program.Postcondition(); pc != nil {
+				out = append(out, m.postconditionWarnings(pc)...)
 			}
 			return out
 		},

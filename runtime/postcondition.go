@@ -126,6 +126,33 @@ func (m *Maps) projectionProblems(raw json.RawMessage) []manifest.Problem {
 	return out
 }
 
+// projectionWarnings lists what is suspicious about the expressions of a
+// projection. What is wrong with them is reported elsewhere.
+func (m *Maps) projectionWarnings(raw json.RawMessage) []manifest.Problem {
+	p, _ := projection.Compile(raw, m.engine)
+	if p == nil {
+		return nil
+	}
+	return mapProblems(p.Warnings(), "")
+}
+
+// postconditionWarnings is the same for the postcondition of a workflow.
+func (m *Maps) postconditionWarnings(raw json.RawMessage) []manifest.Problem {
+	pc, err := projection.CompilePostcondition(raw, m.engine)
+	if err != nil {
+		return nil
+	}
+	return mapProblems(pc.Warnings(), "/postcondition")
+}
+
+func mapProblems(found []projection.Problem, at string) []manifest.Problem {
+	var out []manifest.Problem
+	for _, p := range found {
+		out = append(out, manifest.Problem{Pointer: at + p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	return out
+}
+
 // projection compiles a projection of o, once.
 func (m *Maps) projection(o *offer, declared *manifest.Projection) (*projection.Projection, *fault.Error) {
 	if p, ok := o.projections.Load(declared); ok {

@@ -20,9 +20,10 @@ type Options struct {
 	// of a tool or with a state projection, with pointers relative to it.
 	CheckWorkflow   func(raw json.RawMessage) []Problem
 	CheckProjection func(raw json.RawMessage) []Problem
-	// WarnWorkflow returns what is allowed in a workflow but cannot be, or
+	// WarnWorkflow and WarnProjection return what is allowed but cannot be, or
 	// hardly is, what its author meant; pointers as above.
-	WarnWorkflow func(raw json.RawMessage) []Problem
+	WarnWorkflow   func(raw json.RawMessage) []Problem
+	WarnProjection func(raw json.RawMessage) []Problem
 	// AcceptDrafts reads maps that were written before the format had a version:
 	// what deviates from it in the ways that docs/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.

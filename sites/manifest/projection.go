@@ -80,6 +80,11 @@ func (c *checker) projection(o *object) Projection {
 			o.insideDeviates(e)
 			p.broken = true
 		}
+		if c.opts.WarnProjection != nil {
+			for _, w := range c.opts.WarnProjection(p.Raw) {
+				o.warnInside(w)
+			}
+		}
 	}
 	return p
 }
