@@ -32,9 +32,19 @@ type operation struct {
 // A text that is not JSON, or is empty, counts as undefined: the patch then
 // adds or removes the whole.
 func Diff(before, after json.RawMessage, identity Identity) Delta {
+	return diff(before, after, &differ{identity: identity})
+}
+
+// DiffByIndex is Diff as the upstream extension does it (quirks.IndexedDiff):
+// items of a list are compared with those at the same index.
+func DiffByIndex(before, after json.RawMessage) Delta {
+	return diff(before, after, &differ{byIndex: true})
+}
+
+func diff(before, after json.RawMessage, d *differ) Delta {
 	b, _ := parseValue(before)
 	a, _ := parseValue(after)
-	d := &differ{identity: identity, in: newInterner()}
+	d.in = newInterner()
 	for _, v := range []*value{b, a} {
 		if v != nil {
 			d.in.value(v)
@@ -54,6 +64,7 @@ func Diff(before, after json.RawMessage, identity Identity) Delta {
 
 type differ struct {
 	identity Identity
+	byIndex  bool
 	in       *interner
 	ops      []operation
 	path     []string
@@ -75,11 +86,29 @@ func (d *differ) value(before, after *value) {
 	switch {
 	case before.id == after.id:
 	case before.kind == kindArray && after.kind == kindArray:
-		d.list(before.items, after.items)
+		if d.byIndex {
+			d.indexes(before.items, after.items)
+		} else {
+			d.list(before.items, after.items)
+		}
 	case before.kind == kindObject && after.kind == kindObject:
 		d.object(before, after)
 	default:
 		d.emit("replace", after)
+	}
+}
+
+// indexes compares two lists item by item, then adds or removes at the end.
+func (d *differ) indexes(before, after []*value) {
+	common := min(len(before), len(after))
+	for i := range common {
+		d.item(i, before[i], after[i])
+	}
+	for i := common; i < len(after); i++ {
+		d.emitMember("add", strconv.Itoa(i), after[i])
+	}
+	for i := len(before) - 1; i >= common; i-- {
+		d.emitMember("remove", strconv.Itoa(i), before[i])
 	}
 }
 

@@ -256,6 +256,10 @@ func TestApplyOfDiffIsExact(t *testing.T) {
 			id, name = byID, "identity"
 		}
 		d := projection.Diff(before, after, id)
+		byIndex, err := projection.Apply(before, projection.DiffByIndex(before, after).Patches)
+		if err != nil || !sameJSON(string(byIndex), string(after)) {
+			t.Fatalf("seed %d round %d by index: %s → %s gave %s, %v", seed, round, before, after, byIndex, err)
+		}
 		got, err := projection.Apply(before, d.Patches)
 		if err != nil || !sameJSON(string(got), string(after)) {
 			t.Fatalf("seed %d round %d (%s): %s → %s\npatch %s\n gave %s, %v", seed, round, name, before, after, d.Patches, got, err)

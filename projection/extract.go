@@ -34,11 +34,11 @@ const answerGrace = 3 * time.Second
 
 // extract asks every frame of the plan, one call each, and puts together what
 // they say. The page is that of the main frame.
-func (p *Projection) extract(ctx context.Context, page primitives.Page) (*extraction, *fault.Error) {
+func (p *plan) extract(ctx context.Context, page primitives.Page) (*extraction, *fault.Error) {
 	out := &extraction{}
-	members := make([]json.RawMessage, len(p.plan.leads))
+	members := make([]json.RawMessage, len(p.leads))
 	size := 0
-	for i, f := range p.plan.frames {
+	for i, f := range p.frames {
 		h, results, err := p.ask(ctx, page, f)
 		if err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func (p *Projection) extract(ctx context.Context, page primitives.Page) (*extrac
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, p.plan.leads[i]...), result...)
+		b = append(append(b, p.leads[i]...), result...)
 	}
 	out.records = append(b, '}')
 	return out, nil
@@ -89,7 +89,7 @@ func (x *extraction) add(h head) error {
 }
 
 // ask runs the extractors of one frame and returns what each gives.
-func (p *Projection) ask(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
+func (p *plan) ask(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxExtractTime+answerGrace)
 	defer cancel()
 	var raw json.RawMessage

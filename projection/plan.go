@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // Limits of one extraction. Each ends it with state_extract_limit_exceeded.
@@ -32,6 +34,7 @@ const (
 type plan struct {
 	frames []framePlan
 	leads  [][]byte // `"id":` of the extractors, in the order of their members in records
+	plain  *plan    // the same without frames and shadow roots; nil when it has none
 }
 
 type framePlan struct {
@@ -44,6 +47,24 @@ type framePlan struct {
 }
 
 func (c compiler) plan(v *value) plan {
+	p := c.extractors(v)
+	if bare, found := withoutExtensions(v, true); found {
+		c.fail = failer{new([]Problem)} // what is wrong was found already
+		plain := c.extractors(bare)
+		p.plain = &plain
+	}
+	return p
+}
+
+// of returns the plan that a profile has (quirks.PlainExtract).
+func (p *plan) of(set quirks.Set) *plan {
+	if p.plain != nil && set.Has(quirks.PlainExtract) {
+		return p.plain
+	}
+	return p
+}
+
+func (c compiler) extractors(v *value) plan {
 	if v == nil || v.kind != kindArray {
 		c.fail.invalid("/snapshot/extract", "must be an array")
 		return plan{}
@@ -107,6 +128,37 @@ func (c compiler) plan(v *value) plan {
 		p.frames = append(p.frames, g.framePlan)
 	}
 	return p
+}
+
+// withoutExtensions copies an extract list, an extractor or a field without the
+// members frame, where it may have that, and shadow.
+func withoutExtensions(v *value, frame bool) (bare *value, found bool) {
+	if v == nil {
+		return nil, false
+	}
+	bare = &value{kind: v.kind, text: v.text}
+	for i, item := range v.items {
+		if v.kind == kindObject {
+			name := v.names[i]
+			if name == "shadow" || frame && name == "frame" {
+				found = true
+				continue
+			}
+			if name == "fields" && item.kind == kindObject {
+				fields := &value{kind: kindObject, names: item.names}
+				for _, field := range item.items {
+					f, has := withoutExtensions(field, false)
+					fields.items, found = append(fields.items, f), found || has
+				}
+				item = fields
+			}
+			bare.names, bare.items = append(bare.names, name), append(bare.items, item)
+			continue
+		}
+		b, has := withoutExtensions(item, frame)
+		bare.items, found = append(bare.items, b), found || has
+	}
+	return bare, found
 }
 
 var planLimits = json.RawMessage(fmt.Sprintf(`{"nodes":%d,"bytes":%d,"time_ms":%d,"diagnostics":%d}`,

@@ -59,7 +59,7 @@ func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOp
 // Records reads what the declaration extracts, the input of its expressions,
 // and goes no further: for whoever writes the expressions, and to measure.
 func (p *Projection) Records(ctx context.Context, page primitives.Page) (records, diagnostics json.RawMessage, err *fault.Error) {
-	x, err := p.extract(ctx, page)
+	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page)
 	if err != nil {
 		return nil, nil, p.named(err)
 	}
@@ -79,7 +79,7 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 	if now == nil {
 		now = time.Now
 	}
-	x, err := p.extract(ctx, page)
+	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page)
 	if err != nil {
 		return nil, err
 	}

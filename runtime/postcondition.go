@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/sites"
@@ -202,7 +203,7 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *po
 	if look(whole) {
 		return result, nil
 	}
-	for bounded.Err() == nil {
+	for bounded.Err() == nil && !h.opts.Quirks.Has(quirks.PostconditionOnce) {
 		page, err := t.livePage(bounded)
 		if err != nil {
 			if bounded.Err() == nil {

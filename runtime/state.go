@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -90,7 +91,7 @@ func (h *Host) siteState(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	case modeStateSummary:
 		return readSummary(ctx, p, snap, in)
 	case modeStateDiff:
-		return encoded(t.states.diff(p, snap, in.Baseline))
+		return encoded(t.states.diff(h.opts.Quirks, p, snap, in.Baseline))
 	}
 	t.states.swap(p.Name(), lastState{snap.State, snap.Hash})
 	return encoded(stateReading{
@@ -116,7 +117,7 @@ func readSummary(ctx context.Context, p *projection.Projection, snap *projection
 
 // diff compares a state with the caller's baseline, else with the last state,
 // whose place it takes either way.
-func (s *states) diff(p *projection.Projection, snap *projection.Snapshot, baseline json.RawMessage) stateDifference {
+func (s *states) diff(set quirks.Set, p *projection.Projection, snap *projection.Snapshot, baseline json.RawMessage) stateDifference {
 	last, known := s.swap(p.Name(), lastState{snap.State, snap.Hash})
 	out := stateDifference{
 		OK: true, Projection: p.Name(), Baseline: "previous_snapshot", PatchFormat: "json_patch",
@@ -131,9 +132,17 @@ func (s *states) diff(p *projection.Projection, snap *projection.Snapshot, basel
 		return out
 	}
 	out.PreviousHash = &last.hash
-	delta := projection.Diff(last.state, snap.State, p.Identity())
+	delta := difference(set, p, last.state, snap.State)
 	out.Patches, out.SemanticDeltas = delta.Patches, delta.Semantic
 	return out
+}
+
+// difference is the way from one state of p to another.
+func difference(set quirks.Set, p *projection.Projection, before, after json.RawMessage) projection.Delta {
+	if set.Has(quirks.IndexedDiff) {
+		return projection.DiffByIndex(before, after)
+	}
+	return projection.Diff(before, after, p.Identity())
 }
 
 var emptyArray = json.RawMessage("[]")

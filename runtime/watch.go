@@ -235,7 +235,7 @@ func (w *watch) look(ctx context.Context) (*projection.Projection, *projection.S
 }
 
 func (w *watch) tell(p *projection.Projection, last, next *projection.Snapshot) {
-	delta := projection.Diff(last.State, next.State, p.Identity())
+	delta := difference(w.host.opts.Quirks, p, last.State, next.State)
 	change := stateChange{
 		Projection: w.name, PreviousHash: last.Hash, StateHash: next.Hash, PatchFormat: "json_patch",
 		Patches: delta.Patches, SemanticDeltas: delta.Semantic, ObservedAt: stateTime(next.ObservedAt),

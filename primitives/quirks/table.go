@@ -9,6 +9,9 @@ const (
 	FatalSettle          Name = "fatal_settle"
 	VerbatimSettle       Name = "verbatim_settle"
 	ToolOnlyNames        Name = "tool_only_names"
+	PlainExtract         Name = "plain_extract"
+	IndexedDiff          Name = "indexed_diff"
+	PostconditionOnce    Name = "postcondition_once"
 	BlankSelector        Name = "blank_selector"
 	OverlayMenuThrows    Name = "overlay_menu_throws"
 	OverlayBlamed        Name = "overlay_blamed"
@@ -44,6 +47,21 @@ var table = []Quirk{
 		Name: ToolOnlyNames, Where: "workflow", Proof: "workflow.TestQuirks",
 		Upstream: "a step of browser.extract_elements, browser.run_javascript, debug.run_javascript, runtime.configure_pacing, runtime.session.log, storage.list, storage.import_bundle or runtime.agent.memory_clear is invalid_workflow",
 		Strict:   "every primitive of the dictionary can be a step",
+	},
+	{
+		Name: PlainExtract, Where: "state projections", Proof: "projection.TestQuirks",
+		Upstream: "frame and shadow of an extract plan are ignored: only the main document is read, without shadow roots",
+		Strict:   "they are followed",
+	},
+	{
+		Name: IndexedDiff, Where: "state_diff", Proof: "runtime.TestQuirkIndexedDiff",
+		Upstream: "items of a list are compared index by index: an insertion in front replaces every item",
+		Strict:   "items are recognised, by x_identity or by content: an insertion or a move is one operation",
+	},
+	{
+		Name: PostconditionOnce, Where: "postconditions", Proof: "runtime.TestQuirkPostconditionOnce",
+		Upstream: "the page is read once, right after the workflow",
+		Strict:   "it is read until the postcondition holds or its time is over",
 	},
 	{
 		Name: BlankSelector, Where: "workflow, locators", InPage: true, Proof: "quirks/blank_selector.html",
