@@ -194,11 +194,11 @@ func (m *Maps) importBundle(raw json.RawMessage) (json.RawMessage, *fault.Error)
 	merged, result := m.bundle.Import(in, time.Now())
 	library, _ := merged.Library(m.options())
 	m.bundle, m.imported = merged, result.ImportedAt
+	m.bundled = library
 	m.offered = &offer{library: sites.Join(m.files, library)}
 	out, e := json.Marshal(result)
 	if e != nil {
 		return nil, fault.Wrap(fault.Internal, e, "encoding the import result")
-	m.bundled = library
 	}
 	return out, nil
 }
