@@ -86,6 +86,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	t.attach(bt)
 	h.tabs = append(h.tabs, t)
 	h.workers.Go(t.work)
+	h.workers.Go(t.keepStates)
 	h.mu.Unlock()
 	bt.SetIdentity(t.identity())
 	h.emit(Event{Kind: TabReady, Tab: t.Status()})
@@ -166,6 +167,7 @@ func (h *Host) refresh(t *Tab, info primitives.TabInfo) {
 	t.mu.Unlock()
 	if changed {
 		h.emit(Event{Kind: TabChanged, Tab: status})
+		t.diagnoser.poke()
 	}
 }
 

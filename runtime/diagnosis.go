@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -23,6 +22,7 @@ type diagnosis struct {
 	Observables []string  `json:"observables,omitempty"`
 
 	verdict verdict
+	own     string // its name in the map that declares it
 }
 
 // diagnose says whether a state is current. It is when all of its diagnostics
@@ -30,7 +30,7 @@ type diagnosis struct {
 func (s *survey) diagnose(m *sites.Map, name string) diagnosis { return s.diagnoseAt(m, name, 0) }
 
 func (s *survey) diagnoseAt(m *sites.Map, name string, depth int) diagnosis {
-	d := diagnosis{Name: name, MapPath: m.Path}
+	d := diagnosis{Name: name, MapPath: m.Path, own: name}
 	state := m.Manifest.State(name)
 	if state == nil || depth > maxStateDepth {
 		return d
@@ -66,66 +66,60 @@ func (d diagnosed) current() []string {
 	return names
 }
 
-// surveyMaps diagnoses every state of the maps with one look at the page.
-func surveyMaps(ctx context.Context, page primitives.Page, maps []*sites.Map) (diagnosed, error) {
-	var s survey
+// namedState is a state by the name under which a page's map offers it, which is
+// not its own when it was imported into a namespace.
+type namedState struct {
+	name string
+	in   *sites.Map // declares it
+	own  string
+}
+
+// statesOffered lists the states that maps offer, those of their imports
+// included.
+func statesOffered(l *sites.Library, maps []*sites.Map) []namedState {
+	var out []namedState
 	for _, m := range maps {
-		for i := range m.Manifest.States {
-			s.wantState(m, m.Manifest.States[i].Name)
+		if len(m.Manifest.Imports) == 0 {
+			out = append(out, statesDeclared(m)...)
+			continue
 		}
+		c := l.Composition(m)
+		for i := range c.States {
+			e := &c.States[i]
+			out = append(out, namedState{e.Name, e.Source.Map, e.Entry.Name})
+		}
+	}
+	return out
+}
+
+// statesDeclared lists the states of one map by their own names.
+func statesDeclared(m *sites.Map) []namedState {
+	var out []namedState
+	for i := range m.Manifest.States {
+		n := m.Manifest.States[i].Name
+		out = append(out, namedState{n, m, n})
+	}
+	return out
+}
+
+// surveyStates diagnoses all of the states with one look at the page.
+func surveyStates(ctx context.Context, page primitives.Page, states []namedState) (diagnosed, error) {
+	var s survey
+	for _, n := range states {
+		s.wantState(n.in, n.own)
 	}
 	if err := s.ask(ctx, page); err != nil {
 		return diagnosed{}, err
 	}
+	return s.diagnoseAll(states), nil
+}
+
+func (s *survey) diagnoseAll(states []namedState) diagnosed {
 	out := diagnosed{url: s.url, at: s.at}
-	for _, m := range maps {
-		for i := range m.Manifest.States {
-			out.states = append(out.states, s.diagnose(m, m.Manifest.States[i].Name))
-		}
-	}
-	return out, nil
-}
-
-// requireStates looks whether all of the named states of a map are current, in
-// one round trip, and fails with state_mismatch when one is certainly not.
-// States that nobody declares or that cannot be seen hold nothing up: a map that
-// gives no way to see them cannot expect them to be seen.
-func requireStates(ctx context.Context, page primitives.Page, m *sites.Map, names []string) *fault.Error {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" || m.Manifest.State(n) == nil })
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) == 0 {
-		return nil
-	}
-	var s survey
-	for _, n := range names {
-		s.wantState(m, n)
-	}
-	if err := s.ask(ctx, page); err != nil {
-		return fault.From(err)
-	}
-	var missing []string
-	var report []diagnosis
-	for _, n := range names {
-		if d := s.diagnose(m, n); d.verdict == no {
-			missing, report = append(missing, n), append(report, d)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return fault.New(fault.StateMismatch, "the page is not in the state %s, which the action needs; nothing was done", shownList(missing)).
-		With("required", names).With("missing", missing).With("diagnosis", report).With("url", clip(s.url, 200)).
-		Next("bring the page into that state first; mode list names the states that are current and the transitions between them")
-}
-
-func shownList(names []string) string {
-	out := ""
-	for i, n := range names {
-		if i > 0 {
-			out += ", "
-		}
-		out += clip(n, 60)
+	for _, n := range states {
+		d := s.diagnose(n.in, n.own)
+		d.Name = n.name
+		out.states = append(out.states, d)
 	}
 	return out
 }

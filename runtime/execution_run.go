@@ -149,7 +149,7 @@ func (r *executionRun) byHandler(e *execution) Reply {
 		Action    string          `json:"action"`
 		Handler   string          `json:"handler"`
 		Value     json.RawMessage `json:"value"`
-	}{true, handlerOutput, r.match.Tool.Name, e.handler, value}))
+	}{true, handlerOutput, r.match.Name, e.handler, value}))
 }
 
 // bySteps runs the abstract steps.
@@ -181,7 +181,7 @@ func (r *executionRun) bySteps(e *execution) Reply {
 		Primitive string          `json:"primitive"`
 		Action    string          `json:"action"`
 		Value     json.RawMessage `json:"value"`
-	}{true, executionOutput, r.match.Tool.Name, value}).Output
+	}{true, executionOutput, r.match.Name, value}).Output
 	var drifts []drift
 	for _, s := range r.steps {
 		if s.Drift != nil {

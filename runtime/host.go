@@ -226,5 +226,9 @@ func (h *Host) Manifest() json.RawMessage { return h.manifest() }
 // ImportBundle takes a storage bundle in place of, or merged into, the maps
 // that an earlier bundle brought.
 func (h *Host) ImportBundle(_ context.Context, bundle json.RawMessage) (json.RawMessage, *fault.Error) {
-	return h.opts.Maps.importBundle(bundle)
+	result, err := h.opts.Maps.importBundle(bundle)
+	for _, t := range h.tabList() {
+		t.diagnoser.poke() // other maps, other states
+	}
+	return result, err
 }

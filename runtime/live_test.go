@@ -23,6 +23,7 @@ type liveCall struct {
 	// Action is called through actions.site; Call is a call by its name instead.
 	Action string          `json:"action"`
 	Call   string          `json:"call"`
+	Mode   string          `json:"mode"` // of actions.site; args are further arguments of it
 	Args   json.RawMessage `json:"args"`
 	// TimeoutMS bounds the call; 20 s without it.
 	TimeoutMS int `json:"timeout_ms"`
@@ -93,7 +94,12 @@ func (c liveCall) check(t *testing.T, h *runtime.Host, at string) {
 		args = json.RawMessage("{}")
 	}
 	name := c.Call
-	if name == "" {
+	switch {
+	case c.Mode != "":
+		name = runtime.SiteTool
+		args = json.RawMessage(`{"mode":"` + c.Mode + `",` + strings.TrimPrefix(strings.TrimSpace(string(args)), "{"))
+		args = json.RawMessage(strings.Replace(string(args), ",}", "}", 1))
+	case name == "":
 		name = runtime.SiteTool
 		args, _ = json.Marshal(map[string]any{"mode": "call", "action": c.Action, "arguments": args})
 	}

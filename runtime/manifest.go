@@ -12,8 +12,9 @@ const SiteTool = "actions.site"
 
 // SiteToolSchema is the input schema of actions.site.
 const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"type":"string","enum":["list","call","state_read","state_summary","state_diff","state_watch"]},` +
-	`"action":{"type":"string"},"action_name":{"type":"string"},"name":{"type":"string"},` +
+	`"mode":{"type":"string","enum":["list","call","check","state_read","state_summary","state_diff","state_watch"]},` +
+	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
+	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
 	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
@@ -24,7 +25,7 @@ const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
 
 // SiteToolDescription is what an agent reads about actions.site.
-const SiteToolDescription = "List the actions that the current page's site map declares, call one of them, read the page's declared state, or be told when it changes."
+const SiteToolDescription = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says, read the page's declared state, or be told when it changes."
 
 func buildManifest(reg *primitives.Registry) json.RawMessage {
 	type entry struct {

@@ -83,6 +83,7 @@ func (h *Host) tellMapsChanged(change sites.Change, payload json.RawMessage) {
 		}
 	}
 	for _, t := range h.tabList() {
+		t.diagnoser.poke() // other maps, other states
 		h.emit(Event{Kind: DOMEvent, Tab: t.Status(), Name: MapsChangedEvent, PageEvent: MapsChangedEvent, Payload: payload})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/sites"
@@ -20,6 +19,9 @@ type siteArguments struct {
 	ActionName string          `json:"action_name"`
 	Name       string          `json:"name"`
 	Arguments  json.RawMessage `json:"arguments"`
+
+	// Task is what the caller is about, for the choice of context in mode list.
+	Task string `json:"task"`
 
 	// Of the state modes.
 	ProjectionName string          `json:"projection_name"`
@@ -51,7 +53,9 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 	}
 	switch in.Mode {
 	case "list":
-		return h.siteList(ctx, t, j)
+		return h.siteList(ctx, t, j, in)
+	case "check":
+		return h.siteCheck(ctx, t, j)
 	case "call":
 		action, arguments, err := in.target()
 		if err != nil {
@@ -96,18 +100,6 @@ func (in siteArguments) target() (string, json.RawMessage, *fault.Error) {
 	return name, arguments, nil
 }
 
-func (h *Host) siteList(ctx context.Context, t *Tab, j *job) Reply {
-	o, url, err := h.offerFor(ctx, t, j)
-	if err != nil {
-		return Reply{Err: err}
-	}
-	out, e := json.Marshal(o.library.List(url))
-	if e != nil {
-		return Reply{Err: fault.Wrap(fault.Internal, e, "encoding the list")}
-	}
-	return Reply{Output: out}
-}
-
 // offerFor returns the maps that answer the call, and the page they are matched
 // against.
 func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*offer, string, *fault.Error) {
@@ -132,6 +124,15 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 		return Reply{Err: err}
 	}
 	match, err := o.library.Find(url, action)
+	if err != nil && err.Code == fault.UnknownAction {
+		m, tr, e := o.transition(url, action)
+		if e != nil {
+			return Reply{Err: e}
+		}
+		if tr != nil {
+			return h.runTransition(ctx, invoker{host: h, tab: t, job: j}, o, m, tr, arguments)
+		}
+	}
 	if err != nil {
 		if err.Code == fault.UnknownAction && j.call.Name != SiteTool {
 			// The caller may have meant a primitive.
@@ -158,10 +159,33 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	if err := h.unmet(o, match, p.uses); err != nil {
 		return Reply{Err: err}
 	}
-	if err := h.requireState(ctx, t, match); err != nil {
+	return h.runGated(ctx, v, o, match, p, arguments)
+}
+
+// runGated runs a tool once the page is in the state that it needs, as a
+// transition when it is the tool of one, and says what the map's checks see when
+// it fails.
+func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
+	g := h.gateOf(match, moves(match))
+	if err := g.pass(ctx, v.tab); err != nil {
 		return Reply{Err: err}
 	}
-	return h.runPrepared(ctx, v, o, match, p, arguments)
+	var report *transitionReport
+	if g.chosen != nil {
+		var err *fault.Error
+		if report, err = h.begin(ctx, v.tab, match.Map, g.chosen); err != nil {
+			return Reply{Err: err}
+		}
+	}
+	reply := h.runPrepared(ctx, v, o, match, p, arguments)
+	switch {
+	case reply.Err != nil:
+		reply.Err = h.withChecks(ctx, v.tab, match, reply.Err)
+	case report != nil:
+		h.arrive(ctx, v.tab, match.Map, g.chosen, report)
+		reply.Output = withMember(reply.Output, "transition", report)
+	}
+	return reply
 }
 
 // prepared is a tool that can be run, and what of this runtime it will use.
@@ -218,50 +242,13 @@ func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *site
 // state that a tool needs.
 const stateGrace = time.Second
 
-// requireState looks whether the page is in the states that a tool needs.
-func (h *Host) requireState(ctx context.Context, t *Tab, match *sites.Match) *fault.Error {
-	names := requiredStates(match.Map, match.Tool)
-	if len(names) == 0 {
-		return nil
-	}
-	return h.awaitStates(ctx, t, match.Map, names, stateGrace)
-}
-
-func (h *Host) awaitStates(ctx context.Context, t *Tab, m *sites.Map, names []string, grace time.Duration) *fault.Error {
-	bounded, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
-	var mismatch *fault.Error
-	met, err := t.lookUntil(bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
-		e := requireStates(ctx, page, m, names)
-		if e != nil && e.Code == fault.StateMismatch {
-			mismatch = e
-			return false, nil
-		}
-		if e != nil {
-			return false, e
-		}
-		return true, nil
-	})
-	switch {
-	case met:
-		return nil
-	case ctx.Err() != nil:
-		return fault.From(ctx.Err())
-	case mismatch != nil:
-		return mismatch
-	case err != nil:
-		return fault.From(err)
-	}
-	return fault.New(fault.StateMismatch, "the page could not be looked at in time").With("required", names)
-}
-
 func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) Reply {
 	after, err := h.opts.Maps.postcondition(o, match, program)
 	if err != nil {
 		return Reply{Err: err}
 	}
 	outcome := program.Run(ctx, v, workflow.RunOptions{
-		Action: match.Tool.Name, Input: arguments, ChecksPostcondition: true, Quirks: h.opts.Quirks,
+		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: h.opts.Quirks,
 		OnStep: func(id, primitive string) {
 			v.job.progress(Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},

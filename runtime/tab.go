@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // grace is how long a call whose time is up may take to stop by itself before
@@ -42,6 +43,11 @@ type Tab struct {
 	watches watches // of projections
 	limiter limiter // of transitions and abstract steps
 
+	diagnoser diagnoser // of the states that maps declare
+	// attachmentState says in which state of its lifecycle an attachment of a
+	// map is; nil while nothing keeps attachments on this tab.
+	attachmentState func(m *sites.Map, id string) (state string, known bool)
+
 	announcer announcer // of live regions
 }
 
@@ -49,6 +55,7 @@ func newTab(h *Host, id int, status TabStatus) *Tab {
 	return &Tab{
 		host: h, id: id, status: status, pacing: h.opts.Pacing,
 		ready: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+		diagnoser: diagnoser{wake: make(chan struct{}, 1)},
 	}
 }
 

@@ -1,0 +1,227 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+	"github.com/outrider-run/outrider/workflow"
+)
+
+// goal is when a repeated transition is complete: its convergence.
+//
+// complete_when is one of, in this order: a {% ... %} expression over value,
+// values, attempts, states, url and input; the name of a state, complete when
+// it is current; the id of a check, complete when it passes; no_new_NAME,
+// complete when an attempt brings nothing under NAME that was not there before;
+// no_change, complete when an attempt gives what the one before gave. Anything
+// else is for people: then the transition runs once.
+type goal struct {
+	m     *sites.Map
+	most  int
+	when  *expr.Template
+	state string
+	check *manifest.Check
+	fresh string // NAME of no_new_NAME
+	same  bool   // no_change
+	input json.RawMessage
+}
+
+// goalOf reads the convergence of a transition, nil when it has none.
+func (h *Host) goalOf(m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
+	c := tr.Convergence
+	if c == nil {
+		return nil, nil
+	}
+	g := &goal{m: m, most: workflow.MaxAttempts, input: input}
+	if c.MaxAttempts != nil {
+		g.most = min(*c.MaxAttempts, workflow.MaxAttempts)
+	} else if c.CompleteWhen == "" {
+		g.most = 1
+	}
+	text := strings.TrimSpace(c.CompleteWhen)
+	switch {
+	case strings.HasPrefix(text, "{%"):
+		raw, err := json.Marshal(text)
+		if err != nil {
+			return nil, fault.From(err)
+		}
+		t, errs := expr.CheckTemplate(h.opts.Maps.engine, raw)
+		if len(errs) > 0 {
+			return nil, fault.Wrap(fault.InvalidExpression, errs[0], "reading complete_when of %s", tr.Name)
+		}
+		g.when = t
+	case m.Manifest.State(text) != nil:
+		g.state = text
+	case m.Manifest.Check(text) != nil:
+		g.check = m.Manifest.Check(text)
+	case text == "no_change" || text == "unchanged":
+		g.same = true
+	case strings.HasPrefix(text, "no_new_") && len(text) > len("no_new_"):
+		g.fresh = strings.TrimPrefix(text, "no_new_")
+	case text == "" && g.most > 1: // the bound alone: as often as it says, or until nothing changes
+		g.same = true
+	}
+	return g, nil
+}
+
+// before says whether the goal is met without any attempt: only what the page
+// itself shows can be.
+func (g *goal) before(ctx context.Context, t *Tab) bool {
+	return (g.state != "" || g.check != nil) && g.onPage(ctx, t) == yes
+}
+
+// after says whether the goal is met now that the attempts gave values.
+func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verdict {
+	last := values[len(values)-1]
+	switch {
+	case g.when != nil:
+		return g.expression(ctx, t, values)
+	case g.state != "" || g.check != nil:
+		v := g.onPage(ctx, t)
+		return v
+	case g.fresh != "":
+		return g.nothingNew(values)
+	case g.same:
+		if len(values) > 1 && sameJSON(values[len(values)-2], last) {
+			return yes
+		}
+		return no
+	}
+	return unknown
+}
+
+func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
+	page, err := t.livePage(ctx)
+	if err != nil {
+		return unknown
+	}
+	var s survey
+	s.attached = t.attachmentState
+	s.wantState(g.m, g.state)
+	if g.check != nil {
+		s.wantCheck(g.m, g.check)
+	}
+	if s.ask(ctx, page) != nil {
+		return no // it changes just now: another attempt may say more
+	}
+	if g.check != nil {
+		switch s.check(g.m, g.check).Status {
+		case checkPassed, checkDrifted:
+			return yes
+		case checkFailed:
+			return no
+		}
+		return unknown
+	}
+	return s.diagnose(g.m, g.state).verdict
+}
+
+// nothingNew compares what the last attempt gave under a name with all before.
+// A name that no attempt gives cannot be judged.
+func (g *goal) nothingNew(values []json.RawMessage) verdict {
+	seen := map[string]bool{}
+	for i, v := range values {
+		list, ok := listUnder(v, g.fresh)
+		if !ok {
+			return unknown
+		}
+		fresh := false
+		for _, e := range list {
+			key := canonical(e)
+			fresh = fresh || !seen[key]
+			seen[key] = true
+		}
+		if i == len(values)-1 && !fresh {
+			return yes
+		}
+	}
+	return no
+}
+
+// listUnder finds a list by its name at the top of a value, or one level below;
+// the value itself when it is a list.
+func listUnder(v json.RawMessage, name string) ([]json.RawMessage, bool) {
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) == nil && list != nil {
+		return list, true
+	}
+	var o map[string]json.RawMessage
+	if json.Unmarshal(v, &o) != nil {
+		return nil, false
+	}
+	if m, ok := o[name]; ok {
+		if json.Unmarshal(m, &list) == nil && list != nil {
+			return list, true
+		}
+		return []json.RawMessage{m}, true // one value: a count, the last of a list
+	}
+	for _, m := range o {
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(m, &inner) == nil && inner[name] != nil && json.Unmarshal(inner[name], &list) == nil && list != nil {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+func canonical(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
+}
+
+func sameJSON(a, b json.RawMessage) bool { return canonical(a) == canonical(b) }
+
+// expression evaluates complete_when over what is known.
+func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage) verdict {
+	page, err := t.livePage(ctx)
+	if err != nil {
+		return unknown
+	}
+	var current []string
+	if seen, err := surveyStates(ctx, page, statesDeclared(g.m)); err == nil {
+		current = seen.current()
+	}
+	in := expr.Input{
+		{Name: "value", JSON: values[len(values)-1]},
+		{Name: "values", JSON: encoded(values).Output},
+		{Name: "attempts", JSON: json.RawMessage(itoa(len(values)))},
+		{Name: "states", JSON: encoded(append([]string{}, current...)).Output},
+		{Name: "url", JSON: encoded(page.Tab().URL).Output},
+		{Name: "input", JSON: g.input},
+	}
+	v, undefined, err := g.when.Eval(ctx, in, expr.Limits{})
+	if err != nil {
+		return unknown
+	}
+	if expr.Truthy(expr.Value{JSON: v, Undefined: undefined}) {
+		return yes
+	}
+	return no
+}
+
+// checksAbout are the checks of a map that name a tool.
+func checksAbout(m *sites.Map, tool string) []*manifest.Check {
+	var out []*manifest.Check
+	for i := range m.Manifest.Checks {
+		k := &m.Manifest.Checks[i]
+		names := func(p manifest.Probe) bool { return p.Tool == tool || p.TargetOf == tool }
+		if k.Tool == tool || k.TargetOf == tool || slices.Contains(k.Tools, tool) ||
+			slices.ContainsFunc(k.Assertions, names) || slices.ContainsFunc(k.NegativeAssertions, names) {
+			out = append(out, k)
+		}
+	}
+	return out
+}

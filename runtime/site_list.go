@@ -1,0 +1,223 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// siteListing is the output of mode list: what the maps offer on the page, where
+// the page stands now, and what cannot be called and why.
+type siteListing struct {
+	sites.Listing
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	// Actions hides the member of Listing.
+	Actions     []listedAction     `json:"actions"`
+	States      []diagnosis        `json:"states"`
+	Current     []string           `json:"current_states"`
+	Transitions []listedTransition `json:"transitions"`
+	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
+	// StatesUnknown is why the states could not be looked at.
+	StatesUnknown *fault.Error `json:"states_unknown,omitempty"`
+}
+
+type listedAction struct {
+	sites.ActionRow
+	// Form is how the action runs: static, workflow, primitive, steps, handler.
+	Form         string          `json:"form,omitempty"`
+	ResultSchema json.RawMessage `json:"result_schema,omitempty"`
+	// RequiresStates are the states that must be current before it starts.
+	RequiresStates []string `json:"requires_states,omitempty"`
+	// Transitions are those that a call of the action performs.
+	Transitions []string `json:"transitions,omitempty"`
+}
+
+type listedTransition struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	From        string `json:"from,omitempty"`
+	To          string `json:"to,omitempty"`
+	Tool        string `json:"tool,omitempty"`
+	Signal      string `json:"signal,omitempty"`
+	Method      string `json:"method,omitempty"`
+	// Available is whether the state it starts from is current; null when that
+	// cannot be seen.
+	Available     *bool            `json:"available"`
+	RateLimitMS   int              `json:"rate_limit_ms,omitempty"`
+	Preconditions []string         `json:"preconditions,omitempty"`
+	Reveals       []string         `json:"reveals,omitempty"`
+	DoNotUse      []string         `json:"do_not_use,omitempty"`
+	Convergence   *listedCondition `json:"convergence,omitempty"`
+	MapPath       string           `json:"map_path"`
+}
+
+type listedCondition struct {
+	CompleteWhen string `json:"complete_when,omitempty"`
+	MaxAttempts  *int   `json:"max_attempts,omitempty"`
+}
+
+// maxHandlersProbed bounds the functions of the page that a list looks for.
+const maxHandlersProbed = 20
+
+func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
+	o, url, err := h.offerFor(ctx, t, j)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	page, e := t.livePage(ctx)
+	if e != nil {
+		return Reply{Err: fault.From(e)}
+	}
+	maps := o.library.For(url)
+	out := siteListing{
+		Listing: o.library.List(url), URL: url, Title: page.Tab().Title,
+		Actions: []listedAction{}, States: []diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
+	}
+	rows := out.Listing.Actions
+	out.Listing.Actions = nil
+	seen, e := h.listStates(ctx, t, j, o, maps)
+	switch {
+	case e != nil && ctx.Err() != nil:
+		return Reply{Err: fault.From(e)}
+	case e != nil: // a dialog, a page that hangs: what is declared is known all the same
+		out.StatesUnknown = fault.From(e)
+	default:
+		out.States, out.Current = append(out.States, seen.states...), append(out.Current, seen.current()...)
+		if len(seen.states) > 0 {
+			out.ObservedAt = stateTime(seen.at)
+		}
+	}
+	handlers := map[string]*fault.Error{}
+	for _, r := range rows {
+		out.Actions = append(out.Actions, h.listAction(ctx, t, o, url, r, seen, handlers))
+	}
+	for _, m := range maps {
+		c := o.library.Composition(m)
+		for i := range c.Transitions {
+			out.Transitions = append(out.Transitions, listTransition(&c.Transitions[i], m, seen))
+		}
+	}
+	return encoded(out)
+}
+
+func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []*sites.Map) (diagnosed, error) {
+	states := statesOffered(o.library, maps)
+	if len(states) == 0 {
+		return diagnosed{}, nil
+	}
+	page, err := t.livePage(ctx)
+	if err != nil {
+		return diagnosed{}, err
+	}
+	seen, err := surveyStates(ctx, page, states)
+	if err == nil && j.call.Map == nil {
+		t.noteStates(seen)
+	}
+	return seen, err
+}
+
+// verdictOf is what a look at the page said of a state of a map by its own name.
+func (d diagnosed) verdictOf(m *sites.Map, name string) verdict {
+	for _, s := range d.states {
+		if s.MapPath == m.Path && s.own == name {
+			return s.verdict
+		}
+	}
+	return unknown
+}
+
+// listAction says of one action what a call of it would meet now.
+func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r sites.ActionRow, seen diagnosed, handlers map[string]*fault.Error) listedAction {
+	out := listedAction{ActionRow: r}
+	match, err := o.library.Find(url, r.Name)
+	if err != nil {
+		if out.Unavailable == nil {
+			out.unavailable(err)
+		}
+		return out
+	}
+	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(match.Map, requiredStates(match.Map, match.Tool))
+	for _, tr := range moves(match) {
+		out.Transitions = append(out.Transitions, tr.Name)
+	}
+	out.Unavailable = nil // what the maps alone cannot run, this runtime may
+	p, err := h.prepare(o, match)
+	if err == nil {
+		out.Form = p.name()
+		err = h.unmet(o, match, p.uses)
+	}
+	if err == nil && p.form == formExecution && p.execution.mode == handlerOnly && !h.opts.Maps.known(p.execution.handler) {
+		name := p.execution.handler
+		probed, known := handlers[name]
+		if !known && len(handlers) < maxHandlersProbed && ctx.Err() == nil {
+			probed = h.hasHandler(ctx, t, name)
+			handlers[name] = probed
+		}
+		if probed != nil && probed.Code == fault.MissingHandler {
+			err = probed
+		}
+	}
+	if err == nil && p.form != formStatic {
+		err = stateReason(match, out.RequiresStates, seen)
+	}
+	if err != nil {
+		out.unavailable(err)
+	}
+	return out
+}
+
+// stateReason is why a call would be refused in the states that were seen.
+func stateReason(match *sites.Match, required []string, seen diagnosed) *fault.Error {
+	for _, n := range required {
+		if seen.verdictOf(match.Map, n) == no {
+			return fault.New(fault.StateMismatch, "the page is not in the state %s", n)
+		}
+	}
+	tr := moves(match)
+	if len(tr) > 0 && !slices.ContainsFunc(tr, func(t *manifest.Transition) bool { return seen.verdictOf(match.Map, t.From) != no }) {
+		return fault.New(fault.StateMismatch, "the page is not in the state %s", tr[0].From)
+	}
+	return nil
+}
+
+func (a *listedAction) unavailable(err *fault.Error) {
+	a.Unavailable = &sites.Unavailable{Code: err.Code, Reason: err.Message}
+}
+
+// name is the form as agents see it.
+func (p prepared) name() string {
+	switch p.form {
+	case formStatic:
+		return "static"
+	case formWorkflow:
+		return "workflow"
+	case formPrimitive:
+		return "primitive"
+	case formExecution:
+		if p.execution.mode == handlerOnly || p.execution.mode == handlerFirst {
+			return "handler"
+		}
+		return "steps"
+	}
+	return ""
+}
+
+func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen diagnosed) listedTransition {
+	t := e.Entry
+	out := listedTransition{
+		Name: e.Name, Description: t.Description, From: t.From, To: t.To, Tool: t.Tool, Signal: t.Signal, Method: t.Method,
+		RateLimitMS: t.RateLimitMS, Preconditions: t.Preconditions, Reveals: t.Reveals, DoNotUse: t.DoNotUse, MapPath: via.Path,
+	}
+	if t.From != "" {
+		out.Available = seen.verdictOf(e.Source.Map, t.From).pointer()
+	}
+	if c := t.Convergence; c != nil {
+		out.Convergence = &listedCondition{c.CompleteWhen, c.MaxAttempts}
+	}
+	return out
+}
