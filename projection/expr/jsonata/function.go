@@ -231,10 +231,8 @@ func (ev *evaluator) applyOther(f *function, args []value, context value) (value
 		if err != nil {
 			return undefined, err
 		}
-		if v = collapse(v); v.isFunction() {
-			v = v.wrapped()
-		}
-		return ev.apply(f.second, []value{v}, null)
+		// The second call is the tail call of the composed function.
+		return ev.apply(f.second, []value{collapse(v)}, context)
 	case fnTransform:
 		return f.transform.run(ev, arg(0), f)
 	}
