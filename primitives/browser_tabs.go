@@ -1,6 +1,10 @@
 package primitives
 
-import "context"
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives/quirks"
+)
 
 type browserOpenTabIn struct {
 	// URL is about:blank when absent.
@@ -35,7 +39,7 @@ var browserOpenTab = Define("browser.open_tab", func(ctx context.Context, p Page
 			return browserOpenTabOut{}, err
 		}
 	}
-	tab, err := s.OpenTab(ctx, address, in.Active == nil || *in.Active)
+	tab, err := s.OpenTab(ctx, address, in.Active == nil || *in.Active || QuirksOf(p).Has(quirks.NewTabActive))
 	if err != nil {
 		return browserOpenTabOut{}, err
 	}

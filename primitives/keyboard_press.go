@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // repeatGap is the time between two presses of a repeated key: editors that
@@ -38,7 +39,7 @@ var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, i
 		return keyboardPressOut{}, err
 	}
 	out := keyboardPressOut{Pressed: true, Key: c.Name, Modifiers: c.Modifiers, Fidelity: fidelityTrusted}
-	if in.Trusted != nil && !*in.Trusted {
+	if in.Trusted != nil && !*in.Trusted || in.Trusted == nil && QuirksOf(p).Has(quirks.SyntheticInput) {
 		out.Fidelity = fidelitySynthetic
 		return out, pressSynthetic(ctx, p, c)
 	}

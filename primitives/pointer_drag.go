@@ -120,6 +120,9 @@ var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in po
 	if err := p.Call(ctx, "", "viewport_info", nil, &info); err != nil {
 		return pointerDragOut{}, err
 	}
+	if in.Trusted {
+		p = TrustedInput(p)
+	}
 	from, fromSeen, err := in.From.resolve(ctx, p, "from", info.Viewport)
 	if err != nil {
 		return pointerDragOut{}, err
@@ -197,7 +200,7 @@ func (e dragEnd) resolve(ctx context.Context, p Page, which string, view dragVie
 		args["view"] = place.view
 	}
 	var raw json.RawMessage
-	if err := p.Call(ctx, place.frame, "drag_end", args, &raw); err != nil {
+	if err := e.locator.call(ctx, p, place.frame, "drag_end", args, &raw); err != nil {
 		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
 	}
 	var seen struct {

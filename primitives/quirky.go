@@ -56,6 +56,52 @@ func (q quirkyPage) Call(ctx context.Context, frame FrameID, fn string, args, ou
 	return q.Page.Call(ctx, frame, fn, json.RawMessage(with), out)
 }
 
+// Mouse implements Page: where input is synthetic the page library dispatches
+// the events.
+func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
+	if !q.set.Has(quirks.SyntheticInput) {
+		return q.Page.Mouse(ctx, events...)
+	}
+	type event struct {
+		Type      MouseType `json:"type"`
+		X         float64   `json:"x"`
+		Y         float64   `json:"y"`
+		Button    string    `json:"button"`
+		Buttons   int       `json:"buttons"`
+		Count     int       `json:"count"`
+		Modifiers Modifiers `json:"modifiers"`
+	}
+	list := make([]event, len(events))
+	for i, e := range events {
+		list[i] = event{e.Type, e.X, e.Y, e.Button, e.Buttons, e.ClickCount, e.Modifiers}
+	}
+	err := q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil)
+	if code := fault.CodeOf(err); code == fault.PageNavigated || code == fault.DialogOpen {
+		return nil // what a listener of the press did: the events count as sent
+	}
+	return err
+}
+
+// TrustedInput returns p with the browser's own input, for callers that ask for
+// it by name.
+func TrustedInput(p Page) Page {
+	switch q := p.(type) {
+	case quirkyPage:
+		return WithQuirks(q.Page, q.set.Without(quirks.SyntheticInput))
+	case interface{ TrustedInput() Page }:
+		return q.TrustedInput()
+	}
+	return p
+}
+
+// fidelityOf says how Mouse makes its events on p.
+func fidelityOf(p Page) string {
+	if QuirksOf(p).Has(quirks.SyntheticInput) {
+		return fidelitySynthetic
+	}
+	return fidelityTrusted
+}
+
 // Peer implements Page: the other tab has the same quirks.
 func (q quirkyPage) Peer(tabID int) (Page, error) {
 	p, err := q.Page.Peer(tabID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -105,7 +106,7 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 	}
 	s.State = state.append(nil)
 	s.Hash = hashText(s.State)
-	if err := p.check(s); err != nil {
+	if err := p.check(s, primitives.QuirksOf(page)); err != nil {
 		return nil, err
 	}
 	if s.Markers, err = p.mark(ctx, s); err != nil {
@@ -152,11 +153,14 @@ func evaluate(ctx context.Context, program expr.Program, in expr.Input, limit in
 }
 
 // check holds the state against the declared schema.
-func (p *Projection) check(s *Snapshot) *fault.Error {
+func (p *Projection) check(s *Snapshot, set quirks.Set) *fault.Error {
 	if p.schema == nil {
 		return nil
 	}
 	problems := p.schema.Validate(s.State)
+	if set.Has(quirks.SubsetSchema) {
+		problems = subsetProblems(p.schemaText, s.State)
+	}
 	if len(problems) == 0 {
 		return nil
 	}

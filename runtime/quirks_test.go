@@ -78,3 +78,35 @@ func TestQuirkOverlayBlamed(t *testing.T) {
 		})
 	}
 }
+
+// TestQuirkSubsetSchema: integer is a type to a JSON Schema, and to the
+// extension one that no value has.
+func TestQuirkSubsetSchema(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>1`})
+	manifest := func(schema string) string {
+		return `{"protocol":"actions.json","version":1,"tools":[],"state_projections":[{"name":"n","snapshot":{"version":1,"source":"dom",
+			"extract":[{"id":"p","selector":"p"}],"projection":{"language":"jsonata","expression":"{\"n\":$count(p)+1}"},"output_schema":` + schema + `}}]}`
+	}
+	for _, c := range []struct {
+		name, schema      string
+		strict, extension fault.Code
+	}{
+		{"integer", `{"type":"object","properties":{"n":{"type":"integer"}}}`, "", fault.StateSchemaValidationFailed},
+		{"number", `{"type":"object","required":["n"],"properties":{"n":{"type":["null","number"]}}}`, "", ""},
+		{"a keyword of JSON Schema", `{"type":"object","properties":{"n":{"type":"number","minimum":100}}}`, fault.StateSchemaValidationFailed, ""},
+		{"required", `{"type":"object","required":["m"]}`, fault.StateSchemaValidationFailed, fault.StateSchemaValidationFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, profile := range []struct {
+				set  quirks.Set
+				want fault.Code
+			}{{quirks.Set{}, c.strict}, {quirks.Of(quirks.SubsetSchema), c.extension}} {
+				h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest(c.schema)), Quirks: profile.set})
+				r := do(t, h, "actions.site", `{"mode":"state_read","projection_name":"n"}`, 10*time.Second)
+				if got := fault.CodeOf(r.Err); got != profile.want {
+					t.Errorf("quirks %v: got %v, want code %q", profile.set.Names(), r.Err, profile.want)
+				}
+			}
+		})
+	}
+}

@@ -16,6 +16,12 @@ type sessionPage struct {
 // Quirks says which quirks hold: see primitives.QuirksOf.
 func (p sessionPage) Quirks() quirks.Set { return p.session.host.opts.Quirks }
 
+// TrustedInput is what primitives.TrustedInput asks for.
+func (p sessionPage) TrustedInput() primitives.Page {
+	p.Page = primitives.TrustedInput(p.Page)
+	return p
+}
+
 // Session implements primitives.SessionPage.
 func (p sessionPage) Session() primitives.Session { return p.session }
 

@@ -4,7 +4,7 @@
 
 /** selectedIn is what a copy would take: of a control its selected value, else the document's selection. */
 function selectedIn(node) {
-  if (node && isTextControl(node)) {
+  if (node && isTextControl(node) && !quirk('controls_select_nothing')) {
     if (protoGet(node, 'type') === 'password') return { text: '', html: '' };
     const start = protoGet(node, 'selectionStart');
     return { text: Number.isInteger(start) ? protoGet(node, 'value').slice(start, protoGet(node, 'selectionEnd')) : '', html: '' };

@@ -56,7 +56,7 @@ questions.extract = (args) => {
     seen.add(json);
     items.push(json);
   }
-  const head = JSON.stringify({ text: cut(norm(textOf(scope)), maxScopeText), selector_count: selectorCount });
+  const head = JSON.stringify({ text: cut(norm(textOf(scope)), quirk('whole_scope_text') ? Infinity : maxScopeText), selector_count: selectorCount });
   return new Raw('{"ok":true,"scope":' + head + ',"items":[' + items.join(',') + '],"item_count":' + items.length +
     ',"extracted_at":' + JSON.stringify(new Date().toISOString()) + ',"url":' + JSON.stringify(location.href) + '}');
 };

@@ -29,6 +29,9 @@ questions.frame_view = ({ selector, handle, view: given }) => {
   if (handle) return { handle, view: frameView(frameElement(handle), view) };
   const node = findFrame(selector);
   if (!node) throw frameNotFound(selector);
+  if (quirk('frames_unseen') && !protoGet(node, 'contentDocument')) {
+    throw new Fault('frame_cross_origin', 'the document of the frame cannot be reached', { frame: cut(selector, 500) });
+  }
   return { handle: keep(node), view: frameView(node, view) };
 };
 

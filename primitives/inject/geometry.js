@@ -64,9 +64,12 @@ function label(node) {
   return text;
 }
 
+/** unseen: upstream asks for elements of its own realm, so that nothing in a frame is ever rendered. */
+const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length > 0;
+
 /** rendered means: it has a box, and its own visibility and display show it. */
 function rendered(node, rect = rectOf(node)) {
-  if (!(rect.width > 0 && rect.height > 0)) return false;
+  if (!(rect.width > 0 && rect.height > 0) || unseen()) return false;
   const style = styleOf(node);
   return style.visibility !== 'hidden' && style.display !== 'none';
 }
@@ -106,8 +109,9 @@ function clippers(node) {
   for (let at = flatParentElement(node); at && at !== root; at = flatParentElement(at)) {
     const style = styleOf(at);
     if (style.display === 'contents') continue;
-    if (position === 'fixed' && !holdsFixed(style)) continue;
-    if (position === 'absolute' && style.position === 'static' && !holdsFixed(style)) continue;
+    const all = quirk('clip_by_every_ancestor');
+    if (!all && position === 'fixed' && !holdsFixed(style)) continue;
+    if (!all && position === 'absolute' && style.position === 'static' && !holdsFixed(style)) continue;
     if (clipsContent(at, style)) {
       const rect = rectOf(at);
       if (rect.width > 0 && rect.height > 0) list.push({ node: at, rect, style });
@@ -138,13 +142,14 @@ function contentClip(node, cache) {
     const style = styleOf(at);
     let clip = base;
     if (style.display !== 'contents') {
-      const own = base[slotOfPosition(style.position)];
+      const own = base[quirk('clip_by_every_ancestor') ? 'flow' : slotOfPosition(style.position)];
       let inside = own;
       if (own && clipsContent(at, style)) {
         const rect = rectOf(at);
         if (rect.width > 0 && rect.height > 0) inside = intersect(own, rect);
       }
-      const fixed = holdsFixed(style);
+      const all = quirk('clip_by_every_ancestor');
+      const fixed = all || holdsFixed(style);
       const absolute = fixed || style.position !== 'static';
       clip = { flow: inside, absolute: absolute ? inside : base.absolute, fixed: fixed ? inside : base.fixed };
     }
@@ -162,7 +167,7 @@ const slotOfPosition = (position) => position === 'fixed' ? 'fixed' : position =
  * one synchronous pass.
  */
 function visibleRect(node, view, cache, rect = rectOf(node)) {
-  if (!(rect.width > 0 && rect.height > 0)) return null;
+  if (!(rect.width > 0 && rect.height > 0) || unseen()) return null;
   const viewport = viewportRect(view);
   let seen = viewport && intersect(rect, viewport);
   if (!seen) return null;

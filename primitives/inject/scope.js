@@ -52,7 +52,7 @@ function scopeRoot(scope, node, itemSelector, view, clips) {
 function resolveScope(scope, itemSelector, view) {
   const wanted = scope || {};
   const listed = (wanted.selectors || []).filter((s) => norm(s) !== '');
-  const given = listed.length > 0 ? listed : wanted.selector !== undefined && wanted.selector !== null ? [wanted.selector] : [];
+  const given = listed.length > 0 ? listed : wanted.selector !== undefined && wanted.selector !== null ? [wanted.selector] : quirk('flat_body_fails') ? ['body'] : [];
   if (given.length === 1 && norm(given[0]) === '') throw new Fault('invalid_selector', 'the scope selector is blank', { selector: given[0] });
   const clips = new Map();
   let nodes = given.length > 0 ? scopeCandidates(given) : [bodyOf() || rootElement()];

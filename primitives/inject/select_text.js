@@ -5,6 +5,7 @@
 function chosenTarget(locator) {
   if (!locator) return { node: activeElement(), kind: 'activeElement' };
   const { nodes, trace } = locate(locator);
+  if (nodes.length === 0 && quirk('paste_into_focus')) return { node: activeElement(), kind: 'activeElement' };
   if (nodes.length === 0) throw notFound(locator, trace);
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }
@@ -24,7 +25,9 @@ questions.select_text = async ({ locator }) => {
     throw new Fault('no_select_target', 'no element has the focus', { tag_name: node ? tagOf(node) : null });
   }
   let length;
-  if (isTextControl(node)) {
+  if (isTextControl(node) && quirk('controls_select_nothing')) {
+    length = 0;
+  } else if (isTextControl(node)) {
     takeFocus(node);
     protoCall(node, 'select');
     length = protoGet(node, 'value').length;

@@ -42,6 +42,7 @@ function scopedScroller(root, horizontal, view) {
   for (const at of own ? [...withShadows(own), ...withShadows(root)] : withShadows(root)) {
     for (const node of queryIn(at, '*')) if (fits(node)) return node;
   }
+  if (quirk('scrolls_inward_only')) return undefined;
   for (let at = flatParentElement(root); at; at = flatParentElement(at)) if (fits(at)) return at;
   return viewportHasRange(horizontal) ? null : undefined;
 }
@@ -112,7 +113,7 @@ questions.viewport_scroll = async ({ dx, dy, scope, item_selector, view: given }
     }
     if (!node) fallback = 'viewport';
     else if (node !== found.root && !flatContains(found.root, node)) fallback = 'ancestor';
-  } else if (!viewportHasRange(horizontal)) {
+  } else if (!viewportHasRange(horizontal) && !quirk('scrolls_inward_only')) {
     node = largestScroller(horizontal, view);
     if (node) fallback = 'largest_scroller';
   }

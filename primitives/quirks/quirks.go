@@ -44,6 +44,16 @@ type Set struct{ names map[Name]bool }
 // Has reports whether the quirk holds.
 func (s Set) Has(n Name) bool { return s.names[n] }
 
+// Without returns the set without one quirk.
+func (s Set) Without(n Name) Set {
+	if !s.names[n] {
+		return s
+	}
+	names := maps.Clone(s.names)
+	delete(names, n)
+	return Set{names}
+}
+
 // Empty reports whether no quirk holds.
 func (s Set) Empty() bool { return len(s.names) == 0 }
 

@@ -15,6 +15,20 @@ const (
 	BlankSelector        Name = "blank_selector"
 	OverlayMenuThrows    Name = "overlay_menu_throws"
 	OverlayBlamed        Name = "overlay_blamed"
+
+	SyntheticInput        Name = "synthetic_input"
+	FramesUnseen          Name = "frames_unseen"
+	ClipByEveryAncestor   Name = "clip_by_every_ancestor"
+	TypedInputThrows      Name = "typed_input_throws"
+	AppendAtCaret         Name = "append_at_caret"
+	PasteIntoFocus        Name = "paste_into_focus"
+	ControlsSelectNothing Name = "controls_select_nothing"
+	WaitMeansVisible      Name = "wait_means_visible"
+	FlatBodyFails         Name = "flat_body_fails"
+	ScrollsInwardOnly     Name = "scrolls_inward_only"
+	WholeScopeText        Name = "whole_scope_text"
+	NewTabActive          Name = "new_tab_active"
+	SubsetSchema          Name = "subset_schema"
 )
 
 var table = []Quirk{
@@ -77,5 +91,70 @@ var table = []Quirk{
 		Name: OverlayBlamed, Where: "target_not_found", InPage: true, Proof: "runtime.TestQuirkOverlayBlamed",
 		Upstream: "while the overlay is shown the message speaks of it, so that a workflow classes the failure as overlay_interference",
 		Strict:   "the evidence says overlay_menu_visible; the message says what was not found",
+	},
+	{
+		Name: SyntheticInput, Where: "pointer.*, keyboard.press", Proof: "quirks/synthetic_input.html",
+		Upstream: "input is events that the page library dispatches, unless trusted is asked for: no focus moves, no hover, Enter submits nothing, a movement is not heard, frames are not entered",
+		Strict:   "input is the browser's own",
+	},
+	{
+		Name: FramesUnseen, Where: "frame", InPage: true, Proof: "quirks/frames_unseen.html",
+		Upstream: "nothing in a frame counts as rendered or visible, and a frame of another origin is frame_cross_origin",
+		Strict:   "frames resolve at any depth and origin, in pixels of the tab",
+	},
+	{
+		Name: ClipByEveryAncestor, Where: "visibility", InPage: true, Proof: "quirks/clip_by_every_ancestor.html",
+		Upstream: "every ancestor that scrolls or hides clips, also what is placed outside of it",
+		Strict:   "an element is clipped by what contains its box",
+	},
+	{
+		Name: TypedInputThrows, Where: "text.insert", InPage: true, Proof: "quirks/typed_input_throws.html",
+		Upstream: "a control without a selection (number, date, email) gets the value and then fails with handler_failed, without input and change",
+		Strict:   "it gets the value and its events, or target_not_editable and keeps the old one",
+	},
+	{
+		Name: AppendAtCaret, Where: "text.insert", InPage: true, Proof: "quirks/append_at_caret.html",
+		Upstream: "append to a control that nobody edited goes to its caret, which is at the beginning",
+		Strict:   "it goes to the end",
+	},
+	{
+		Name: PasteIntoFocus, Where: "clipboard.*, text.select", InPage: true, Proof: "quirks/paste_into_focus.html",
+		Upstream: "a target that finds nothing stands for the focused element",
+		Strict:   "it is target_not_found",
+	},
+	{
+		Name: ControlsSelectNothing, Where: "text.select, clipboard.copy", InPage: true, Proof: "quirks/controls_select_nothing.html",
+		Upstream: "of a form control nothing is selected and nothing copied",
+		Strict:   "its value is selected",
+	},
+	{
+		Name: WaitMeansVisible, Where: "locator.wait_for", InPage: true, Proof: "quirks/wait_means_visible.html",
+		Upstream: "any state but attached means visible, so hidden and detached succeed while the element is there",
+		Strict:   "hidden and detached are waited for",
+	},
+	{
+		Name: FlatBodyFails, Where: "browser.extract_elements, viewport.scroll", InPage: true, Proof: "quirks/flat_body_fails.html",
+		Upstream: "without a scope the body must be visible, which fails where all content is positioned",
+		Strict:   "the body is the scope, whatever its height",
+	},
+	{
+		Name: ScrollsInwardOnly, Where: "viewport.scroll", InPage: true, Proof: "quirks/scrolls_inward_only.html",
+		Upstream: "only the scope and what is in it may scroll, and without a scope only the window",
+		Strict:   "what is around the scope may scroll, and without a scope the largest scroller; the result says so",
+	},
+	{
+		Name: WholeScopeText, Where: "browser.extract_elements", InPage: true, Proof: "quirks/whole_scope_text.html",
+		Upstream: "scope.text is the whole text of the scope",
+		Strict:   "it is cut",
+	},
+	{
+		Name: NewTabActive, Where: "browser.open_tab", Proof: "quirks/new_tab_active.html",
+		Upstream: "a new tab is the active one, also with active: false",
+		Strict:   "active: false leaves the active tab as it is",
+	},
+	{
+		Name: SubsetSchema, Where: "state projections", Proof: "runtime.TestQuirkSubsetSchema",
+		Upstream: "output_schema is checked for type, required, properties and items only, and integer matches nothing",
+		Strict:   "output_schema is a JSON Schema",
 	},
 }
