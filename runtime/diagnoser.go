@@ -30,8 +30,9 @@ const (
 type diagnoser struct {
 	wake chan struct{} // buffered, 1: the address or the maps changed
 
-	mu   sync.Mutex
-	last diagnosed
+	mu    sync.Mutex
+	last  diagnosed
+	looks int // unasked, ever
 }
 
 func (d *diagnoser) poke() {
@@ -130,6 +131,9 @@ func (t *Tab) keepStates() {
 func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, states []namedState) (changed bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, diagnoseTime)
 	defer cancel()
+	t.diagnoser.mu.Lock()
+	t.diagnoser.looks++
+	t.diagnoser.mu.Unlock()
 	seen, err := surveyStates(bounded, page, states)
 	if err != nil {
 		t.host.log.Debug("diagnosing states", "tab", t.id, "error", err)

@@ -116,7 +116,8 @@ func extractUses(s *plannedStep) []string {
 
 // found is an element that a step is about, as primitives name it.
 type found struct {
-	locator map[string]any
+	locator map[string]any // names this element
+	all     map[string]any // names all that the candidate matches
 	match   primitives.Match
 }
 
@@ -125,7 +126,8 @@ type found struct {
 func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error) {
 	t := s.target
 	if s.Frame != "" || t.Extensions["x_frame"] != nil {
-		return found{locator: framed(t, s.Frame)}, nil
+		l := framed(t, s.Frame)
+		return found{locator: l, all: l}, nil
 	}
 	var m primitives.Match
 	var seen string
@@ -163,11 +165,20 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	if d := driftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
 		r.drift = d
 	}
-	return found{locator: r.locatorOf(t, m), match: m}, nil
+	all := r.locatorOf(t, m)
+	out := found{locator: all, all: all, match: m}
+	// The element that was looked at is the one to act on, also where the
+	// candidate matches several or it stands in a shadow root.
+	var named struct {
+		Ref string `json:"ref"`
+	}
+	if page, e := r.v.tab.livePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
+		out.locator = map[string]any{"ref": named.Ref}
+	}
+	return out, nil
 }
 
-// locatorOf names the element that a target's match chose: by its ref where
-// primitives take refs, else by the candidate that matched.
+// locatorOf names what the candidate of a target that matched matches.
 func (r *executionRun) locatorOf(t *manifest.Target, m primitives.Match) map[string]any {
 	l := map[string]any{}
 	d := descriptorOf(t, "", nil)
@@ -188,7 +199,7 @@ func (r *executionRun) locatorOf(t *manifest.Target, m primitives.Match) map[str
 		return false
 	}
 	for name, text := range map[string]string{"role": t.Role, "name": t.Name} {
-		if text != "" && !relaxed(name) && r.host.locatorTakes(name) {
+		if text != "" && !relaxed(name) {
 			l[name] = text
 		}
 	}
@@ -240,7 +251,17 @@ func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, e
 	if deadline, ok := r.bound.Deadline(); ok {
 		left = max(0, time.Until(deadline))
 	}
-	raw, err := r.invoke("locator.element_info", map[string]any{"locator": f.locator, "timeout_ms": min(left, 30*time.Second).Milliseconds()})
+	look := func() (json.RawMessage, *fault.Error) {
+		return r.invoke("locator.element_info", map[string]any{"locator": f.locator, "timeout_ms": min(left, 30*time.Second).Milliseconds()})
+	}
+	raw, err := look()
+	if err != nil && (err.Code == fault.ElementStale || err.Code == fault.TargetNotFound) && r.bound.Err() == nil {
+		// It was replaced since it was found: a page that renders anew.
+		if f, err = r.find(s, true); err != nil {
+			return info, f, err
+		}
+		raw, err = look()
+	}
 	if err != nil {
 		return info, f, err
 	}
@@ -447,7 +468,7 @@ func (r *executionRun) scroll(s *plannedStep) (json.RawMessage, *fault.Error) {
 		}
 		scope := map[string]any{}
 		for _, name := range []string{"selector", "frame", "text_equals", "text_contains"} {
-			if v, ok := f.locator[name]; ok {
+			if v, ok := f.all[name]; ok {
 				scope[name] = v
 			}
 		}
@@ -570,12 +591,12 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 	if err != nil {
 		return nil, err
 	}
-	selector, _ := f.locator["selector"].(string)
+	selector, _ := f.all["selector"].(string)
 	if selector == "" {
 		return nil, fault.New(fault.CapabilityUnavailable, "step %s reads fields, which needs a selector in its target", s.id)
 	}
 	args := map[string]any{"item_selector": selector, "fields": fields}
-	if frame, ok := f.locator["frame"]; ok {
+	if frame, ok := f.all["frame"]; ok {
 		args["scope"] = map[string]any{"selector": "body", "frame": frame}
 	}
 	raw, err := r.invoke("browser.extract_elements", args)

@@ -34,3 +34,11 @@ func (h *Host) WatchReads() int {
 	defer ws.mu.Unlock()
 	return ws.reads
 }
+
+// Diagnoses is how often the first tab has looked at its states unasked.
+func (h *Host) Diagnoses() int {
+	d := &h.tabList()[0].diagnoser
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.looks
+}

@@ -108,23 +108,3 @@ func (h *Host) lacksPrimitive(name string) string {
 	}
 	return ""
 }
-
-// locatorTakes says whether the locators of this registry have a member.
-func (h *Host) locatorTakes(member string) bool {
-	record, ok := h.opts.Registry.Lookup("locator.element_info")
-	if !ok {
-		return false
-	}
-	var s struct {
-		Properties struct {
-			Locator struct {
-				Properties map[string]json.RawMessage `json:"properties"`
-			} `json:"locator"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(record.InputSchema, &s) != nil {
-		return false
-	}
-	_, ok = s.Properties.Locator.Properties[member]
-	return ok
-}
