@@ -88,6 +88,17 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 	if got := names(); got != "one" {
 		t.Fatalf("actions %q", got)
 	}
+	// What a bridge brought stays beside what the files say.
+	bundle := map[string]any{"protocol": "actions.json.storage.bundle", "entries": []map[string]string{
+		{"path": "scopes/private/sites/127.0.0.1/m/actions.json", "content": staticMap("bundled", "b")},
+	}}
+	raw, err := json.Marshal(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.ImportBundle(t.Context(), raw); err != nil {
+		t.Fatal(err)
+	}
 	const path = "sites/127.0.0.1/m/actions.json"
 	// The watch begins beside the host; the first edit is repeated until heard.
 	for i := 0; ; i++ {
@@ -99,21 +110,21 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 			t.Fatal("the first edit was not told")
 		}
 	}
-	if got := names(); got != "two" {
+	if got := names(); got != "bundled two" {
 		t.Errorf("after an edit: actions %q", got)
 	}
 	save(`{"protocol":`)
 	hear("a broken edit", func(p told) bool {
 		return len(p.Kept) == 1 && p.Kept[0].File == path && p.Kept[0].Code == "invalid_json"
 	})
-	if got := names(); got != "two" {
+	if got := names(); got != "bundled two" {
 		t.Errorf("after a broken edit: actions %q", got)
 	}
 	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
 		t.Fatal(err)
 	}
 	hear("a removal", func(p told) bool { return len(p.Removed) == 1 && p.Removed[0] == path })
-	if got := names(); got != "" {
+	if got := names(); got != "bundled" {
 		t.Errorf("after a removal: actions %q", got)
 	}
 }

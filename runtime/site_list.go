@@ -24,6 +24,10 @@ type siteListing struct {
 	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
 	// StatesUnknown is why the states could not be looked at.
 	StatesUnknown *fault.Error `json:"states_unknown,omitempty"`
+	// Context is the documentation that applies where the page stands now. It
+	// permits nothing.
+	Context        []sites.ContextBlock `json:"context,omitempty"`
+	ContextDropped int                  `json:"context_dropped,omitempty"` // blocks beyond the limits
 }
 
 type listedAction struct {
@@ -61,6 +65,20 @@ type listedCondition struct {
 	MaxAttempts  *int   `json:"max_attempts,omitempty"`
 }
 
+// targets are the names of the diagnostics that hold, as load_when means them:
+// by themselves, and with the name of their state before.
+func (d diagnosed) targets() []string {
+	var names []string
+	for _, s := range d.states {
+		for _, f := range s.Diagnostics {
+			if f.verdict == yes && f.Name != "" {
+				names = append(names, f.Name, s.Name+"."+f.Name)
+			}
+		}
+	}
+	return names
+}
+
 // maxHandlersProbed bounds the functions of the page that a list looks for.
 const maxHandlersProbed = 20
 
@@ -92,6 +110,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.ObservedAt = stateTime(seen.at)
 		}
 	}
+	out.Context, out.ContextDropped = o.library.Context(sites.Situation{URL: url, States: out.Current, Targets: seen.targets(), Task: in.Task})
 	handlers := map[string]*fault.Error{}
 	for _, r := range rows {
 		out.Actions = append(out.Actions, h.listAction(ctx, t, o, url, r, seen, handlers))
