@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	blues "github.com/blues/jsonata-go"
 )
@@ -105,6 +107,60 @@ func BenchmarkCompile(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkBesideBlues alternates rounds of five runs, so that other work on
+// the machine slows down both: times-faster is the ratio of the medians,
+// times-faster-best that of the fastest rounds. Use -benchtime 40x or more.
+func BenchmarkBesideBlues(b *testing.B) {
+	const runs = 5
+	in, err := DecodeInput(benchInput())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var decoded any
+	if err := json.Unmarshal(benchInput(), &decoded); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range benchCases {
+		b.Run(c.name, func(b *testing.B) {
+			ours, err := Compile(c.expr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			theirs, err := blues.Compile(c.expr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			round := func(f func() error) float64 {
+				began := time.Now()
+				for range runs {
+					if err := f(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				return float64(time.Since(began)) / runs
+			}
+			var native, other []float64
+			for b.Loop() {
+				native = append(native, round(func() error {
+					_, err := ours.Eval(context.Background(), in, Limits{})
+					return err
+				}))
+				other = append(other, round(func() error {
+					_, err := theirs.Eval(decoded)
+					return err
+				}))
+			}
+			slices.Sort(native)
+			slices.Sort(other)
+			b.ReportMetric(0, "ns/op") // says nothing
+			b.ReportMetric(native[0], "native-ns")
+			b.ReportMetric(other[0], "blues-ns")
+			b.ReportMetric(other[0]/native[0], "times-faster-best")
+			b.ReportMetric(other[len(other)/2]/native[len(native)/2], "times-faster")
 		})
 	}
 }
