@@ -30,13 +30,18 @@ type HTTPOptions struct {
 // Handler serves any number of clients over streamable HTTP. A stream that
 // breaks can be resumed.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
-	if opts.Idle <= 0 {
-		opts.Idle = 30 * time.Minute
+	return guard(opts, s.Transport(opts.Idle))
+}
+
+// Transport is Handler without its guard, for a server that has one. idle ends
+// an MCP session without requests; zero is 30 minutes.
+func (s *Server) Transport(idle time.Duration) http.Handler {
+	if idle <= 0 {
+		idle = 30 * time.Minute
 	}
-	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
-		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: opts.Idle, DisableLocalhostProtection: true, // guard does it
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
+		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: idle, DisableLocalhostProtection: true, // the guard does it
 	})
-	return guard(opts, inner)
 }
 
 // guard lets only those in who may use the server: see HTTPOptions.

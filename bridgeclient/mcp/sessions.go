@@ -36,23 +36,35 @@ type session struct {
 
 func (ss *sessions) init(s *Server) { ss.server, ss.byID = s, map[string]*session{} }
 
-// open makes a session.
-func (ss *sessions) open(ctx context.Context, isolated bool) (*session, error) {
+// open makes a session, which is in use until release is called.
+func (ss *sessions) open(ctx context.Context, isolated bool) (made *session, release func(), err error) {
 	w, err := ss.server.opts.Host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: isolated})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &session{id: "s" + strings.ReplaceAll(ss.server.opts.NewID(), "-", "")[:16], workspace: w}
+	made = &session{id: "s" + strings.ReplaceAll(ss.server.opts.NewID(), "-", "")[:16], workspace: w}
 	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	if ss.closed {
-		ss.mu.Unlock()
-		_ = w.Close(context.WithoutCancel(ctx))
-		return nil, fault.New(fault.Cancelled, "the server is shutting down")
+		return nil, nil, errors.Join(fault.New(fault.Cancelled, "the server is shutting down"), w.Close(context.WithoutCancel(ctx)))
 	}
-	s.idle = time.AfterFunc(ss.server.opts.SessionIdle, func() { ss.expire(s) })
-	ss.byID[s.id] = s
-	ss.mu.Unlock()
-	return s, nil
+	made.idle = time.AfterFunc(ss.server.opts.SessionIdle, func() { ss.expire(made) })
+	ss.byID[made.id] = made
+	return made, ss.hold(made), nil
+}
+
+// hold keeps a session from being idle until the result is called. The caller
+// has ss.mu.
+func (ss *sessions) hold(s *session) (release func()) {
+	s.calls++
+	s.idle.Stop()
+	return func() {
+		ss.mu.Lock()
+		defer ss.mu.Unlock()
+		if s.calls--; s.calls == 0 && ss.byID[s.id] == s {
+			s.idle.Reset(ss.server.opts.SessionIdle)
+		}
+	}
 }
 
 // use finds a session and keeps it from being idle until release is called.
@@ -64,15 +76,7 @@ func (ss *sessions) use(id string) (s *session, release func(), err *fault.Error
 		return nil, nil, fault.New(fault.SessionLost, "there is no such session").With("path", "/session").
 			Next("open one with tabs, action open_session")
 	}
-	s.calls++
-	s.idle.Stop()
-	return s, func() {
-		ss.mu.Lock()
-		defer ss.mu.Unlock()
-		if s.calls--; s.calls == 0 && ss.byID[id] == s {
-			s.idle.Reset(ss.server.opts.SessionIdle)
-		}
-	}, nil
+	return s, ss.hold(s), nil
 }
 
 // expire closes a session that nobody uses any more.

@@ -23,7 +23,7 @@ func maxBytes(tokens int) int {
 		tokens = defaultTokens
 	}
 	// What surrounds the text costs about forty tokens.
-	return max(int(float64(tokens-40)*bytesPerToken), 64)
+	return max(int(float64(tokens-40)*bytesPerToken), 200)
 }
 
 // textOf takes a long text out of a structured result, so that it is not there
@@ -66,7 +66,11 @@ func (s *Server) snapshotTool() tool {
 				if err != nil {
 					return nil, err
 				}
-				return s.textual(p, about(p, r, value), r.URL, "snapshot", "delta", "text"), nil
+				result := about(p, r, value)
+				if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
+					result["text"] = textOf(delta, "text")
+				}
+				return s.textual(p, result, r.URL, "text"), nil
 			})
 		})
 }
@@ -80,6 +84,7 @@ func (s *Server) textual(p page, result map[string]any, address string, candidat
 			text = t
 		}
 	}
+	text = strings.TrimRight(text, "\n")
 	encoded, _ := json.Marshal(result)
 	return &answer{Result: result, Text: string(encoded) + "\n" + labelled(p, address, s.mark(), text)}
 }

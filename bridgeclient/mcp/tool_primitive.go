@@ -83,6 +83,9 @@ func members(value json.RawMessage) map[string]any {
 		return map[string]any{"result": value}
 	}
 	delete(out, "ok")
+	if n, ok := out["rate_limit_wait_ms"].(json.Number); ok && n == "0" { // no news
+		delete(out, "rate_limit_wait_ms")
+	}
 	return out
 }
 

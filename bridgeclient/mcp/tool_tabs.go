@@ -84,10 +84,11 @@ func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
 }
 
 func (s *Server) openSession(ctx context.Context, in tabsIn) (*answer, *fault.Error) {
-	made, err := s.sessions.open(ctx, in.Isolated == nil || *in.Isolated)
+	made, release, err := s.sessions.open(ctx, in.Isolated == nil || *in.Isolated)
 	if err != nil {
 		return nil, fault.From(err)
 	}
+	defer release()
 	tab, err := made.workspace.Open(ctx, in.URL, true)
 	if err != nil {
 		_ = s.sessions.close(context.WithoutCancel(ctx), made.id)

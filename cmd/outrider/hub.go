@@ -1,36 +1,55 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 func (a *app) hubCommand() *cobra.Command {
 	var listen, token string
+	var stdio bool
 	var origins []string
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
-		Long: "Accept runtimes on /extension and serve agents over GET /health, GET /runtimes, GET /mcp/tools/list and\n" +
-			"POST /mcp/tools/call until interrupted. It listens on loopback, refuses foreign origins and can ask for a token.",
+		Long: "Accept runtimes on /extension and serve agents over MCP at /mcp, and over GET /health, GET /runtimes,\n" +
+			"GET /mcp/tools/list and POST /mcp/tools/call, until interrupted. With --stdio one agent more speaks MCP on standard\n" +
+			"input and output. It listens on loopback, refuses foreign origins and can ask for a token.",
 		Example: `  outrider hub
   outrider connect ws://127.0.0.1:17345/extension --open https://example.com/`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: a.showRuntime})
+			show := a.showRuntime
+			if stdio {
+				show = func(c hub.RuntimeChange) { a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason) }
+			}
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {
 				return hubFailed(err)
 			}
 			if err := h.Listen(); err != nil {
 				return hubFailed(err)
+			}
+			agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Logger: a.log})
+			if err != nil {
+				return err
+			}
+			defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
+			h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
+			if stdio {
+				return a.hubOverStdio(ctx, h, agents)
 			}
 			if a.json {
 				a.printJSON(map[string]any{"listening": h.Addr(), "extension": "ws://" + h.Addr() + "/extension"})
@@ -44,10 +63,33 @@ func (a *app) hubCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
+}
+
+// hubOverStdio serves one agent on standard input and output beside the hub.
+func (a *app) hubOverStdio(ctx context.Context, h *hub.Hub, agents *mcp.Server) error {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	var failed error
+	running.Go(func() {
+		defer stop() // a hub that cannot go on takes the agent with it
+		failed = h.Run(ctx)
+	})
+	err := agents.ServeStdio(ctx, a.stdin, a.stdout)
+	interrupted := ctx.Err() != nil && failed == nil
+	stop()
+	running.Wait()
+	switch {
+	case interrupted:
+		return ended(ctx)
+	case err == nil && failed != nil && !errors.Is(failed, context.Canceled):
+		return hubFailed(failed)
+	}
+	return err
 }
 
 // hubFailed maps a taken port to the exit code for an unfit environment.
