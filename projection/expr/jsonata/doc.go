@@ -46,12 +46,19 @@
 // side twice with one stateful object. $eval cannot assign to variables of its
 // caller. An item of a tuple stream that is alone under each of several keys of
 // a grouping is the context of all of them, where jsonata-js leaves all but the
-// first without a context. An empty array that is the context of an object constructor stays
-// empty, where jsonata-js puts an undefined element into it, be it the input's.
-// A grouping or predicate on a bracketed call at the end of a lambda applies to
-// the call's result, where jsonata-js applies it to the call put off. $power with a fractional exponent can differ in the last digit, and
-// $formatBase beyond 2^53 in digits that the number does not hold. Where a
-// function of JavaScript would show its source text, ours shows nothing.
+// first without a context. An empty array that is the context of an object
+// constructor stays empty, where jsonata-js puts an undefined element into it,
+// be it the input's. A grouping of a call at the end of a lambda, and a
+// predicate on one in brackets, apply to the call's result, where jsonata-js
+// forgets the one and applies the other to the call put off. A partially applied
+// builtin does something sensible or fails when it gets values that its signature
+// refuses; jsonata-js does not look, and what comes out is JavaScript's. $power
+// with a fractional exponent can differ in the last digit, and $formatBase beyond
+// 2^53 in digits that the number does not hold. Where a function of JavaScript
+// would show its source text, ours shows nothing.
+//
+// The differential test knows of these: its probes in jsonata-js, and a look at
+// the shaped tree, tell when an answer went through one of them.
 //
 // Not compared at all is where jsonata-js shows the inner objects of a tuple
 // stream, {"@": item, "!0": parent}: a predicate, grouping or second sort right
