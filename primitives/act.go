@@ -88,6 +88,10 @@ type actAim struct {
 	press   bool // a button will be pressed
 	enabled bool // the element has to take it
 	guard   bool // presses that hit something else are held back
+	// until is "attached" or "drawn" where no press is meant.
+	until    string
+	editable bool // a read-only control is waited for
+	focus    bool // the element is given the focus
 }
 
 // pressing is the aim of a press.
@@ -103,6 +107,9 @@ type actAnswer struct {
 	Handle    string          `json:"handle"`
 	Scrolls   int             `json:"scrolls"`
 	Label     string          `json:"pressed_label"`
+	Seen      *Rect           `json:"seen"`    // what the viewport shows, of an element that is to be drawn
+	Focused   *bool           `json:"focused"` // of an element that was given the focus
+	Hosts     []string        `json:"hosts"`   // elements whose closed shadow roots have to be opened first
 	Part      *clipRect       `json:"part"`
 	Attempts  json.RawMessage `json:"attempts"`
 
@@ -115,11 +122,13 @@ type actAnswer struct {
 // hold is an element at which an action is aimed.
 type hold struct {
 	aim
-	at        place
-	handle    string
-	guard     string // id of the guard, "" without
-	found     *actFound
-	remaining time.Duration
+	at      place
+	handle  string
+	guard   string // id of the guard, "" without
+	found   *actFound
+	seen    *Rect
+	part    *clipRect
+	focused *bool
 }
 
 // actFound says in the answer how the element was found.
@@ -147,6 +156,9 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 	start := time.Now()
 	left := func() time.Duration { return timeout - time.Since(start) }
 	args := map[string]any{"locator": l, "press": a.press, "enabled": a.enabled}
+	if a.until != "" {
+		args["until"], args["editable"], args["focus"] = a.until, a.editable, a.focus
+	}
 	if force {
 		args["force"] = true
 	}
@@ -175,14 +187,23 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			}
 			return hold{}, withTimeout(err, timeout)
 		}
-		if got.Pending == "" {
-			occluder, err := at.over(ctx, p, got.X, got.Y)
-			if err != nil {
+		if len(got.Hosts) > 0 {
+			if _, err := p.OpenShadows(ctx, at.frame, got.Hosts); err != nil {
 				return hold{}, err
+			}
+			args["attempts"] = got.Attempts
+			continue
+		}
+		if got.Pending == "" {
+			var occluder json.RawMessage
+			if a.until == "" {
+				if occluder, err = at.over(ctx, p, got.X, got.Y); err != nil {
+					return hold{}, err
+				}
 			}
 			if occluder == nil || force {
 				h.aim = aim{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
-				h.at, h.handle, h.remaining = at, got.Handle, max(left(), 0)
+				h.at, h.handle, h.seen, h.part, h.focused = at, got.Handle, got.Seen, got.Part, got.Focused
 				h.found = &actFound{
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),

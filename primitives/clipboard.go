@@ -149,7 +149,7 @@ func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, ar
 		with[k] = v
 	}
 	var raw json.RawMessage
-	if err := p.Call(ctx, at.frame, fn, with, &raw); err != nil {
+	if err := target.locator.call(ctx, p, at.frame, fn, with, &raw); err != nil {
 		return err
 	}
 	var next struct {

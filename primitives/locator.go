@@ -232,5 +232,51 @@ func (l locator) ask(ctx context.Context, p Page, fn string, args map[string]any
 	if at.view != nil {
 		args["view"] = at.view
 	}
-	return p.Call(ctx, at.frame, fn, args, out)
+	return l.call(ctx, p, at.frame, fn, args, out)
+}
+
+// call asks fn in a frame. What a locator that looks into shadow roots does not
+// find may be in a closed one: those are opened, and it looks again.
+func (l locator) call(ctx context.Context, p Page, frame FrameID, fn string, args map[string]any, out any) error {
+	err := p.Call(ctx, frame, fn, args, out)
+	if isMiss(err) && l.pierces() && openHidden(ctx, p, frame) {
+		err = p.Call(ctx, frame, fn, args, out)
+	}
+	return err
+}
+
+// isMiss says whether nothing was found.
+func isMiss(err error) bool {
+	var f *fault.Error
+	if !errors.As(err, &f) || f == nil {
+		return false
+	}
+	return f.Code == fault.TargetNotFound || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
+}
+
+// pierces says whether the locator looks into shadow roots.
+func (l locator) pierces() bool {
+	var in struct {
+		Pierce *bool `json:"pierce"`
+	}
+	if json.Unmarshal(l.raw, &in) != nil {
+		return false
+	}
+	if in.Pierce != nil {
+		return *in.Pierce
+	}
+	return extendedLocator(l.raw)
+}
+
+// openHidden opens closed shadow roots that were not looked into yet, and says
+// whether there were some. It costs a question where there are none.
+func openHidden(ctx context.Context, p Page, frame FrameID) bool {
+	var found struct {
+		Hosts []string `json:"hosts"`
+	}
+	if err := p.Call(ctx, frame, "unopened_hosts", nil, &found); err != nil || len(found.Hosts) == 0 {
+		return false
+	}
+	opened, err := p.OpenShadows(ctx, frame, found.Hosts)
+	return err == nil && opened > 0
 }

@@ -48,7 +48,7 @@ var locatorElementInfo = Define("locator.element_info", func(ctx context.Context
 	}
 	if len(in.Locator.frame) == 0 && in.Locator.ref == "" {
 		var out json.RawMessage
-		err := p.Call(ctx, "", "element_info", args, &out)
+		err := in.Locator.call(ctx, p, "", "element_info", args, &out)
 		return out, err
 	}
 	return elementInfoInFrame(ctx, p, in, args)
@@ -70,7 +70,7 @@ func elementInfoInFrame(ctx context.Context, p Page, in locatorElementInfoIn, ar
 	for attempt := 0; ; attempt++ {
 		args["view"] = at.view
 		round = elementInRound{}
-		if err := p.Call(ctx, at.frame, "element_info", args, &round); err != nil {
+		if err := in.Locator.call(ctx, p, at.frame, "element_info", args, &round); err != nil {
 			return nil, err
 		}
 		parts = elementInfoParts{}

@@ -120,7 +120,19 @@ func (w *waiting) once(ctx context.Context, p Page) error {
 	if at.view != nil {
 		args["view"] = at.view
 	}
-	return p.Call(ctx, at.frame, "wait_for", args, nil)
+	var out struct {
+		Hosts []string `json:"hosts"`
+	}
+	for {
+		out.Hosts = nil
+		if err := p.Call(ctx, at.frame, "wait_for", args, &out); err != nil || len(out.Hosts) == 0 {
+			return err
+		}
+		if _, err := p.OpenShadows(ctx, at.frame, out.Hosts); err != nil {
+			return err
+		}
+		args["timeout_ms"] = w.milliseconds(min(left, w.left()))
+	}
 }
 
 func (w *waiting) milliseconds(d time.Duration) int64 { return max(0, d.Milliseconds()) }

@@ -60,11 +60,28 @@ function pressPlace(node, seen) {
   return first;
 }
 
-/** actState looks once, without waiting or scrolling. ready means that a press at point arrives. */
+/** refusal says what keeps a control from being worked with, '' for nothing. */
+function refusal(args, node) {
+  if (args.force) return '';
+  const control = args.press ? pressedControl(node) || node : node;
+  if (args.enabled && isDisabled(control)) return 'disabled';
+  if (args.editable && protoGet(control, 'readOnly') === true) return 'readonly';
+  return '';
+}
+
+/**
+ * actState looks once, without waiting or scrolling. ready means that what
+ * args.until asks for holds: 'attached', 'drawn' (part of it is in the
+ * viewport), or by default that a press at point arrives.
+ */
 function actState(args, view) {
   const { nodes, trace } = locate(args.locator);
   if (nodes.length === 0) return { reason: 'not_found', trace };
   const { node, count } = oneOf(args.locator, nodes, view);
+  if (args.until === 'attached') {
+    const reason = refusal(args, node);
+    return { node, pressed: node, count, m: measure(node, view), reason, ready: reason === '' };
+  }
   let pressed = node;
   let m = measure(node, view);
   const unpressable = !m.rendered || m.seen && !m.point;
@@ -79,8 +96,10 @@ function actState(args, view) {
   }
   if (!m.rendered) return { reason: 'hidden', node, count, m };
   const state = { node, pressed, m, count };
-  if (args.enabled && !args.force && isDisabled(pressedControl(node) || node)) return { ...state, reason: 'disabled' };
+  const refused = refusal(args, node);
+  if (refused) return { ...state, reason: refused };
   if (!m.seen) return { ...state, reason: 'outside' };
+  if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
   if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
   const place = pressPlace(pressed, m.seen);
   Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
@@ -123,7 +142,7 @@ class Attempts {
 }
 
 const actReasons = {
-  hidden: 'the element is not drawn', disabled: 'the element is disabled', moving: 'the element does not come to rest',
+  hidden: 'the element is not drawn', disabled: 'the element is disabled', readonly: 'the element is read-only', moving: 'the element does not come to rest',
   outside: 'the element is outside the viewport and nothing scrolls it in', covered: 'another element receives the press',
 };
 
@@ -163,7 +182,7 @@ async function bringIntoView(args, state, view) {
   const { performed } = shown;
   let { m } = shown;
   for (const block of alignments) {
-    if (m.seen && (m.receives || args.force)) break;
+    if (m.seen && (m.receives || args.force || args.until === 'drawn')) break;
     const before = plain(rectOf(state.pressed));
     protoCall(state.pressed, 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
     if (same(before, plain(rectOf(state.pressed)))) continue;
@@ -175,11 +194,17 @@ async function bringIntoView(args, state, view) {
 }
 
 function actAnswer(args, state, attempts, view, scrolls) {
-  const point = pointOut(state.point, view);
+  const point = pointOut(state.point || middleOf(state.m.rect), view);
   const out = {
     x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, part: plain(state.m.rect),
     target: pressTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
   };
+  if (args.until === 'drawn') out.seen = edges(state.m.seen, view);
+  if (args.focus) {
+    takeFocus(state.node);
+    const active = activeElement();
+    out.focused = active !== null && flatContains(state.node, active);
+  }
   if (state.count > 1) out.ambiguous = true;
   if (state.pressed !== state.node) out.pressed_label = label(state.pressed);
   if (attempts.list.length > 0) out.attempts = attempts.list;
@@ -191,14 +216,16 @@ function actAnswer(args, state, attempts, view, scrolls) {
  * act_target takes locator, press (a button will be pressed, not only the
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which press_seen says
- * what the press hit. A caller that composes frames gives view, partial and
- * attempts: then the answer says what is missing instead of failing.
+ * what the press hit; until, editable and focus ask for less, or more, than a
+ * press. A caller that composes frames gives view, partial and attempts: then
+ * the answer says what is missing instead of failing. An answer with hosts asks
+ * the caller to open the closed shadow roots of these elements and come back.
  */
 questions.act_target = (args) => {
   const view = viewOf(args.view);
   const attempts = new Attempts(args.attempts, view);
   const state = actState(args, view);
-  if (state.ready && (args.force || state.m.fully && !mayMove(state.pressed, state.m.rect))) {
+  if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.pressed, state.m.rect))) {
     remember(state.pressed, state.m.rect);
     return actAnswer(args, state, attempts, view, 0);
   }
@@ -208,12 +235,16 @@ questions.act_target = (args) => {
 /** A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it. */
 const scrollAgain = 400;
 
+/** Milliseconds between two looks for new closed shadow roots. */
+const hostsAgain = 500;
+
 async function actInTime(args, first, attempts, view) {
   const deadline = performance.now() + (args.timeout_ms || 0);
   const left = () => deadline - performance.now();
   let state = first;
   let scrolls = 0;
   let tried = { node: null, over: null, at: 0 };
+  let hostsAt = 0; // when to look again for elements that hide what is in them
   let restless = false; // the element moved when it was looked at last
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
@@ -228,7 +259,7 @@ async function actInTime(args, first, attempts, view) {
       tried.over = state.over || over;
     }
     if (state.ready) {
-      if (args.force || !restless && !mayMove(state.pressed, state.m.rect)) {
+      if (args.force || args.until === 'attached' || !restless && !mayMove(state.pressed, state.m.rect)) {
         remember(state.pressed, state.m.rect);
         return actAnswer(args, state, attempts, view, scrolls);
       }
@@ -241,6 +272,11 @@ async function actInTime(args, first, attempts, view) {
       state = again.ready ? { ...again, ready: false, reason: 'moving' } : again;
     }
     attempts.note(state);
+    if (state.reason === 'not_found' && pierce && performance.now() >= hostsAt) {
+      hostsAt = performance.now() + hostsAgain;
+      const hosts = unopenedHosts();
+      if (hosts.length > 0) return { hosts, attempts: attempts.list };
+    }
     if (left() <= 0 || args.partial && state.reason === 'outside') {
       const fault = actFailure(args, state, attempts, view);
       if (!args.partial) throw fault;

@@ -17,7 +17,9 @@ function guardPress(id, node) {
   const hear = (event) => {
     if (!event.isTrusted) return;
     if (guard.verdict === null && (event.type === 'pointerdown' || event.type === 'mousedown')) {
-      const hit = pathOf(event).find((at) => at instanceof Element) || null;
+      let hit = pathOf(event).find((at) => at instanceof Element) || null;
+      // The path does not tell what is in a closed shadow root.
+      if (hit && closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
       guard.verdict = arrives(node, hit);
       guard.hit = hit;
     }
