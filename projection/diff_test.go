@@ -390,3 +390,37 @@ func FuzzDiff(f *testing.F) {
 		}
 	})
 }
+
+// A thing without title, name or id is called what x_identity recognises it by,
+// in a replaced field too.
+func TestTitleByIdentity(t *testing.T) {
+	id := identity(t, `{"/trains":"/to/code","/trains/*/stops":"at"}`)
+	d := projection.Diff(
+		json.RawMessage(`{"trains":[{"to":{"code":"HE"},"p":1,"stops":[{"at":3}]},{"to":{"code":"UW"},"stops":[]}],"tags":["a"]}`),
+		json.RawMessage(`{"trains":[{"to":{"code":"HE"},"p":2,"stops":[]},{"to":{"code":"F"},"stops":[]}],"tags":["a","b"]}`), id)
+	var deltas []struct {
+		Type   string
+		Path   string
+		Entity struct {
+			Kind  string
+			Title any
+		}
+	}
+	if err := json.Unmarshal(d.Semantic, &deltas); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range deltas {
+		got = append(got, fmt.Sprintf("%s %s %s %v", s.Type, s.Path, s.Entity.Kind, s.Entity.Title))
+	}
+	want := []string{
+		"entity_removed /trains/1 train UW",
+		"field_replaced /trains/0/p train HE",
+		"entity_removed /trains/0/stops/0 stop 3",
+		"entity_added /trains/1 train F",
+		"entity_added /tags/1 tag <nil>",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

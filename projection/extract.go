@@ -169,6 +169,10 @@ func split(raw json.RawMessage) (head, []byte, error) {
 	return h, rest[1 : len(rest)-1], nil
 }
 
+// schemaValid is how diagnostics speak of the output schema. Without one there
+// is nothing wrong.
+const schemaValid = `,"schema_valid":true`
+
 // diagnostics is the public form of what the extraction noticed.
 func (x *extraction) diagnostics() json.RawMessage {
 	b := []byte(`{"missing_required_fields":[`)
@@ -179,7 +183,7 @@ func (x *extraction) diagnostics() json.RawMessage {
 		b = appendString(b, path)
 	}
 	b = append(append(b, `],"selector_counts":`...), x.Counts...)
-	b = append(b, `,"schema_valid":true,"truncated":`...)
+	b = append(b, schemaValid+`,"truncated":`...)
 	if !x.Truncated {
 		return append(b, "false}"...)
 	}

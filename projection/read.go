@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -15,6 +16,10 @@ import (
 // evalTime bounds one expression over records: more than a slot of a workflow
 // gets, for there may be thousands.
 const evalTime = 5 * time.Second
+
+// maxCountsEvidence bounds the selector counts in the evidence of an error, in
+// bytes.
+const maxCountsEvidence = 2 << 10
 
 // ReadOptions tunes one read. The zero value means the defaults.
 type ReadOptions struct {
@@ -98,6 +103,9 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		{Name: "projection", JSON: p.self()},
 	}, MaxExpressionBytes, fault.StateProjectionFailed, "/snapshot/projection/expression")
 	if err != nil {
+		if len(x.Counts) <= maxCountsEvidence {
+			err.With("selector_counts", x.Counts) // what there was to work on is half the answer to why
+		}
 		return nil, err
 	}
 	state, e := parseValue(v)
@@ -166,7 +174,7 @@ func (p *Projection) check(s *Snapshot, set quirks.Set) *fault.Error {
 	}
 	return fault.New(fault.StateSchemaValidationFailed, "the state does not match the output schema: %s", problems[0]).
 		Field("errors", problems).
-		With("diagnostics", s.Diagnostics)
+		With("diagnostics", json.RawMessage(bytes.Replace(s.Diagnostics, []byte(schemaValid), []byte(`,"schema_valid":false`), 1)))
 }
 
 // Summary computes a declared summary of a snapshot; "" is DefaultSummary.

@@ -14,7 +14,7 @@ func (d *differ) delta() Delta {
 		}
 		patch := o.patch()
 		patches = append(patches, patch...)
-		semantic = append(semantic, o.meaning(patch)...)
+		semantic = append(semantic, o.meaning(patch, d.identity)...)
 	}
 	return Delta{Patches: append(patches, ']'), Semantic: append(semantic, ']')}
 }
@@ -36,21 +36,16 @@ var meanings = map[string]string{"add": "entity_added", "remove": "entity_remove
 
 // meaning says in the words of the reference what an operation means. The
 // entity of removals and replacements, and the whole of entity_moved, are ours.
-func (o operation) meaning(patch []byte) []byte {
+func (o operation) meaning(patch []byte, identity Identity) []byte {
 	b := append(append([]byte(`{"type":"`), meanings[o.op]...), '"')
 	tokens, _ := splitPointer(o.path)
 	kind, listed := entityKind(tokens)
-	titled := o.value
 	if o.op == "replace" {
-		titled = o.entity
-		if len(tokens) > 0 && numeric(tokens[len(tokens)-1]) {
-			titled = o.value
-		}
 		b = appendString(append(b, `,"field":`...), last(tokens))
 	}
 	if o.op != "replace" || listed {
 		b = appendString(append(b, `,"entity":{"kind":`...), kind)
-		if title := titleOf(titled); title != nil {
+		if title := o.title(tokens, identity); title != nil {
 			b = title.append(append(b, `,"title":`...))
 		}
 		b = append(b, '}')
@@ -64,6 +59,40 @@ func (o operation) meaning(patch []byte) []byte {
 	}
 	b = append(append(b, `,"patch":`...), patch...)
 	return append(b, '}')
+}
+
+// title is what the thing is called that an operation is about: what is added,
+// removed or moved, or the item of a list that the place belongs to.
+func (o operation) title(tokens []string, identity Identity) *value {
+	item := o.entity
+	if len(tokens) > 0 && numeric(tokens[len(tokens)-1]) {
+		item = o.value
+	}
+	if o.op != "replace" {
+		if title := titleOf(o.value); title != nil {
+			return title
+		}
+	}
+	if title := titleOf(item); title != nil {
+		return title
+	}
+	for i := len(tokens) - 1; i >= 0; i-- {
+		if !numeric(tokens[i]) {
+			continue
+		}
+		key := identity.of(tokens[:i])
+		if key == nil {
+			return nil
+		}
+		for _, name := range key {
+			item = item.member(name)
+		}
+		if item != nil && (item.kind == kindString && item.text != "" || item.kind == kindNumber) {
+			return item
+		}
+		return nil
+	}
+	return nil
 }
 
 // entityKind is the singular of the collection that the last index in the path
@@ -99,7 +128,7 @@ func last(tokens []string) string {
 	return tokens[len(tokens)-1]
 }
 
-// titleOf is what an entity is called: its title, else its name, else its id;
+// titleOf is what a value calls itself: its title, else its name, else its id;
 // only text and numbers say anything.
 func titleOf(v *value) *value {
 	for _, name := range []string{"title", "name", "id"} {

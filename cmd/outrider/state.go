@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,16 +32,23 @@ func (a *app) stateCommand() *cobra.Command {
 	var o stateOptions
 	var against string
 	cmd := &cobra.Command{
-		Use:   "state NAME",
+		Use:   "state [NAME]",
 		Short: "Read one state projection of a page",
 		Long: "Read the state projection NAME that a map declares for the page: as a table for people, as the result object with --json.\n" +
+			"Without NAME the projections that the maps declare for the page are listed.\n" +
 			"With --watch the state is printed, and after it every change of it, until --timeout or an interrupt.",
 		Example: `  outrider state board.state --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider state board.state --json ... > before.json
   outrider state board.state --diff-against before.json ...
   outrider state board.state --watch ...`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if o.watch || o.summary != "" || against != "" {
+					return usage("--summary, --diff-against and --watch need the NAME of a projection")
+				}
+				return a.withHost(cmd.Context(), a.listStates)
+			}
 			o.name = args[0]
 			if o.watch && (o.summary != "" || against != "") || o.summary != "" && against != "" {
 				return usage("--summary, --diff-against and --watch exclude each other")
@@ -61,6 +69,52 @@ func (a *app) stateCommand() *cobra.Command {
 	f.DurationVar(&o.settle, "settle", 500*time.Millisecond, "how long the state must have kept still before it is read; 0 reads at once")
 	a.addBrowserFlags(cmd)
 	return cmd
+}
+
+// listStates prints the projections that the maps declare for the page.
+func (a *app) listStates(ctx context.Context, h *runtime.Host) error {
+	reply := h.Do(ctx, runtime.Call{
+		ID: uuid.NewString(), Target: firstTab(h), Name: runtime.SiteTool, Arguments: json.RawMessage(`{"mode":"list"}`), Timeout: a.callLimit,
+	})
+	if reply.Err != nil {
+		return reply.Err
+	}
+	var offered struct {
+		Projections json.RawMessage `json:"state_projections"`
+	}
+	if err := json.Unmarshal(reply.Output, &offered); err != nil {
+		return fmt.Errorf("reading the result: %w", err)
+	}
+	return a.show(offered.Projections, func(w io.Writer, raw json.RawMessage) error {
+		var list []struct {
+			Name        string  `json:"name"`
+			Description *string `json:"description"`
+			Summaries   []struct {
+				Name string `json:"name"`
+			} `json:"summaries"`
+		}
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return fmt.Errorf("reading the result: %w", err)
+		}
+		if len(list) == 0 {
+			fmt.Fprintln(w, "no map declares a state projection for this page")
+			return nil
+		}
+		rows := [][]string{{"name", "summaries", "description"}}
+		for _, p := range list {
+			names := make([]string, len(p.Summaries))
+			for i, s := range p.Summaries {
+				names[i] = s.Name
+			}
+			description := ""
+			if p.Description != nil {
+				description = *p.Description
+			}
+			rows = append(rows, []string{printable(p.Name), shorten(printable(strings.Join(names, ", ")), maxCell), shorten(printable(description), maxCell)})
+		}
+		printAligned(w, "", rows)
+		return nil
+	})
 }
 
 // baseline reads the state to compare with. What the verb printed with --json
@@ -223,6 +277,7 @@ func printDiff(w io.Writer, output json.RawMessage) error {
 	var r struct {
 		Deltas []struct {
 			Type   string `json:"type"`
+			From   string `json:"from"`
 			Path   string `json:"path"`
 			Entity struct {
 				Kind  string `json:"kind"`
@@ -250,14 +305,17 @@ func printDiff(w io.Writer, output json.RawMessage) error {
 		if !ok {
 			sign = "?"
 		}
-		what := d.Entity.Kind
+		path, what := d.Path, d.Entity.Kind
 		if d.Entity.Title != nil {
 			what += " " + fmt.Sprint(d.Entity.Title)
 		}
-		if d.Type == "field_replaced" {
-			what = "= " + cell(decodeOrdered(d.Value))
+		switch d.Type {
+		case "entity_moved":
+			path = d.From + " → " + d.Path
+		case "field_replaced":
+			path += " = " + cell(decodeOrdered(d.Value))
 		}
-		rows = append(rows, []string{sign, printable(d.Path), printable(what)})
+		rows = append(rows, []string{sign, printable(path), shorten(printable(what), maxCell)})
 	}
 	printAligned(w, "", rows)
 	return nil

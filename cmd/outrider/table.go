@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // member is one entry of an object whose order counts: people read a state in
@@ -190,6 +189,10 @@ func heading(w io.Writer, path, label string, count int) {
 	if label != "" {
 		text += "  " + printable(label)
 	}
+	if text == "" { // the members of the whole
+		fmt.Fprintln(w)
+		return
+	}
 	fmt.Fprintf(w, "\n%s\n", text)
 }
 
@@ -233,7 +236,7 @@ func printAligned(w io.Writer, indent string, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			widths[i] = max(widths[i], columnsOf(c))
 		}
 	}
 	for _, row := range rows {
@@ -242,11 +245,28 @@ func printAligned(w io.Writer, indent string, rows [][]string) {
 		for i, c := range row {
 			b.WriteString(c)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)+2))
+				b.WriteString(strings.Repeat(" ", widths[i]-columnsOf(c)+2))
 			}
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
+}
+
+// columnsOf is the width of text on a terminal: signs of East Asia and pictures
+// take two columns, signs that join what stands before them none.
+func columnsOf(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
+			r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // printable is text of a page on its way to a terminal: on one line, and with
