@@ -75,6 +75,7 @@ func (c *checker) setup(o *object) []ExecutionStep {
 		return nil
 	}
 	quiet := &checker{opts: c.opts, src: c.src, targets: map[string]bool{}}
+	quiet.opts.trace = nil
 	var out []ExecutionStep
 	for _, e := range v.items() {
 		e.c = quiet

@@ -2,6 +2,11 @@ package manifest
 
 import "encoding/json"
 
+// ParseTraced is Parse that tells which members each object was asked for.
+func ParseTraced(data []byte, trace func(pointer string, known []string)) (*Manifest, Report) {
+	return Parse(data, Options{trace: trace})
+}
+
 // Plain tells tests which schemas are compiled at their first use.
 func Plain(raw json.RawMessage) bool {
 	s := &scanner{src: raw}

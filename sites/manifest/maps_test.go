@@ -60,8 +60,8 @@ func published(t testing.TB) *schema.Schema {
 func TestBadMapsAreRefusedForTheirReason(t *testing.T) {
 	pub := published(t)
 	dirs := cases(t, "bad")
-	if len(dirs) < 120 {
-		t.Errorf("%d bad maps, want at least 120", len(dirs))
+	if len(dirs) < 380 {
+		t.Errorf("%d bad maps, want at least 380", len(dirs))
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestBadMapsAreRefusedForTheirReason(t *testing.T) {
 func TestGoodMapsAreAccepted(t *testing.T) {
 	pub := published(t)
 	dirs := cases(t, "good")
-	if len(dirs) < 30 {
-		t.Errorf("%d good maps, want at least 30", len(dirs))
+	if len(dirs) < 60 {
+		t.Errorf("%d good maps, want at least 60", len(dirs))
 	}
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {

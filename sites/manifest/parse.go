@@ -28,6 +28,9 @@ type Options struct {
 	// what deviates from it in the ways that docs/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
 	AcceptDrafts bool
+
+	// trace, for tests, is told of each object and the members it was asked for.
+	trace func(pointer string, known []string)
 }
 
 // Parse reads and checks one map. The Manifest is nil unless the report is OK.

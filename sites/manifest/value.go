@@ -319,6 +319,9 @@ func (o *object) any(name string) json.RawMessage { return read(o, name, value.r
 
 // done warns about members that nobody asked for and returns the extensions.
 func (o *object) done() Extensions {
+	if o.c.opts.trace != nil {
+		o.c.opts.trace(o.at.String(), o.known)
+	}
 	var ext Extensions
 	for i, name := range o.n.names {
 		if slices.Contains(o.known, name) {
