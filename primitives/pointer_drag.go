@@ -200,7 +200,7 @@ func (e dragEnd) resolve(ctx context.Context, p Page, which string, view dragVie
 		args["view"] = place.view
 	}
 	var raw json.RawMessage
-	if err := p.Call(ctx, place.frame, "drag_end", args, &raw); err != nil {
+	if err := e.locator.call(ctx, p, place.frame, "drag_end", args, &raw); err != nil {
 		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
 	}
 	var seen struct {
