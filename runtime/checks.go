@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -186,6 +187,9 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	return r
 }
 
+// breaks says whether the check fails and is more than information.
+func (r checkOutcome) breaks() bool { return r.Status == checkFailed && r.Severity != "info" }
+
 func labelOf(f finding, list string, i int) string {
 	if f.Name != "" {
 		return f.Name
@@ -204,7 +208,7 @@ func (r checkOutcome) fault(message string) *fault.Error {
 
 // checkReport is the output of mode check.
 type checkReport struct {
-	OK         bool           `json:"ok"` // no check failed
+	OK         bool           `json:"ok"` // no check failed that is more than information
 	URL        string         `json:"url"`
 	ObservedAt string         `json:"observed_at"`
 	Summary    map[string]int `json:"summary"`
@@ -222,8 +226,9 @@ const (
 )
 
 // siteCheck answers mode check: every check and every state of the maps that
-// apply, from one look at the page.
-func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job) Reply {
+// apply, from one look at the page. With wait_ms it looks again while a check
+// fails: a page that has just loaded goes on building itself.
+func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
 	o, url, err := h.offerFor(ctx, t, j)
 	if err != nil {
 		return Reply{Err: err}
@@ -233,20 +238,47 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job) Reply {
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
-	s := survey{attached: t.attachmentState}
 	states := statesOffered(o.library, maps)
-	for _, n := range states {
-		s.wantState(n.in, n.own)
-	}
 	var checks []sites.Exposed[manifest.Check]
 	for _, m := range maps {
 		checks = append(checks, o.library.Composition(m).Checks...)
 	}
-	for _, k := range checks {
-		s.wantCheck(k.Source.Map, k.Entry)
+	var s survey
+	look := func(ctx context.Context, page primitives.Page) (bool, error) {
+		next := survey{attached: t.attachmentState}
+		for _, n := range states {
+			next.wantState(n.in, n.own)
+		}
+		for _, k := range checks {
+			next.wantCheck(k.Source.Map, k.Entry)
+		}
+		if err := next.ask(ctx, page); err != nil {
+			return false, err
+		}
+		s = next
+		return !slices.ContainsFunc(checks, func(k sites.Exposed[manifest.Check]) bool {
+			return s.check(k.Source.Map, k.Entry).breaks()
+		}), nil
 	}
-	if e := s.ask(ctx, page); e != nil {
+	if _, e := look(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
 		return Reply{Err: fault.From(e)}
+	}
+	if in.WaitMS != nil && *in.WaitMS > 0 || s.at.IsZero() {
+		wait := stateGrace
+		if in.WaitMS != nil {
+			wait = max(wait, time.Duration(*in.WaitMS)*time.Millisecond)
+		}
+		whole, end := answerable(ctx)
+		bounded, cancel := context.WithTimeout(whole, wait)
+		_, e := t.lookUntil(bounded, look)
+		cancel()
+		end()
+		if s.at.IsZero() {
+			if e == nil {
+				e = fault.New(fault.Timeout, "the page could not be looked at in time")
+			}
+			return Reply{Err: fault.From(e)}
+		}
 	}
 	out := checkReport{
 		OK: true, URL: s.url, ObservedAt: stateTime(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
@@ -263,7 +295,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job) Reply {
 		r.CheckID = k.Name
 		out.Summary[r.Status]++
 		if r.Status == checkFailed || r.Status == checkDrifted {
-			out.OK = out.OK && r.Status != checkFailed
+			out.OK = out.OK && !r.breaks()
 			r.Evidence = ev.collect(ctx, k.Entry, r)
 		}
 		out.Checks = append(out.Checks, r)

@@ -16,6 +16,7 @@ const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
+	`"wait_ms":{"type":"integer","minimum":0,"maximum":60000,"description":"How long mode check looks again while a check fails. Default 0."},` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
 	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
 	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +

@@ -22,6 +22,8 @@ type siteArguments struct {
 
 	// Task is what the caller is about, for the choice of context in mode list.
 	Task string `json:"task"`
+	// WaitMS is how long mode check looks again while a check fails.
+	WaitMS *int `json:"wait_ms"`
 
 	// Of the state modes.
 	ProjectionName string          `json:"projection_name"`
@@ -55,7 +57,7 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 	case "list":
 		return h.siteList(ctx, t, j, in)
 	case "check":
-		return h.siteCheck(ctx, t, j)
+		return h.siteCheck(ctx, t, j, in)
 	case "call":
 		action, arguments, err := in.target()
 		if err != nil {
