@@ -8,6 +8,7 @@ func Standard() *Registry {
 		pageInfo,
 		pageFetch,
 		pageSnapshot,
+		pageExtract,
 		domObserveVisible,
 		domObserveAttributes,
 		domSnapshotText,

@@ -16,6 +16,8 @@ type pageSnapshotIn struct {
 	MaxBytes        *int     `json:"max_bytes"`
 	Offset          int      `json:"offset"`
 	Since           string   `json:"since"`
+
+	tellVisible bool // for page.extract
 }
 
 type pageSnapshotOut struct {

@@ -102,21 +102,10 @@ func readTree(ctx context.Context, p Page, in pageSnapshotIn) (*tree, error) {
 	if in.Format == "json" {
 		args["format"] = "json"
 	}
-	var at place
-	var err error
-	part := map[string]any{}
-	switch {
-	case in.Ref != "":
-		at, err = placeOfRef(ctx, p, in.Ref)
-		part["ref"] = in.Ref
-	case in.Locator != nil:
-		at, err = enter(ctx, p, in.Locator.frame)
-		err = aboutLocator(err, in.Locator)
-		part["locator"] = in.Locator
-		if at.view != nil {
-			part["view"] = at.view
-		}
+	if in.tellVisible {
+		args["tell_visible"] = true
 	}
+	at, part, err := partOf(ctx, p, in.Ref, in.Locator)
 	if err != nil {
 		return nil, err
 	}
@@ -146,25 +135,32 @@ func (r *treeReader) document(ctx context.Context, frame FrameID, part map[strin
 		args = maps.Clone(r.args)
 		maps.Copy(args, part)
 	}
-	for round := 0; ; round++ {
-		doc := &documentRows{}
-		if err := r.p.Call(ctx, frame, "page_snapshot", args, doc); err != nil {
-			return nil, err
+	var doc *documentRows
+	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
+		doc = &documentRows{}
+		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.Depths) != len(doc.Rows) {
+			err = fault.New(fault.Internal, "the page library gave %d rows and %d depths", len(doc.Rows), len(doc.Depths))
 		}
-		if len(doc.Depths) != len(doc.Rows) {
-			return nil, fault.New(fault.Internal, "the page library gave %d rows and %d depths", len(doc.Rows), len(doc.Depths))
+		return doc.Hosts, doc.More, err
+	})
+	return doc, err
+}
+
+// withShadows asks again for as long as the answer names elements that turn out
+// to have closed shadow roots: from then on the page library looks into them.
+func withShadows(ctx context.Context, p Page, frame FrameID, ask func() (hosts []string, more bool, err error)) error {
+	for range openRounds {
+		hosts, more, err := ask()
+		if err != nil || len(hosts) == 0 {
+			return err
 		}
-		if len(doc.Hosts) == 0 || round == openRounds {
-			return doc, nil
-		}
-		opened, err := r.p.OpenShadows(ctx, frame, doc.Hosts)
-		if err != nil {
-			return nil, err
-		}
-		if opened == 0 && !doc.More {
-			return doc, nil
+		opened, err := p.OpenShadows(ctx, frame, hosts)
+		if err != nil || opened == 0 && !more {
+			return err
 		}
 	}
+	_, _, err := ask()
+	return err
 }
 
 // assemble puts the documents of frames below the rows that show them. They are

@@ -468,6 +468,15 @@ function walkTree(root, options) {
   return walk;
 }
 
+/** drawnPart is the first element of a locator that is drawn, wherever the page is scrolled to. */
+function drawnPart(locator) {
+  const { nodes, trace } = locate(locator);
+  const part = nodes.find((node) => drawnNow(node)) || nodes.find((node) => getComputedStyle(node).display === 'contents');
+  if (part) return part;
+  if (nodes.length > 0) trace.rendered_matches = 0;
+  throw notFound(locator, trace);
+}
+
 const rowFlags = ['checked', 'selected', 'expanded', 'pressed'];
 const rowMarks = ['disabled', 'required', 'readonly', 'invalid', 'busy', 'focused', 'filled', 'clickable'];
 const rowDetails = ['level', 'type', 'haspopup', 'sort', 'options', 'url'];
@@ -507,10 +516,10 @@ function handOver(hosts) {
  * page_snapshot answers the rows of this document: lines of text, or objects.
  * depths has the depth of each row, frames the rows that show a frame.
  */
-questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, max_nodes, max_bytes, time_ms, view }) => {
+questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, tell_visible, max_nodes, max_bytes, time_ms }) => {
   let root = rootElement();
   if (ref !== undefined) root = elementOfRef(ref);
-  else if (locator !== undefined) root = locateVisible(locator, viewOf(view));
+  else if (locator !== undefined) root = drawnPart(locator);
   const whole = root === rootElement();
   if (!root) return { rows: [], depths: [], frames: [], left_out: 0, hosts: [], stopped: false };
   const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: whole, time: time_ms });
@@ -519,6 +528,10 @@ questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, max_n
     giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, time: time_ms }).named, true);
   }
   giveRefs(walk.named, whole);
+  if (tell_visible) {
+    const clips = new Map();
+    for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
+  }
   const frames = [];
   const depths = new Array(walk.rows.length);
   const rows = walk.rows.map((row, i) => {
