@@ -97,5 +97,9 @@ func Standard() *Registry {
 		emulateNetwork,
 		emulateUserAgent,
 		emulateReset,
+		uploadSetFiles,
+		downloadList,
+		downloadWait,
+		pagePDF,
 	)
 }

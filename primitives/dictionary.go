@@ -31,6 +31,11 @@ func parseRecord(text []byte) (*Record, error) {
 	if r.InputSchema, err = expand(r.InputSchema); err != nil {
 		return nil, err
 	}
+	if r.Acts {
+		extended := withEffects(r.InputSchema)
+		r.ownEffects = bytes.Equal(extended, r.InputSchema)
+		r.InputSchema = extended
+	}
 	if r.OutputSchema, err = expand(r.OutputSchema); err != nil {
 		return nil, err
 	}

@@ -137,6 +137,9 @@ func TestInputStructsHaveTheNamesOfTheirSchemas(t *testing.T) {
 		if err := json.Unmarshal(p.Record().InputSchema, &s); err != nil {
 			t.Fatal(err)
 		}
+		if p.Record().Acts {
+			delete(s.Properties, "effects") // the registry's, see withEffects
+		}
 		compareNames(t, p.Record().Name, s, p.Input())
 	}
 }

@@ -102,6 +102,8 @@ type Page interface {
 	ObservedPage
 	StoredPage
 	EmulatedPage
+	FilePage
+	ActedPage
 }
 
 // FrameInfo describes one frame.

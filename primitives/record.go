@@ -25,7 +25,10 @@ type Record struct {
 	// minimum distance between two of them.
 	Paced bool `json:"x_paced,omitempty"`
 	// Acts means that the primitive can change the page; others only read.
+	// Each of these takes the argument effects: see Registry.Invoke.
 	Acts bool `json:"x_acts,omitempty"`
+
+	ownEffects bool // the record declares an argument of that name itself
 }
 
 // Support says whether an adapter provides a primitive.

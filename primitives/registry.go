@@ -98,10 +98,14 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		res.Err = &fault.Error{Code: fault.Internal, Message: "the record does not compile", Err: err}
 		return res
 	}
-	args, problem := checks.prepare(args)
+	args, window, problem := checks.prepare(args)
 	if problem != nil {
 		res.Err = problem
 		return res
+	}
+	if window > 0 {
+		watch := watchEffects(ctx, p)
+		defer func() { res.Effects = watch.report(ctx, window) }()
 	}
 	out, err := prim.run(ctx, p, args)
 	for n := 0; n < maxReread && !prim.record.Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {
@@ -162,7 +166,10 @@ func (r *Registry) log() *slog.Logger {
 var discard = slog.New(slog.DiscardHandler)
 
 // prepare normalises and checks arguments.
-func (c *checks) prepare(args json.RawMessage) (json.RawMessage, *fault.Error) {
+//
+// window is what the argument effects asks for, which every acting primitive
+// takes and no handler sees: 0 for no report.
+func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.Duration, _ *fault.Error) {
 	args = bytes.TrimSpace(args)
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
@@ -171,10 +178,10 @@ func (c *checks) prepare(args json.RawMessage) (json.RawMessage, *fault.Error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
+		return nil, 0, invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
+		return nil, 0, invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
 	}
 	changed := false
 	if m, ok := v.(map[string]any); ok {
@@ -187,16 +194,23 @@ func (c *checks) prepare(args json.RawMessage) (json.RawMessage, *fault.Error) {
 	}
 	v, renamed := c.fields.normalise(v)
 	if problems := c.in.ValidateValue(v); len(problems) > 0 {
-		return nil, invalidInput(problems)
+		return nil, 0, invalidInput(problems)
+	}
+	if m, ok := v.(map[string]any); ok && c.effects {
+		if e, there := m["effects"]; there {
+			window = effectsWindow(e)
+			delete(m, "effects")
+			changed = true
+		}
 	}
 	if changed || renamed {
 		b, err := json.Marshal(v)
 		if err != nil {
-			return nil, fault.Translate(fault.Internal, err, "encoding the arguments")
+			return nil, 0, fault.Translate(fault.Internal, err, "encoding the arguments")
 		}
 		args = b
 	}
-	return args, nil
+	return args, window, nil
 }
 
 // invalidInput reports problems in the form of the bridge's own check.

@@ -20,6 +20,9 @@ type Result struct {
 	Flat    bool
 	Payload json.RawMessage
 	Err     *fault.Error
+	// Effects is what followed, when the call asked for it: also after a
+	// failure. It is a member of its own beside the value.
+	Effects json.RawMessage
 	// Wait is how long pacing held the call back before it ran.
 	Wait     time.Duration
 	Duration time.Duration
@@ -30,7 +33,24 @@ func (r Result) OK() bool { return r.Err == nil }
 
 // Envelope returns the wire form: the success or failure envelope, or the bare
 // object of a flat primitive.
-func (r Result) Envelope() json.RawMessage {
+//
+// A report of effects is a further member of it.
+func (r Result) Envelope() json.RawMessage { return r.affected(r.envelope()) }
+
+// affected adds the report of effects, if there is one, to an object.
+func (r Result) affected(object json.RawMessage) json.RawMessage {
+	n := len(object)
+	if len(r.Effects) == 0 || n < 2 || object[n-1] != '}' {
+		return object
+	}
+	sep := `,"effects":`
+	if n == 2 {
+		sep = sep[1:]
+	}
+	return append(append(append(object[:n-1:n-1], sep...), r.Effects...), '}')
+}
+
+func (r Result) envelope() json.RawMessage {
 	wait := strconv.FormatInt(r.Wait.Milliseconds(), 10)
 	switch {
 	case r.Err != nil && r.Flat && len(r.Payload) > 0:
@@ -66,8 +86,11 @@ func (r Result) failure() []byte {
 
 // Step returns the result as a workflow sees it under steps.<id>:
 // {"ok":true,"output":payload} or {"ok":false,"primitive","adapter","error"};
-// a flat payload that reports its own failure keeps it in output.
-func (r Result) Step() json.RawMessage {
+// a flat payload that reports its own failure keeps it in output. A report of
+// effects stands beside them.
+func (r Result) Step() json.RawMessage { return r.affected(r.step()) }
+
+func (r Result) step() json.RawMessage {
 	if r.Err == nil {
 		p := r.Payload
 		if len(p) == 0 {

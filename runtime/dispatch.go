@@ -50,6 +50,9 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	// what the failure envelope would.
 	e := *r.Err
 	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": primitives.Adapter, "rate_limit_wait_ms": r.Wait.Milliseconds()}
+	if len(r.Effects) > 0 {
+		e.Fields["effects"] = r.Effects
+	}
 	for k, v := range r.Err.Fields {
 		e.Fields[k] = v
 	}

@@ -27,6 +27,7 @@ type Browser struct {
 	c         *client
 	proc      *process // nil when attached
 	product   string
+	downloads downloads
 	agent     string // user agent, "" until it was asked for; guarded by mu
 	noSandbox bool
 	events    *eventQueue
@@ -50,6 +51,9 @@ type Browser struct {
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds
 // only the start. The errors are browser_not_found and browser_failed.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
+	if err := opts.prepareDownloads(); err != nil {
+		return nil, err
+	}
 	b := newBrowser(opts)
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
 	defer cancel()
@@ -146,8 +150,8 @@ func (b *Browser) greet(ctx context.Context) error {
 		{method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
 		{method: "Browser.getVersion"},
 	}
-	if b.proc != nil {
-		commands = append(commands, command{method: "Browser.setDownloadBehavior", params: []byte(`{"behavior":"deny"}`)})
+	if b.proc != nil || b.opts.DownloadDir != "" {
+		commands = append(commands, command{method: "Browser.setDownloadBehavior", params: b.downloadBehavior("")})
 	}
 	calls, err := b.c.start(ctx, commands...)
 	if err != nil {

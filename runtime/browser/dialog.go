@@ -118,6 +118,8 @@ func (t *Tab) onDialogOpening(s *session, params []byte) {
 	t.dialog = &openDialog{s: s, Dialog: primitives.Dialog{
 		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: e.URL, OpenedAt: time.Now(),
 	}}
+	t.dialogsSeen++
+	t.lastDialog = &t.dialog.Dialog
 	close(t.dialogs)
 	t.dialogs = make(chan struct{})
 	t.mu.Unlock()

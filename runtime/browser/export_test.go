@@ -138,3 +138,6 @@ func (t *Tab) CrashFrame(frame primitives.FrameID) {
 // ForgetSupervision makes this process look like one that does not call
 // MaybeSupervise.
 func ForgetSupervision() { supervisable.Store(false) }
+
+// SafeName exposes what becomes of a suggested file name.
+var SafeName = safeName

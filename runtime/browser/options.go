@@ -37,6 +37,14 @@ type Options struct {
 	// observers of its page wait for that, while its input is not aligned to
 	// frames and so is handled faster.
 	OneWindow bool
+	// UploadDirs are the folders whose files may be uploaded. None means that
+	// uploads are refused.
+	UploadDirs []string
+	// DownloadDir is the folder that downloads go to; it is made when it is not
+	// there. Empty means that downloads are refused.
+	DownloadDir string
+	// DownloadLimit bounds one download, in bytes; default 1 GiB.
+	DownloadLimit int64
 	// Proxy is passed as --proxy-server.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium

@@ -41,6 +41,11 @@ type Tab struct {
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
 	change     broadcast // any of the above changed
+	// dialogsSeen counts the dialogs that have opened; lastDialog is the newest.
+	dialogsSeen int
+	lastDialog  *primitives.Dialog
+	// chooser, when set, gets the file chooser that the page asks for.
+	chooser chan chooser
 
 	refs primitives.Refs
 
@@ -167,9 +172,8 @@ func (b *Browser) NewContext(ctx context.Context) (string, error) {
 	b.mu.Lock()
 	b.contexts[out.BrowserContextID] = true
 	b.mu.Unlock()
-	deny := object("behavior", "deny", "browserContextId", out.BrowserContextID)
-	if err := b.c.do(ctx, "", "Browser.setDownloadBehavior", deny, nil); err != nil {
-		b.log.Debug("refusing downloads failed", "error", err)
+	if err := b.c.do(ctx, "", "Browser.setDownloadBehavior", b.downloadBehavior(out.BrowserContextID), nil); err != nil {
+		b.log.Debug("directing downloads failed", "error", err)
 	}
 	return out.BrowserContextID, nil
 }

@@ -49,6 +49,12 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 			t.onCrashed()
 		}
 		return
+	case "Browser.downloadWillBegin":
+		b.onDownloadBegin(params)
+		return
+	case "Browser.downloadProgress":
+		b.onDownloadProgress(params)
+		return
 	case "Target.targetDestroyed":
 		b.drop(b.tabOf(string(plainString(member(params, "targetId")))))
 		return
@@ -83,6 +89,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		t.onDialogClosed()
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.on(string(method), params)
+	case "Page.fileChooserOpened":
+		t.onChooser(s, params)
 	case "Fetch.requestPaused":
 		t.onPaused(s, params)
 	case "Inspector.targetCrashed":

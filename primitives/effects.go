@@ -1,0 +1,344 @@
+package primitives
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Every primitive that acts takes a further argument, effects: with it the
+// answer says what followed, seen from the page and from the browser. It is one
+// mechanism around the handlers, so that no handler can claim more than was seen.
+
+const (
+	// defaultEffectsWindow bounds the wait for what follows; a page on which
+	// nothing happens any more ends it early.
+	defaultEffectsWindow = 300 * time.Millisecond
+	// effectsQuiet is how long a document must not change to count as quiet.
+	effectsQuiet = 30 * time.Millisecond
+	// effectsFrames bounds the frames that are watched.
+	effectsFrames = 8
+	// effectsShown bounds each list of the report.
+	effectsShown = 5
+	// effectsCap bounds questions to the page around the window.
+	effectsCap = time.Second
+)
+
+// effectsSchema is what the input schema of each acting primitive declares.
+const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,"maximum":5000,"default":300}},` +
+	`"additionalProperties":false,"default":false,"description":"Report what followed within a short window: url, dialog, focus, values, requests, DOM, tabs."}`
+
+// withEffects declares the argument in the input schema of an acting primitive
+// that does not use the name itself.
+func withEffects(input json.RawMessage) json.RawMessage {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(input, &s) != nil {
+		return input
+	}
+	if _, taken := s.Properties["effects"]; taken {
+		return input
+	}
+	mark := []byte(`"properties":`)
+	compact := &bytes.Buffer{}
+	if json.Compact(compact, input) != nil {
+		return input
+	}
+	var whole map[string]json.RawMessage
+	if json.Unmarshal(input, &whole) != nil {
+		return input
+	}
+	old := whole["properties"]
+	if old == nil {
+		return append(append(compact.Bytes()[:compact.Len()-1:compact.Len()-1], `,"properties":{"effects":`+effectsSchema+`}`...), '}')
+	}
+	small := &bytes.Buffer{}
+	if json.Compact(small, old) != nil {
+		return input
+	}
+	text := small.String()
+	sep := ","
+	if text == "{}" {
+		sep = ""
+	}
+	extended := text[:len(text)-1] + sep + `"effects":` + effectsSchema + `}`
+	return json.RawMessage(strings.Replace(compact.String(), string(mark)+text, string(mark)+extended, 1))
+}
+
+// effectsWindow reads the argument: 0 is no report.
+func effectsWindow(v any) time.Duration {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return defaultEffectsWindow
+		}
+	case map[string]any:
+		if n, ok := v["window_ms"].(json.Number); ok {
+			ms, _ := n.Float64()
+			return max(time.Duration(ms)*time.Millisecond, time.Nanosecond)
+		}
+		return defaultEffectsWindow
+	}
+	return 0
+}
+
+// effects is the report.
+type effects struct {
+	// Summary names the kinds that were seen, "none observed" without any.
+	Summary   string          `json:"summary"`
+	Observed  bool            `json:"observed"`
+	WindowMS  int64           `json:"window_ms"` // how long was watched after the action
+	URL       *urlEffect      `json:"url,omitempty"`
+	Dialog    *dialogEffect   `json:"dialog,omitempty"`
+	Focus     *focusEffect    `json:"focus,omitempty"`
+	Values    []valueEffect   `json:"values,omitempty"`
+	Requests  *requestsEffect `json:"requests,omitempty"`
+	DOM       *domEffect      `json:"dom,omitempty"`
+	Tabs      []tabEffect     `json:"tabs,omitempty"`
+	Downloads int             `json:"downloads,omitempty"`
+	TabGone   bool            `json:"tab_gone,omitempty"`
+	// Unseen says what could not be watched, such as a document that was
+	// replaced before it was asked.
+	Unseen []string `json:"unseen,omitempty"`
+}
+
+type urlEffect struct {
+	From        string `json:"from"`
+	To          string `json:"to"`
+	NewDocument bool   `json:"new_document"`
+	Loading     bool   `json:"loading,omitempty"` // a new document is on its way
+}
+
+type dialogEffect struct {
+	Type string `json:"type"`
+	Open bool   `json:"open"`
+}
+
+type focusEffect struct {
+	From *effectTarget `json:"from"`
+	To   *effectTarget `json:"to"`
+}
+
+type effectTarget struct {
+	TagName string  `json:"tag_name"`
+	ID      *string `json:"id"`
+	Role    *string `json:"role"`
+	Name    string  `json:"name"`
+}
+
+type valueEffect struct {
+	Target *effectTarget `json:"target"`
+	Length int           `json:"length"`
+}
+
+type requestsEffect struct {
+	Started int              `json:"started"`
+	Pending int              `json:"pending"`
+	First   []requestStarted `json:"first"`
+}
+
+type requestStarted struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Type   string `json:"type"`
+	Status int    `json:"status,omitempty"`
+}
+
+type domEffect struct {
+	Added      int `json:"added"`
+	Removed    int `json:"removed"`
+	Attributes int `json:"attributes"`
+	Text       int `json:"text"`
+}
+
+func (d domEffect) none() bool { return d == domEffect{} }
+
+type tabEffect struct {
+	TabID     int    `json:"tab_id,omitempty"`
+	RuntimeID string `json:"runtime_id,omitempty"`
+	URL       string `json:"url"`
+}
+
+// effectsWatch is a watch around one action.
+type effectsWatch struct {
+	page   Page
+	id     string
+	frames []FrameID
+	events PageWatch
+	unseen []string
+}
+
+var effectsIDs atomic.Int64
+
+// watchEffects begins before the action. What cannot be watched is said in the
+// report and never keeps the action from happening.
+func watchEffects(ctx context.Context, p Page) *effectsWatch {
+	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10)}
+	ctx, cancel := context.WithTimeout(ctx, effectsCap)
+	defer cancel()
+	var err error
+	if w.events, err = p.Watch(ctx); err != nil {
+		w.unseen = append(w.unseen, "browser: "+string(fault.CodeOf(err)))
+	}
+	frames := p.Frames()
+	if len(frames) > effectsFrames {
+		w.unseen = append(w.unseen, strconv.Itoa(len(frames)-effectsFrames)+" frames")
+		frames = frames[:effectsFrames]
+	}
+	ok := make([]bool, len(frames))
+	var all sync.WaitGroup
+	for i, f := range frames {
+		all.Go(func() { ok[i] = p.Call(ctx, f.ID, "effects_begin", map[string]any{"id": w.id}, nil) == nil })
+	}
+	all.Wait()
+	for i, f := range frames {
+		if ok[i] {
+			w.frames = append(w.frames, f.ID)
+		} else {
+			w.unseen = append(w.unseen, "a document that does not answer")
+		}
+	}
+	return w
+}
+
+type frameEffects struct {
+	Known  bool          `json:"known"`
+	DOM    domEffect     `json:"dom"`
+	Focus  *focusEffect  `json:"focus"`
+	Values []valueEffect `json:"values"`
+}
+
+// report waits for what follows, within the window, and says it.
+func (w *effectsWatch) report(ctx context.Context, window time.Duration) json.RawMessage {
+	start := time.Now()
+	w.settle(ctx, start.Add(window))
+	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
+	var seen PageEvents
+	if w.events != nil {
+		seen = w.events.Seen()
+	}
+	w.describe(&out, seen)
+	if _, open := w.page.Dialog(); !open && !seen.Gone {
+		w.read(ctx, &out)
+	} else if len(w.frames) > 0 {
+		out.Unseen = append(out.Unseen, "documents behind a dialog or gone")
+	}
+	out.sum()
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// settle returns when nothing more is to be expected: the documents have been
+// quiet for a moment and no request or navigation is under way.
+func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
+	for {
+		left := time.Until(end)
+		if left <= 0 || ctx.Err() != nil {
+			return
+		}
+		bounded, cancel := context.WithTimeout(ctx, left+50*time.Millisecond)
+		args := map[string]any{"id": w.id, "quiet_ms": effectsQuiet.Milliseconds(), "timeout_ms": left.Milliseconds()}
+		var all sync.WaitGroup
+		for _, f := range w.frames {
+			all.Go(func() { _ = w.page.Call(bounded, f, "effects_quiet", args, nil) })
+		}
+		all.Wait()
+		cancel()
+		if w.events == nil {
+			return
+		}
+		seen := w.events.Seen()
+		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading {
+			return
+		}
+		if left = time.Until(end); left <= 0 {
+			return
+		}
+		w.events.Next(ctx, left)
+	}
+}
+
+func (w *effectsWatch) describe(out *effects, seen PageEvents) {
+	if seen.From != seen.To || seen.NewDocument || seen.Loading {
+		out.URL = &urlEffect{From: seen.From, To: seen.To, NewDocument: seen.NewDocument, Loading: seen.Loading}
+	}
+	if n := len(seen.Dialogs); n > 0 {
+		_, open := w.page.Dialog()
+		out.Dialog = &dialogEffect{Type: seen.Dialogs[n-1].Type, Open: open}
+	}
+	if len(seen.Requests) > 0 {
+		r := &requestsEffect{Started: len(seen.Requests), Pending: seen.Pending, First: []requestStarted{}}
+		for _, x := range seen.Requests[:min(effectsShown, len(seen.Requests))] {
+			r.First = append(r.First, requestStarted{x.Method, x.URL, x.Type, x.Status})
+		}
+		out.Requests = r
+	}
+	for _, t := range seen.Tabs[:min(effectsShown, len(seen.Tabs))] {
+		out.Tabs = append(out.Tabs, tabEffect{t.ID, t.RuntimeID, t.URL})
+	}
+	out.Downloads, out.TabGone = seen.Downloads, seen.Gone
+}
+
+// read asks the documents what they have seen.
+func (w *effectsWatch) read(ctx context.Context, out *effects) {
+	ctx, cancel := context.WithTimeout(ctx, effectsCap)
+	defer cancel()
+	answers := make([]frameEffects, len(w.frames))
+	failed := make([]bool, len(w.frames))
+	var all sync.WaitGroup
+	for i, f := range w.frames {
+		all.Go(func() {
+			failed[i] = w.page.Call(ctx, f, "effects_end", map[string]any{"id": w.id}, &answers[i]) != nil || !answers[i].Known
+		})
+	}
+	all.Wait()
+	var dom domEffect
+	for i, a := range answers {
+		if failed[i] {
+			out.Unseen = append(out.Unseen, "a document that was replaced")
+			continue
+		}
+		dom.Added += a.DOM.Added
+		dom.Removed += a.DOM.Removed
+		dom.Attributes += a.DOM.Attributes
+		dom.Text += a.DOM.Text
+		if a.Focus != nil && (out.Focus == nil || a.Focus.To != nil) {
+			out.Focus = a.Focus
+		}
+		out.Values = append(out.Values, a.Values[:min(effectsShown, len(a.Values))]...)
+	}
+	if !dom.none() {
+		out.DOM = &dom
+	}
+}
+
+func (e *effects) sum() {
+	var kinds []string
+	for _, k := range []struct {
+		seen bool
+		name string
+	}{
+		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"},
+		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.Downloads > 0, "downloads"}, {e.TabGone, "tab_gone"},
+	} {
+		if k.seen {
+			kinds = append(kinds, k.name)
+		}
+	}
+	e.Observed = len(kinds) > 0
+	e.Summary = strings.Join(kinds, ", ")
+	if !e.Observed {
+		e.Summary = "none observed"
+	}
+}

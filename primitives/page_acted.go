@@ -1,0 +1,34 @@
+package primitives
+
+import (
+	"context"
+	"time"
+)
+
+// ActedPage is a Page that can be watched while something acts on it.
+type ActedPage interface {
+	// Watch notes from now on what the browser sees of the tab. It begins the
+	// recording of requests. Watches need no end.
+	Watch(ctx context.Context) (PageWatch, error)
+}
+
+// PageWatch is what the browser has seen of a tab since a moment.
+type PageWatch interface {
+	// Seen says what has happened so far.
+	Seen() PageEvents
+	// Next waits for something more, for at most d.
+	Next(ctx context.Context, d time.Duration)
+}
+
+// PageEvents are what happened to a tab.
+type PageEvents struct {
+	From, To    string // address of the page before and now
+	NewDocument bool
+	Loading     bool // the main frame is on its way to another document
+	Dialogs     []Dialog
+	Tabs        []TabInfo        // that the page opened
+	Requests    []NetworkRequest // that began
+	Pending     int              // of Requests without an end, streams not counted
+	Downloads   int              // that began on the host
+	Gone        bool             // the tab was closed or has crashed
+}

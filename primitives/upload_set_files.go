@@ -1,0 +1,90 @@
+package primitives
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type uploadSetFilesIn struct {
+	Locator   locator  `json:"locator"`
+	Paths     []string `json:"paths"`
+	TimeoutMS *int     `json:"timeout_ms"`
+}
+
+type uploadSetFilesOut struct {
+	Count int            `json:"count"`
+	Files []uploadedFile `json:"files"`
+	// Via is "input" when the input was found at once, "chooser" when a press
+	// made the page ask.
+	Via    string        `json:"via"`
+	Target *uploadTarget `json:"target"`
+}
+
+type uploadedFile struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+}
+
+type uploadTarget struct {
+	TagName  string `json:"tag_name"`
+	Name     string `json:"name,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Multiple bool   `json:"multiple"`
+}
+
+// uploadSetFiles makes files the choice of a file input, which need not be
+// visible. Any other element is pressed, and the file chooser that the page asks
+// for is answered.
+var uploadSetFiles = Define("upload.set_files", func(ctx context.Context, p Page, in uploadSetFilesIn) (uploadSetFilesOut, error) {
+	files, err := p.UploadFiles(in.Paths)
+	if err != nil {
+		return uploadSetFilesOut{}, err
+	}
+	out := uploadSetFilesOut{Count: len(files), Files: []uploadedFile{}}
+	for _, f := range files {
+		out.Files = append(out.Files, uploadedFile{f.Name, f.Size})
+	}
+	at, err := in.Locator.enter(ctx, p)
+	if err != nil {
+		return uploadSetFilesOut{}, err
+	}
+	var found struct {
+		Handle    string `json:"handle"`
+		TagName   string `json:"tag_name"`
+		Multiple  bool   `json:"multiple"`
+		Disabled  bool   `json:"disabled"`
+		Directory bool   `json:"directory"`
+		Name      string `json:"name"`
+		ID        string `json:"id"`
+	}
+	args := map[string]any{"locator": in.Locator}
+	if at.view != nil {
+		args["view"] = at.view
+	}
+	if err := p.Call(ctx, at.frame, "file_input", args, &found); err != nil {
+		return uploadSetFilesOut{}, err
+	}
+	out.Target = &uploadTarget{TagName: found.TagName, Name: found.Name, ID: found.ID, Multiple: found.Multiple}
+	if found.Handle == "" {
+		out.Via = "chooser"
+		press := func() error {
+			_, err := actOn(ctx, p, in.Locator, pressing, actTarget{TimeoutMS: in.TimeoutMS}, func(a aim) []MouseEvent { return clickEvents(a, "left", 1, 0) }, 0)
+			return err
+		}
+		return out, p.ChooseFiles(ctx, press, files)
+	}
+	out.Via = "input"
+	switch {
+	case found.Disabled:
+		return uploadSetFilesOut{}, fault.New(fault.TargetNotActionable, "the file input is disabled").With("reason", "disabled").With("locator", in.Locator)
+	case len(files) > 1 && !found.Multiple:
+		return uploadSetFilesOut{}, fault.New(fault.InvalidArguments, "the file input takes one file").With("count", len(files))
+	case found.Directory:
+		return uploadSetFilesOut{}, fault.New(fault.CapabilityUnavailable, "the input takes a folder, not files").With("capability", "upload.folder")
+	}
+	if err := p.SetFiles(ctx, at.frame, found.Handle, files); err != nil {
+		return uploadSetFilesOut{}, err
+	}
+	return out, nil
+})

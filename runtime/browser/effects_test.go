@@ -1,0 +1,72 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+func TestEffects(t *testing.T) {
+	origin := servePages(t)
+	registry := primitives.Standard()
+	click := func(selector string) (string, string) {
+		return "pointer.click", fmt.Sprintf(`{"locator":{"selector":%q},"effects":true}`, selector)
+	}
+	for _, c := range []struct {
+		name            string
+		primitive, args string
+		want            string // subset of the report
+	}{
+		{name: "#grow", want: `{"observed":true,"dom":{"added":3,"removed":0},"requests":{"$absent":true},"url":{"$absent":true}}`},
+		{name: "#asks", want: `{"requests":{"started":1,"pending":0,"first":[{"method":"GET","type":"fetch","status":200}]},"dom":{"attributes":1}}`},
+		{name: "#warn", want: `{"dialog":{"type":"alert","open":true},"unseen":["documents behind a dialog or gone"]}`},
+		{name: "#hash", want: `{"url":{"new_document":false,"to":{"$regex":"#there$"}}}`},
+		{name: "#leave", want: `{"url":{"new_document":true,"from":{"$regex":"act.html$"},"to":{"$regex":"next.html$"}}}`},
+		{name: "#tab", want: `{"tabs":{"$length":1}}`},
+		{name: "#late", want: `{"dom":{"$absent":true}}`},
+		{name: "focus", primitive: "dom.focus", args: `{"locator":{"selector":"#field"},"effects":true}`,
+			want: `{"summary":"focus","focus":{"from":null,"to":{"tag_name":"input","id":"field","role":"textbox","name":"Name"}}}`},
+		{name: "value", primitive: "text.insert", args: `{"target":{"selector":"#field"},"text":"Ada","effects":true}`,
+			want: `{"values":[{"length":3,"target":{"id":"field","name":"Name"}}]}`},
+		{name: "none", primitive: "pointer.click", args: `{"x":700,"y":600,"effects":true}`, want: `{"observed":false,"summary":"none observed","window_ms":{"$lt":299}}`},
+		{name: "in a frame", primitive: "pointer.click", args: `{"x":40,"y":320,"effects":true}`, want: `{"dom":{"added":1},"focus":{"to":{"role":"button"}}}`},
+		{name: "after a failure", primitive: "pointer.click", args: `{"locator":{"selector":"#none"},"timeout_ms":0,"effects":true}`, want: `{"observed":false}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab := browsertest.Tab(t)
+			open(t, tab, origin+"/effects/act.html")
+			// The picture of the page is quiet before the action.
+			if err := tab.NetworkQuiet(within(t, 10*time.Second), 50*time.Millisecond, 0); err != nil {
+				t.Fatal(err)
+			}
+			name, args := c.primitive, c.args
+			if name == "" {
+				name, args = click(c.name)
+			}
+			r := registry.Invoke(within(t, 20*time.Second), tab, name, json.RawMessage(args))
+			if (r.Err != nil) != (c.name == "after a failure") {
+				t.Fatal(r.Err)
+			}
+			var want, got any
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			var envelope struct {
+				Effects json.RawMessage `json:"effects"`
+			}
+			if err := json.Unmarshal(r.Envelope(), &envelope); err != nil {
+				t.Fatalf("the envelope does not decode: %v\n%s", err, r.Envelope())
+			}
+			if err := json.Unmarshal(envelope.Effects, &got); err != nil {
+				t.Fatalf("the envelope has no effects: %v\n%s", err, r.Envelope())
+			}
+			if diff := subset("effects", want, got); diff != "" {
+				t.Errorf("%s\n\tin %s", diff, r.Effects)
+			}
+		})
+	}
+}
