@@ -115,6 +115,11 @@ func (d *Dialect) Removed(runtimeID string) []byte {
 
 // Event implements bridgeclient.Dialect.
 func (d *Dialect) Event(ev runtime.Event) []byte {
+	if ev.Name == runtime.AnnouncementEvent {
+		return marshal(announcementItem{
+			Type: typeAnnouncement, RuntimeID: ev.Tab.RuntimeID, RuntimeKey: ev.Tab.RuntimeKey, Record: ev.Payload, At: stamp(ev.ObservedAt),
+		})
+	}
 	payload := ev.Payload
 	if len(payload) == 0 {
 		payload = json.RawMessage("{}")

@@ -191,6 +191,16 @@ type eventItem struct {
 	ObservedAt     string          `json:"observed_at,omitempty"`
 }
 
+// announcementItem tells what a live region said: a primitives.Announcement. The
+// bridge has a history of its own.
+type announcementItem struct {
+	Type       string          `json:"type"`
+	RuntimeID  string          `json:"runtime_id"`
+	RuntimeKey string          `json:"runtime_key,omitempty"`
+	Record     json.RawMessage `json:"record"`
+	At         string          `json:"ts"`
+}
+
 type progressItem struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
