@@ -120,7 +120,7 @@ func (s *Server) readTool() tool {
 			if in.Format == "" {
 				in.Format = "markdown"
 			}
-			args := map[string]any{"format": in.Format, "max_bytes": maxBytes(in.MaxTokens)}
+			args := map[string]any{"formats": []string{in.Format}, "max_bytes": maxBytes(in.MaxTokens)}
 			set(args, "ref", in.Ref)
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.extract", args, in.where)
@@ -132,7 +132,7 @@ func (s *Server) readTool() tool {
 					text, _ := json.Marshal(encoded)
 					return &answer{Result: encoded, Text: labelled(p, r.URL, s.mark(), string(text))}, nil
 				}
-				return s.textual(p, about(p, r, value), r.URL, "content", "markdown", "text"), nil
+				return s.textual(p, about(p, r, value), r.URL, in.Format), nil
 			})
 		})
 }
