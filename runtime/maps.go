@@ -96,34 +96,32 @@ func (m *Maps) options() sites.Options {
 		Known:           m.known,
 		CheckProjection: m.projectionProblems,
 		WarnProjection:  m.projectionWarnings,
-		WarnWorkflow: func(raw json.RawMessage) []manifest.Problem {
-			program, _ := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
-			if program == nil {
-				return nil // its errors are reported
-			}
-			var out []manifest.Problem
-			for _, p := range program.Warnings() {
-				out = append(out, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
-			}
-			if pc := program.Postcondition(); pc != nil {
-				out = append(out, m.postconditionWarnings(pc)...)
-			}
-			return out
-		},
-		CheckWorkflow: func(raw json.RawMessage) []manifest.Problem {
-			program, problems := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
-			out := make([]manifest.Problem, len(problems))
-			for i, p := range problems {
-				out[i] = manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message}
-			}
-			if len(problems) == 0 && program.Postcondition() != nil {
-				if _, err := compilePostcondition(program.Postcondition(), "", m.engine); err != nil {
-					out = append(out, manifest.Problem{Pointer: "/postcondition", Code: err.Code, Message: err.Message})
-				}
-			}
-			return out
-		},
+		CheckWorkflow:   m.workflowProblems,
 	}
+}
+
+// workflowProblems compiles a workflow once and tells what is wrong with it and
+// what its author hardly meant.
+func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
+	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
+	for _, p := range wrong {
+		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	if program == nil {
+		return problems, nil
+	}
+	for _, p := range program.Warnings() {
+		warnings = append(warnings, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	if pc := program.Postcondition(); pc != nil {
+		warnings = append(warnings, m.postconditionWarnings(pc)...)
+		if len(problems) == 0 {
+			if _, err := compilePostcondition(pc, "", m.engine); err != nil {
+				problems = append(problems, manifest.Problem{Pointer: "/postcondition", Code: err.Code, Message: err.Message})
+			}
+		}
+	}
+	return problems, warnings
 }
 
 func (m *Maps) known(primitive string) bool {

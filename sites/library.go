@@ -19,15 +19,14 @@ import (
 // manifest.Options.
 type Options struct {
 	Known           func(primitive string) bool
-	CheckWorkflow   func(raw json.RawMessage) []manifest.Problem
+	CheckWorkflow   func(raw json.RawMessage) (problems, warnings []manifest.Problem)
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
-	WarnWorkflow    func(raw json.RawMessage) []manifest.Problem
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	AcceptDrafts    bool
 }
 
 func (o Options) manifest() manifest.Options {
-	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnWorkflow: o.WarnWorkflow, WarnProjection: o.WarnProjection, AcceptDrafts: o.AcceptDrafts}
+	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection, AcceptDrafts: o.AcceptDrafts}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;

@@ -323,3 +323,19 @@ func BenchmarkFindAmongThousandMaps(b *testing.B) {
 		}
 	})
 }
+
+// A thousand maps that no folder narrows down, each with patterns of its own:
+// every one of them must be asked. The aim is 1 ms too.
+func BenchmarkMatchThousandPatterns(b *testing.B) {
+	var all []*sites.Library
+	for i := range 1000 {
+		root := tree(b, map[string]string{"m.actions.json": doc([]string{"a.run"}, fmt.Sprintf(`"surface":{"url_patterns":["https://*.site%d.test/board/*","https://site%d.test/card/*"]}`, i, i))})
+		all = append(all, load(b, root))
+	}
+	l := sites.Join(all...)
+	for b.Loop() {
+		if len(l.For("https://www.site512.test/board/7?x=1#top")) != 1 {
+			b.Fatal("wrong maps")
+		}
+	}
+}

@@ -177,7 +177,10 @@ func TestABrokenEntryOfADraftIsNotUsed(t *testing.T) {
 		}
 		return []manifest.Problem{{Pointer: "/bad", Code: fault.InvalidWorkflow, Message: "m"}}
 	}
-	opts := manifest.Options{CheckWorkflow: broken, CheckProjection: broken}
+	opts := manifest.Options{
+		CheckWorkflow:   func(raw json.RawMessage) (problems, warnings []manifest.Problem) { return broken(raw), nil },
+		CheckProjection: broken,
+	}
 	if m, _ := manifest.Parse([]byte(text), opts); m != nil {
 		t.Error("accepted without being asked to")
 	}

@@ -16,14 +16,14 @@ type Options struct {
 	// Known reports whether the runtime has a primitive of this name. Without
 	// it names of primitives are not checked.
 	Known func(primitive string) bool
-	// CheckWorkflow and CheckProjection return what is wrong with the workflow
-	// of a tool or with a state projection, with pointers relative to it.
-	CheckWorkflow   func(raw json.RawMessage) []Problem
+	// CheckWorkflow returns what is wrong with the workflow of a tool, and what
+	// is allowed but cannot be, or hardly is, what its author meant, both with
+	// pointers relative to it. It is called from several goroutines at once.
+	CheckWorkflow func(raw json.RawMessage) (problems, warnings []Problem)
+	// CheckProjection and WarnProjection are the same for a state projection, one
+	// after the other.
 	CheckProjection func(raw json.RawMessage) []Problem
-	// WarnWorkflow and WarnProjection return what is allowed but cannot be, or
-	// hardly is, what its author meant; pointers as above.
-	WarnWorkflow   func(raw json.RawMessage) []Problem
-	WarnProjection func(raw json.RawMessage) []Problem
+	WarnProjection  func(raw json.RawMessage) []Problem
 	// AcceptDrafts reads maps that were written before the format had a version:
 	// what deviates from it in the ways that docs/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
@@ -62,6 +62,7 @@ func Parse(data []byte, opts Options) (*Manifest, Report) {
 	if doc == nil {
 		return nil, c.found.report(c.src)
 	}
+	c.checkWorkflows(root)
 	m := c.manifest(doc)
 	for _, check := range c.later {
 		check()
@@ -88,7 +89,8 @@ type checker struct {
 	found collector
 	later []func()
 
-	schemas []schemaJob
+	schemas   []schemaJob
+	workflows map[*node]checkedWorkflow
 
 	tools, signals, states, transitions, contexts names
 	attachments, checks, imports, files           names

@@ -97,9 +97,10 @@ func TestCallersCheckWorkflowsAndProjections(t *testing.T) {
 "state_projections":[{"name":"p","snapshot":{"version":1,"source":"dom","extract":[],"projection":{"language":"jsonata","expression":"("}}}]}`
 	var workflow, projection json.RawMessage
 	_, report := parse(t, doc, manifest.Options{
-		CheckWorkflow: func(raw json.RawMessage) []manifest.Problem {
+		CheckWorkflow: func(raw json.RawMessage) (problems, warnings []manifest.Problem) {
 			workflow = raw
-			return []manifest.Problem{{Pointer: "/steps/1/primitive", Code: fault.InvalidWorkflow, Message: "primitive is required"}, {Code: fault.InvalidWorkflow, Message: "whole"}}
+			return []manifest.Problem{{Pointer: "/steps/1/primitive", Code: fault.InvalidWorkflow, Message: "primitive is required"}, {Code: fault.InvalidWorkflow, Message: "whole"}},
+				[]manifest.Problem{{Pointer: "/steps/0", Code: fault.InvalidExpression, Message: "odd"}}
 		},
 		CheckProjection: func(raw json.RawMessage) []manifest.Problem {
 			projection = raw
@@ -118,8 +119,32 @@ func TestCallersCheckWorkflowsAndProjections(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("problems\n got %q\nwant %q", got, want)
 	}
+	if w := report.Warnings; len(w) != 1 || w[0].Pointer != "/tools/0/workflow/steps/0" || w[0].Line != 2 {
+		t.Errorf("warnings %v", w)
+	}
 	if !strings.HasPrefix(string(workflow), `{"steps"`) || !strings.HasPrefix(string(projection), `{"name":"p"`) {
 		t.Errorf("the checkers got %s and %s", workflow, projection)
+	}
+}
+
+// What is found of many workflows at once is reported as if they were checked
+// one after the other.
+func TestManyWorkflowsAreCheckedInOrder(t *testing.T) {
+	var tools []string
+	for i := range 200 {
+		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"d","input_schema":{},"workflow":{"n":%d}}`, i, i))
+	}
+	doc := `{"protocol":"actions.json","version":1,"tools":[` + strings.Join(tools, ",") + `]}`
+	_, report := parse(t, doc, manifest.Options{CheckWorkflow: func(raw json.RawMessage) (problems, warnings []manifest.Problem) {
+		return []manifest.Problem{{Pointer: "/n", Code: fault.InvalidWorkflow, Message: string(raw)}}, nil
+	}})
+	if len(report.Errors) != 200 {
+		t.Fatalf("%d errors", len(report.Errors))
+	}
+	for i, p := range report.Errors {
+		if p.Pointer != fmt.Sprintf("/tools/%d/workflow/n", i) || p.Message != fmt.Sprintf(`{"n":%d}`, i) {
+			t.Errorf("error %d is %v", i, p)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,23 +85,7 @@ func (c *checker) compileSchemas() {
 		}
 	}
 	results := make([]result, len(distinct))
-	compile := func(i int) { results[i].compiled, results[i].err = schema.Compile(distinct[i]) }
-	workers := min(runtime.GOMAXPROCS(0), len(distinct)/16)
-	if workers < 2 {
-		for i := range distinct {
-			compile(i)
-		}
-	} else {
-		var wg sync.WaitGroup
-		for w := range workers {
-			wg.Go(func() {
-				for i := w; i < len(distinct); i += workers {
-					compile(i)
-				}
-			})
-		}
-		wg.Wait()
-	}
+	eachOf(len(distinct), func(i int) { results[i].compiled, results[i].err = schema.Compile(distinct[i]) })
 	for _, job := range c.schemas {
 		r := results[index[string(job.v.raw())]]
 		if r.err != nil {

@@ -99,18 +99,15 @@ func (c *checker) tool(o *object) Tool {
 	}
 	if v, ok := o.get("workflow"); ok && v.is(kindObject) {
 		t.Workflow = v.raw()
-		if c.opts.CheckWorkflow != nil {
-			for _, p := range c.opts.CheckWorkflow(t.Workflow) {
-				v.insideDeviates(p)
-				if t.Unusable == nil && c.opts.AcceptDrafts {
-					t.Unusable = &Problem{Pointer: v.at.String() + p.Pointer, Code: p.Code, Message: p.Message}
-				}
+		checked := c.workflows[v.n]
+		for _, p := range checked.problems {
+			v.insideDeviates(p)
+			if t.Unusable == nil && c.opts.AcceptDrafts {
+				t.Unusable = &Problem{Pointer: v.at.String() + p.Pointer, Code: p.Code, Message: p.Message}
 			}
 		}
-		if c.opts.WarnWorkflow != nil {
-			for _, p := range c.opts.WarnWorkflow(t.Workflow) {
-				v.warnInside(p)
-			}
+		for _, p := range checked.warnings {
+			v.warnInside(p)
 		}
 	}
 	t.XActions = readObject(o, "x_actions", func(e *object) XActions {
