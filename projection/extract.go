@@ -25,6 +25,8 @@ type head struct {
 	Missing      []string        `json:"missing"`
 	MissingCount int             `json:"missing_count"`
 	Truncated    bool            `json:"truncated"`
+	Answer       int             `json:"answer"` // names the answer when it has several parts
+	Parts        int             `json:"parts"`
 }
 
 // answerGrace is waited beyond MaxExtractTime for the answer to arrive: the
@@ -92,24 +94,13 @@ func (x *extraction) add(h head) error {
 func (p *plan) ask(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxExtractTime+answerGrace)
 	defer cancel()
-	var raw json.RawMessage
-	var err error
-	if f.main != nil {
-		err = page.Call(bounded, "", "extract_plan", f.main, &raw)
-	} else {
-		args := map[string]any{"extract": f.extract, "limits": planLimits}
-		err = primitives.CallFrame(bounded, page, f.selectors, "extract_plan", args, &raw)
-	}
+	h, values, err := f.fetch(bounded, page)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, fault.Timeout) {
 			return head{}, nil, fault.New(fault.StateExtractLimitExceeded, "the page did not answer within its limit of time").
 				With("limit", "time").With("max", MaxExtractTime.Milliseconds())
 		}
 		return head{}, nil, pageFault(err, f)
-	}
-	h, values, err := split(raw)
-	if err != nil {
-		return head{}, nil, unreadable(err)
 	}
 	results, err := readRecords(values, f.shapes)
 	switch {
@@ -119,6 +110,45 @@ func (p *plan) ask(ctx context.Context, page primitives.Page, f framePlan) (head
 		return head{}, nil, unreadable(err)
 	}
 	return h, results, nil
+}
+
+// fetch asks for the values of the frame, part by part.
+func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byte, error) {
+	call := func(fn string, args any) (raw json.RawMessage, err error) {
+		if f.selectors == nil {
+			err = page.Call(ctx, "", fn, args, &raw)
+		} else {
+			err = primitives.CallFrame(ctx, page, f.selectors, fn, args.(map[string]any), &raw)
+		}
+		return raw, err
+	}
+	var question any = f.main
+	if f.main == nil {
+		question = map[string]any{"extract": f.extract, "limits": planLimits}
+	}
+	raw, err := call("extract_plan", question)
+	if err != nil {
+		return head{}, nil, err
+	}
+	h, values, err := split(raw)
+	if err != nil {
+		return head{}, nil, unreadable(err)
+	}
+	for part := 1; part < h.Parts; part++ {
+		more, err := call("extract_part", map[string]any{"answer": h.Answer, "part": part})
+		if err != nil {
+			return head{}, nil, err
+		}
+		if len(more) < 2 || more[0] != '[' || more[len(more)-1] != ']' {
+			return head{}, nil, unreadable(errAnswer)
+		}
+		if len(values)+len(more) > MaxExtractBytes+len("[]") {
+			return head{}, nil, overBytes(len(values) + len(more))
+		}
+		more[0] = ','
+		values = append(values[:len(values)-1], more...)
+	}
+	return h, values, nil
 }
 
 func unreadable(err error) *fault.Error {

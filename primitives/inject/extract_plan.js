@@ -13,6 +13,10 @@
 //   a field                    its value
 //   a field with fields        1, the record    or 0, its value
 //   the same, many: true       count, the records
+//
+// A list of more than planPart is handed out in parts, so that what other tabs
+// have to say is not kept waiting for megabytes: the first with the answer, the
+// others to extract_part.
 
 const queryFirstElement = methodOf(Element.prototype, 'querySelector');
 const queryFirstDocument = methodOf(Document.prototype, 'querySelector');
@@ -380,9 +384,27 @@ function planExtractor(extractor, run, pointer) {
   }
 }
 
+/** The size of a part in units of text, and how long parts wait to be fetched. */
+const planPart = 1 << 20;
+const planPartsWait = 30_000;
+const planParts = new Map(); // answer -> the parts that were not fetched yet
+let planAnswers = 0;
+
+/** planTexts is the list of values as JSON, in parts. */
+function planTexts(values, units) {
+  if (units + 4 * values.length <= planPart) return [JSON.stringify(values)];
+  const texts = [];
+  for (let from = 0, to = 0; from < values.length; from = to) {
+    for (let size = 0; to < values.length && size < planPart; to++) size += typeof values[to] === 'string' ? values[to].length + 3 : 8;
+    texts.push(JSON.stringify(values.slice(from, to)));
+  }
+  return texts;
+}
+
 /**
  * extract_plan runs extractors, pairs of their place in the declaration and
- * their text, and answers [head, values]. The head is short and comes first.
+ * their text, and answers [head, values]. The head is short and comes first; it
+ * says of how many parts the values are.
  */
 questions.extract_plan = ({ extract, limits, view }) => {
   if (!rootElement()) throw new Fault('state_document_unavailable', 'the page has no document element');
@@ -390,11 +412,29 @@ questions.extract_plan = ({ extract, limits, view }) => {
     budget: new PlanBudget(limits), diagnostics: new PlanDiagnostics(limits.diagnostics), trail: new PlanTrail(), view: viewOf(view), values: [],
   };
   for (const [index, extractor] of extract) planExtractor(extractor, run, '/snapshot/extract/' + index);
-  const text = JSON.stringify(run.values);
-  if (text.length > limits.bytes || (text.length * 3 > limits.bytes && utf8Length(text) > limits.bytes)) throw run.budget.exceeded('bytes', limits.bytes);
+  const texts = planTexts(run.values, run.budget.units);
+  let size = texts.reduce((sum, text) => sum + text.length, 0);
+  if (size <= limits.bytes && size * 3 > limits.bytes) size = texts.reduce((sum, text) => sum + utf8Length(text), 0);
+  if (size > limits.bytes) throw run.budget.exceeded('bytes', limits.bytes);
+  const parts = texts.length;
+  const answer = parts > 1 ? ++planAnswers : 0;
+  if (answer) {
+    planParts.set(answer, texts);
+    setTimeout(() => planParts.delete(answer), planPartsWait);
+  }
   const { counts, missing, missingCount, truncated } = run.diagnostics;
   const head = JSON.stringify({
-    url: documentURLOf(document), title: documentTitleOf(document), counts, missing, missing_count: missingCount, truncated, nodes: run.budget.nodes,
+    url: documentURLOf(document), title: documentTitleOf(document), counts, missing, missing_count: missingCount, truncated, nodes: run.budget.nodes, answer, parts,
   });
-  return new Raw('[' + head + ',' + text + ']');
+  return new Raw('[' + head + ',' + texts[0] + ']');
+};
+
+/** extract_part answers a further part of the values of an answer, each once and in order. */
+questions.extract_part = ({ answer, part }) => {
+  const texts = planParts.get(answer);
+  if (!texts || !texts[part]) throw new Fault('page_navigated', 'the document was replaced while its answer was fetched', { part });
+  const text = texts[part];
+  texts[part] = '';
+  if (part === texts.length - 1) planParts.delete(answer);
+  return new Raw(text);
 };
