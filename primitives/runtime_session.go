@@ -1,9 +1,10 @@
 package primitives
 
-import "context"
+import (
+	"context"
 
-// No host implements these two; upstream declares them. They answer what a
-// caller can act on instead of being unknown.
+	"github.com/outrider-run/outrider/primitives/quirks"
+)
 
 type runtimeSessionNameIn struct {
 	Name string `json:"name"`
@@ -14,14 +15,47 @@ type runtimeSessionNameOut struct {
 }
 
 type runtimeSessionFinalizeTabsOut struct {
-	Finalized bool `json:"finalized"`
+	Finalized    bool  `json:"finalized"`
+	ClosedTabIDs []int `json:"closed_tab_ids"`
+	KeptTabID    int   `json:"kept_tab_id"`
+}
+
+// sessionFor is sessionOf, and a refusal where the extension refuses.
+func sessionFor(p Page, primitive string) (Session, error) {
+	if QuirksOf(p).Has(quirks.SessionRefused) {
+		return nil, unavailable(primitive, "runtime.session", "the extension declares it and has no handler")
+	}
+	return sessionOf(p, primitive, "runtime.session")
 }
 
 var (
-	runtimeSessionName = Define("runtime.session.name", func(context.Context, Page, runtimeSessionNameIn) (runtimeSessionNameOut, error) {
-		return runtimeSessionNameOut{}, unavailable("runtime.session.name", "runtime.session", "nothing shows a session's name here")
+	// runtimeSessionName names the session for people who look at its log.
+	runtimeSessionName = Define("runtime.session.name", func(_ context.Context, p Page, in runtimeSessionNameIn) (runtimeSessionNameOut, error) {
+		s, err := sessionFor(p, "runtime.session.name")
+		if err != nil {
+			return runtimeSessionNameOut{}, err
+		}
+		s.NameSession(in.Name)
+		return runtimeSessionNameOut{true}, nil
 	})
-	runtimeSessionFinalizeTabs = Define("runtime.session.finalize_tabs", func(context.Context, Page, struct{}) (runtimeSessionFinalizeTabsOut, error) {
-		return runtimeSessionFinalizeTabsOut{}, unavailable("runtime.session.finalize_tabs", "runtime.session", "tabs are closed one by one with browser.close_tab")
+
+	// runtimeSessionFinalizeTabs closes the tabs that a session leaves behind:
+	// all but the one that the call runs on.
+	runtimeSessionFinalizeTabs = Define("runtime.session.finalize_tabs", func(ctx context.Context, p Page, _ struct{}) (runtimeSessionFinalizeTabsOut, error) {
+		s, err := sessionFor(p, "runtime.session.finalize_tabs")
+		if err != nil {
+			return runtimeSessionFinalizeTabsOut{}, err
+		}
+		out := runtimeSessionFinalizeTabsOut{Finalized: true, ClosedTabIDs: []int{}, KeptTabID: p.Tab().ID}
+		for _, t := range s.Tabs() {
+			if t.ID == out.KeptTabID {
+				continue
+			}
+			if err := s.CloseTab(ctx, t.ID); err != nil {
+				return runtimeSessionFinalizeTabsOut{}, err
+			}
+			out.ClosedTabIDs = append(out.ClosedTabIDs, t.ID)
+		}
+		return out, nil
 	})
 )

@@ -10,6 +10,9 @@ type CallLog interface {
 	// CallEvents returns the newest events, oldest first, how many the log
 	// holds and how many it had no room for.
 	CallEvents(limit int) (events []json.RawMessage, held, dropped int)
+	// NameSession gives the session a name, SessionName returns it: "" before.
+	NameSession(name string)
+	SessionName() string
 }
 
 type runtimeSessionLogIn struct {
@@ -17,10 +20,11 @@ type runtimeSessionLogIn struct {
 }
 
 type runtimeSessionLogOut struct {
-	OK         bool              `json:"ok"`
-	EventCount int               `json:"eventCount"`
-	Dropped    int               `json:"dropped"`
-	Events     []json.RawMessage `json:"events"`
+	OK          bool              `json:"ok"`
+	SessionName string            `json:"session_name,omitempty"`
+	EventCount  int               `json:"eventCount"`
+	Dropped     int               `json:"dropped"`
+	Events      []json.RawMessage `json:"events"`
 }
 
 const defaultLogLimit = 2000
@@ -34,7 +38,7 @@ var runtimeSessionLog = Define("runtime.session.log", func(_ context.Context, p 
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	out := runtimeSessionLogOut{OK: true}
+	out := runtimeSessionLogOut{OK: true, SessionName: s.SessionName()}
 	out.Events, out.EventCount, out.Dropped = s.CallEvents(limit)
 	if out.Events == nil {
 		out.Events = []json.RawMessage{}

@@ -24,6 +24,7 @@ type callLog struct {
 	bytes   int
 	seq     int64
 	dropped int
+	name    string // of the session
 }
 
 type callEvent struct {
@@ -84,6 +85,22 @@ func (s session) CallEvents(limit int) (events []json.RawMessage, held, dropped 
 	defer l.mu.Unlock()
 	from := max(0, len(l.events)-limit)
 	return slices.Clone(l.events[from:]), len(l.events), l.dropped
+}
+
+// NameSession implements primitives.CallLog.
+func (s session) NameSession(name string) {
+	l := &s.tab.records().calls
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.name = name
+}
+
+// SessionName implements primitives.CallLog.
+func (s session) SessionName() string {
+	l := &s.tab.records().calls
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.name
 }
 
 // structural are the members whose strings say what was asked, not what

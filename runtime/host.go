@@ -197,11 +197,14 @@ func (h *Host) emit(ev Event) {
 // hostName is what this host calls itself.
 const hostName = "chromium-cdp"
 
-// capabilities are the names of capabilities in the dictionary, sorted.
+// capabilities are the names of the capabilities that this host provides,
+// sorted. A primitive that only answers capability_unavailable adds none.
 func (h *Host) capabilities() []string {
 	var names []string
 	for _, r := range h.opts.Registry.Records() {
-		names = append(names, r.Capabilities...)
+		if r.Adapters[primitives.Adapter].Support != "unsupported" {
+			names = append(names, r.Capabilities...)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -29,6 +29,7 @@ const (
 	WholeScopeText        Name = "whole_scope_text"
 	NewTabActive          Name = "new_tab_active"
 	SubsetSchema          Name = "subset_schema"
+	SessionRefused        Name = "session_refused"
 )
 
 var table = []Quirk{
@@ -156,5 +157,10 @@ var table = []Quirk{
 		Name: SubsetSchema, Where: "state projections", Proof: "runtime.TestQuirkSubsetSchema",
 		Upstream: "output_schema is checked for type, required, properties and items only, and integer matches nothing",
 		Strict:   "output_schema is a JSON Schema",
+	},
+	{
+		Name: SessionRefused, Where: "runtime.session.name, runtime.session.finalize_tabs", Proof: "session/name.html",
+		Upstream: "both are declared and answer capability_unavailable",
+		Strict:   "the session has a name in its log; its other tabs are closed",
 	},
 }
