@@ -83,6 +83,26 @@ func actTimeout(ctx context.Context, ms *int) time.Duration {
 	return max(d, 0)
 }
 
+// elementTarget is what names an element beside the ways that upstream has.
+type elementTarget struct {
+	Locator   locator `json:"locator"`
+	Ref       string  `json:"ref"`
+	TimeoutMS *int    `json:"timeout_ms"`
+}
+
+// focusFirst gives the focus to an element before something is typed, once it
+// is there and takes it. editable also waits for a read-only control.
+func focusFirst(ctx context.Context, p Page, l locator, timeout time.Duration, editable bool) error {
+	h, err := reach(ctx, p, l, actAim{until: "attached", enabled: true, editable: editable, focus: true}, timeout, false)
+	if err != nil {
+		return err
+	}
+	if h.focused == nil || !*h.focused {
+		return fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
+	}
+	return nil
+}
+
 // actAim says how an element is to be reached.
 type actAim struct {
 	press   bool // a button will be pressed
@@ -107,9 +127,11 @@ type actAnswer struct {
 	Handle    string          `json:"handle"`
 	Scrolls   int             `json:"scrolls"`
 	Label     string          `json:"pressed_label"`
-	Seen      *Rect           `json:"seen"`    // what the viewport shows, of an element that is to be drawn
+	Seen      *Rect           `json:"seen"` // what the viewport shows, of an element that is to be drawn
+	Fully     bool            `json:"fully"`
 	Focused   *bool           `json:"focused"` // of an element that was given the focus
-	Hosts     []string        `json:"hosts"`   // elements whose closed shadow roots have to be opened first
+	From      scrollOffsets   `json:"scrolled_from"`
+	Hosts     []string        `json:"hosts"` // elements whose closed shadow roots have to be opened first
 	Part      *clipRect       `json:"part"`
 	Attempts  json.RawMessage `json:"attempts"`
 
@@ -129,6 +151,12 @@ type hold struct {
 	seen    *Rect
 	part    *clipRect
 	focused *bool
+	from    scrollOffsets // of the frame's viewport, before anything was scrolled
+}
+
+type scrollOffsets struct {
+	ScrollX float64 `json:"scroll_x"`
+	ScrollY float64 `json:"scroll_y"`
 }
 
 // actFound says in the answer how the element was found.
@@ -167,6 +195,8 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 		h.guard = "g" + strconv.FormatInt(guardIDs.Add(1), 36)
 		args["guard"] = h.guard
 	}
+	aligned := 0
+	shown := 0 // how often ancestors were asked to show more of what is there
 	for round := 0; ; round++ {
 		at, err := l.enterInTime(ctx, p, left)
 		if err != nil {
@@ -194,7 +224,20 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			args["attempts"] = got.Attempts
 			continue
 		}
+		if got.Pending == "moved" {
+			args["attempts"] = got.Attempts
+			if aligned++; aligned <= maxAligned || left() > 0 {
+				continue
+			}
+			return hold{}, withTimeout(fault.New(fault.TargetNotActionable, "the frame does not come to rest").With("locator", l).With("attempts", got.Attempts), timeout)
+		}
 		if got.Pending == "" {
+			if a.until == "drawn" && framed && !got.Fully && got.Part != nil && shown < 2 {
+				shown++
+				if moved, err := at.reveal(ctx, p, *got.Part); err == nil && len(moved) > 0 {
+					continue // the ancestors show more of it now
+				}
+			}
 			var occluder json.RawMessage
 			if a.until == "" {
 				if occluder, err = at.over(ctx, p, got.X, got.Y); err != nil {
@@ -203,7 +246,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			}
 			if occluder == nil || force {
 				h.aim = aim{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
-				h.at, h.handle, h.seen, h.part, h.focused = at, got.Handle, got.Seen, got.Part, got.Focused
+				h.at, h.handle, h.seen, h.part, h.focused, h.from = at, got.Handle, got.Seen, got.Part, got.Focused, got.From
 				h.found = &actFound{
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),
@@ -242,6 +285,10 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 		}
 	}
 }
+
+// maxAligned is how often the browser may move frames for a call whose time is
+// over.
+const maxAligned = 3
 
 // withTimeout says how long was waited: the page knows of the last slice only.
 func withTimeout(err error, timeout time.Duration) error {

@@ -23,6 +23,8 @@ type browserScreenshotIn struct {
 	// Scale "css" makes one image pixel one CSS pixel, so that positions in the
 	// image are click coordinates; "device" keeps the pixels of the screen.
 	Scale string `json:"scale"`
+	// The element to cut the image to; none is the viewport.
+	elementTarget
 }
 
 // browserScreenshotOut has the members of both upstream forms: the page-side
@@ -45,6 +47,8 @@ type browserScreenshotOut struct {
 	Compaction       imageCompaction `json:"screenshot_compaction"`
 	Note             string          `json:"note"`
 	Transport        string          `json:"transport"`
+	// Clip is what of the viewport the image shows, of a locator or ref.
+	Clip *Rect `json:"clip,omitempty"`
 }
 
 type encodedImage struct {
@@ -86,8 +90,20 @@ const (
 // browserScreenshot captures what the viewport shows. It neither activates the
 // tab nor moves the focus.
 var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (browserScreenshotOut, error) {
+	l, named, err := oneTarget(in.Locator, in.Ref, false, "")
+	if err != nil {
+		return browserScreenshotOut{}, err
+	}
 	if err := waitFor(ctx, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return browserScreenshotOut{}, err
+	}
+	var clip *Rect
+	if named {
+		h, err := reach(ctx, p, l, actAim{until: "drawn"}, actTimeout(ctx, in.TimeoutMS), false)
+		if err != nil {
+			return browserScreenshotOut{}, err
+		}
+		clip = h.seen
 	}
 	var page struct {
 		URL      string             `json:"url"`
@@ -106,11 +122,17 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 		kilobytes = in.MaxKB
 	}
 	limits.MaxBytes = kilobytes << 10
-	if in.Scale == "css" {
-		limits.MaxWidth = least(limits.MaxWidth, int(math.Round(page.Viewport.Width)))
-		limits.MaxHeight = least(limits.MaxHeight, int(math.Round(page.Viewport.Height)))
+	shown := page.Viewport
+	if clip != nil {
+		shown.Width, shown.Height = clip.Width, clip.Height
 	}
-	data, err := capture(ctx, p, in, captureOptions(limits, page.Viewport))
+	if in.Scale == "css" {
+		limits.MaxWidth = least(limits.MaxWidth, int(math.Round(shown.Width)))
+		limits.MaxHeight = least(limits.MaxHeight, int(math.Round(shown.Height)))
+	}
+	opts := captureOptions(limits, shown)
+	opts.Clip = clip
+	data, err := capture(ctx, p, in, opts)
 	if err != nil {
 		return browserScreenshotOut{}, err
 	}
@@ -119,7 +141,9 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 	if err != nil {
 		return browserScreenshotOut{}, fault.Wrap(fault.ScreenshotCaptureFailed, err, "fitting the image")
 	}
-	return describeScreenshot(p.Tab(), in, page.URL, page.Viewport, captured, kilobytes, fitted), nil
+	out := describeScreenshot(p.Tab(), in, page.URL, page.Viewport, captured, kilobytes, fitted)
+	out.Clip = clip
+	return out, nil
 })
 
 // captureOptions asks for the wanted format, unless the image will be resized:

@@ -120,13 +120,28 @@ type textSelectIn struct {
 	Target *insertTarget `json:"target"`
 	// Mode has one value: all.
 	Mode string `json:"mode"`
+	elementTarget
 }
 
 // textSelect selects the contents of an element, the value of a control
 // included.
 var textSelect = Define("text.select", func(ctx context.Context, p Page, in textSelectIn) (json.RawMessage, error) {
+	l, named, err := oneTarget(in.Locator, in.Ref, in.Target != nil, "target")
+	if err != nil {
+		return nil, err
+	}
+	target := in.Target
+	if named {
+		target = &insertTarget{raw: l.raw, locator: l}
+	}
 	var out json.RawMessage
-	err := callTarget(ctx, p, in.Target, "select_text", map[string]any{}, &out)
+	err = callTarget(ctx, p, target, "select_text", map[string]any{}, &out)
+	if (isMiss(err) || isFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {
+		if _, err := reach(ctx, p, target.locator, actAim{until: "attached"}, actTimeout(ctx, in.TimeoutMS), false); err != nil {
+			return nil, err
+		}
+		err = callTarget(ctx, p, target, "select_text", map[string]any{}, &out)
+	}
 	return out, err
 })
 

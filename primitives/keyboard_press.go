@@ -20,6 +20,8 @@ type keyboardPressIn struct {
 	Trusted *bool `json:"trusted"`
 	// Repeat counts presses; nil is one. Only trusted presses repeat.
 	Repeat *int `json:"repeat"`
+	// The element that gets the focus first; none leaves the focus where it is.
+	elementTarget
 }
 
 type keyboardPressOut struct {
@@ -37,6 +39,15 @@ var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, i
 	c, err := parseChord(in.Key, in.Modifiers)
 	if err != nil {
 		return keyboardPressOut{}, err
+	}
+	l, named, err := oneTarget(in.Locator, in.Ref, false, "")
+	if err != nil {
+		return keyboardPressOut{}, err
+	}
+	if named {
+		if err := focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), false); err != nil {
+			return keyboardPressOut{}, err
+		}
 	}
 	out := keyboardPressOut{Pressed: true, Key: c.Name, Modifiers: c.Modifiers, Fidelity: fidelityTrusted}
 	if in.Trusted != nil && !*in.Trusted || in.Trusted == nil && QuirksOf(p).Has(quirks.SyntheticInput) {

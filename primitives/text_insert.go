@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -13,6 +14,7 @@ type textInsertIn struct {
 	Target *insertTarget `json:"target"`
 	// Mode is "replace", or anything else to append.
 	Mode string `json:"mode"`
+	elementTarget
 }
 
 // insertTarget is a selector, a locator, or a locator below a member of that
@@ -45,8 +47,44 @@ func (t *insertTarget) UnmarshalJSON(b []byte) error {
 // textInsert puts text into an editable by script, because frameworks depend on
 // the events of that path; text.type sends keys.
 var textInsert = Define("text.insert", func(ctx context.Context, p Page, in textInsertIn) (json.RawMessage, error) {
-	return insertText(ctx, p, in.Target, string(in.Text), in.Mode)
+	l, named, err := oneTarget(in.Locator, in.Ref, in.Target != nil, "target")
+	if err != nil {
+		return nil, err
+	}
+	target, timeout := in.Target, time.Duration(0)
+	if named {
+		target = &insertTarget{raw: l.raw, locator: l}
+	}
+	if named || in.TimeoutMS != nil {
+		timeout = actTimeout(ctx, in.TimeoutMS)
+	}
+	return insertInTime(ctx, p, target, string(in.Text), in.Mode, timeout)
 })
+
+// insertInTime is insertText that waits for a target which is not there yet, is
+// disabled or read-only. What takes no text ever fails at once.
+func insertInTime(ctx context.Context, p Page, target *insertTarget, text, mode string, timeout time.Duration) (json.RawMessage, error) {
+	out, err := insertText(ctx, p, target, text, mode)
+	if err == nil || target == nil || timeout <= 0 || !mayBecomeEditable(err) {
+		return out, err
+	}
+	if _, err := reach(ctx, p, target.locator, actAim{until: "attached", enabled: true, editable: true}, timeout, false); err != nil {
+		return nil, err
+	}
+	return insertText(ctx, p, target, text, mode)
+}
+
+func mayBecomeEditable(err error) bool {
+	f := fault.From(err)
+	if f.Code != fault.TargetNotEditable {
+		return isFrameFault(f.Code)
+	}
+	switch f.Evidence["reason"] {
+	case "not_found", "disabled", "read_only":
+		return true
+	}
+	return false
+}
 
 // insertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.

@@ -16,6 +16,8 @@ type textTypeIn struct {
 	// SelectBackChars extends the selection to the left before typing, so that
 	// the text replaces that many characters. Trusted only.
 	SelectBackChars float64 `json:"select_back_chars"`
+	// The element that gets the focus first; none leaves the focus where it is.
+	elementTarget
 }
 
 // textTypeOut is the trusted result; the other path answers as text.insert.
@@ -31,8 +33,20 @@ type textTypeOut struct {
 // and never the browser's text insertion, which editors that draw on a canvas
 // drop while something is selected.
 var textType = Define("text.type", func(ctx context.Context, p Page, in textTypeIn) (any, error) {
+	l, named, err := oneTarget(in.Locator, in.Ref, false, "")
+	if err != nil {
+		return nil, err
+	}
 	if !in.Trusted {
+		if named {
+			return insertInTime(ctx, p, &insertTarget{raw: l.raw, locator: l}, string(in.Text), in.Mode, actTimeout(ctx, in.TimeoutMS))
+		}
 		return insertText(ctx, p, nil, string(in.Text), in.Mode)
+	}
+	if named {
+		if err := focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), true); err != nil {
+			return nil, err
+		}
 	}
 	back := int(in.SelectBackChars)
 	if back > 0 {

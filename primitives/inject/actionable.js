@@ -188,7 +188,7 @@ async function bringIntoView(args, state, view) {
     if (same(before, plain(rectOf(state.pressed)))) continue;
     await nextFrame();
     m = remeasure();
-    performed.push({ target: 'element', target_label: label(state.pressed), reason: 'aligned ' + block });
+    performed.push({ target: 'element', target_label: label(state.pressed), reason: 'aligned ' + block, aligned: true });
   }
   return performed;
 }
@@ -196,10 +196,10 @@ async function bringIntoView(args, state, view) {
 function actAnswer(args, state, attempts, view, scrolls) {
   const point = pointOut(state.point || middleOf(state.m.rect), view);
   const out = {
-    x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, part: plain(state.m.rect),
+    x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, scrolled_from: args.from, part: plain(state.m.rect),
     target: pressTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
   };
-  if (args.until === 'drawn') out.seen = edges(state.m.seen, view);
+  if (args.until === 'drawn') Object.assign(out, { seen: edges(state.m.seen, view), fully: state.m.fully });
   if (args.focus) {
     takeFocus(state.node);
     const active = activeElement();
@@ -224,6 +224,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
 questions.act_target = (args) => {
   const view = viewOf(args.view);
   const attempts = new Attempts(args.attempts, view);
+  args.from = windowOffsets();
   const state = actState(args, view);
   if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.pressed, state.m.rect))) {
     remember(state.pressed, state.m.rect);
@@ -253,6 +254,9 @@ async function actInTime(args, first, attempts, view) {
       tried = { node: state.pressed, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);
       scrolls += performed.length;
+      // The browser's own alignment scrolls ancestor frames too: where this
+      // document lies has to be asked again.
+      if (args.partial && performed.some((op) => op.aligned)) return { pending: 'moved', attempts: attempts.list };
       if (performed.length > 0) lately.delete(state.pressed);
       const over = state.over || null;
       state = actState(args, view);

@@ -93,7 +93,7 @@ async function scrolledBy(node, move, moved) {
   }
 }
 
-questions.viewport_scroll = async ({ dx, dy, scope, item_selector, view: given }) => {
+questions.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view: given }) => {
   const view = viewOf(given);
   if (dx === 0 && dy === 0) {
     return { moved: false, target: 'viewport', before: windowOffsets(), after: windowOffsets() };
@@ -102,8 +102,8 @@ questions.viewport_scroll = async ({ dx, dy, scope, item_selector, view: given }
   let node = null;
   let anchor = null;
   let fallback;
-  if (scope) {
-    const found = resolveScope(scope, item_selector, view);
+  if (scope || handle) {
+    const found = handle ? { scope: elementOf(handle), root: elementOf(handle) } : resolveScope(scope, item_selector, view);
     anchor = found.scope;
     node = scopedScroller(found.root, horizontal, view);
     if (node === undefined) {
