@@ -22,12 +22,13 @@ type siteListing struct {
 	Current     []string           `json:"current_states"`
 	Transitions []listedTransition `json:"transitions"`
 	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
+	// Context is documentation that the maps offer for where the page stands. It
+	// permits nothing.
+	Context []sites.ContextBlock `json:"context"`
+	// ContextDropped counts blocks beyond the limits.
+	ContextDropped int `json:"context_dropped,omitempty"`
 	// StatesUnknown is why the states could not be looked at.
 	StatesUnknown *fault.Error `json:"states_unknown,omitempty"`
-	// Context is the documentation that applies where the page stands now. It
-	// permits nothing.
-	Context        []sites.ContextBlock `json:"context,omitempty"`
-	ContextDropped int                  `json:"context_dropped,omitempty"` // blocks beyond the limits
 }
 
 type listedAction struct {
@@ -65,20 +66,6 @@ type listedCondition struct {
 	MaxAttempts  *int   `json:"max_attempts,omitempty"`
 }
 
-// targets are the names of the diagnostics that hold, as load_when means them:
-// by themselves, and with the name of their state before.
-func (d diagnosed) targets() []string {
-	var names []string
-	for _, s := range d.states {
-		for _, f := range s.Diagnostics {
-			if f.verdict == yes && f.Name != "" {
-				names = append(names, f.Name, s.Name+"."+f.Name)
-			}
-		}
-	}
-	return names
-}
-
 // maxHandlersProbed bounds the functions of the page that a list looks for.
 const maxHandlersProbed = 20
 
@@ -98,7 +85,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	}
 	rows := out.Listing.Actions
 	out.Listing.Actions = nil
-	seen, e := h.listStates(ctx, t, j, o, maps)
+	seen, targets, e := h.listStates(ctx, t, j, o, maps)
 	switch {
 	case e != nil && ctx.Err() != nil:
 		return Reply{Err: fault.From(e)}
@@ -110,7 +97,12 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.ObservedAt = stateTime(seen.at)
 		}
 	}
-	out.Context, out.ContextDropped = o.library.Context(sites.Situation{URL: url, States: out.Current, Targets: seen.targets(), Task: in.Task})
+	out.Context, out.ContextDropped = o.library.Context(sites.Situation{
+		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(maps), Task: in.Task,
+	})
+	if out.Context == nil {
+		out.Context = []sites.ContextBlock{}
+	}
 	handlers := map[string]*fault.Error{}
 	for _, r := range rows {
 		out.Actions = append(out.Actions, h.listAction(ctx, t, o, url, r, seen, handlers))
@@ -124,20 +116,76 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	return encoded(out)
 }
 
-func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []*sites.Map) (diagnosed, error) {
+// listStates looks at the states of the maps, and at the targets on which their
+// context depends, in one round trip. targets are the names of those that are
+// there.
+func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []*sites.Map) (seen diagnosed, targets []string, err error) {
 	states := statesOffered(o.library, maps)
-	if len(states) == 0 {
-		return diagnosed{}, nil
+	type named struct {
+		name   string
+		target *manifest.Target
+		in     *sites.Map
+	}
+	var asked []named
+	for _, m := range maps {
+		c := o.library.Composition(m)
+		for i := range c.Contexts {
+			e := &c.Contexts[i]
+			for _, n := range e.Entry.LoadWhen.Targets {
+				if target := e.Source.Map.Manifest.TargetNamed(n); target != nil {
+					if e.Source.ID != "" && e.Source.Namespace != "" {
+						n = e.Source.Namespace + "." + n
+					}
+					asked = append(asked, named{n, target, e.Source.Map})
+				}
+			}
+		}
+	}
+	if len(states)+len(asked) == 0 {
+		return diagnosed{}, nil, nil
 	}
 	page, err := t.livePage(ctx)
 	if err != nil {
-		return diagnosed{}, err
+		return diagnosed{}, nil, err
 	}
-	seen, err := surveyStates(ctx, page, states)
-	if err == nil && j.call.Map == nil {
+	s := survey{attached: t.attachmentState}
+	for _, n := range states {
+		s.wantState(n.in, n.own)
+	}
+	for _, n := range asked {
+		s.wantTarget(n.target)
+		s.wantState(n.in, n.target.State)
+	}
+	if err := s.ask(ctx, page); err != nil {
+		return diagnosed{}, nil, err
+	}
+	seen = s.diagnoseAll(states)
+	for _, n := range asked {
+		if s.seen(descriptorOf(n.target, "", nil)).Found && s.diagnose(n.in, n.target.State).verdict != no {
+			targets = append(targets, n.name)
+		}
+	}
+	if j.call.Map == nil {
 		t.noteStates(seen)
 	}
-	return seen, err
+	return seen, targets, nil
+}
+
+// attachmentsOf are the attachments of maps that are on the page now.
+func (t *Tab) attachmentsOf(maps []*sites.Map) []string {
+	if t.attachmentState == nil {
+		return nil
+	}
+	var out []string
+	for _, m := range maps {
+		for i := range m.Manifest.Attachments {
+			id := m.Manifest.Attachments[i].ID
+			if state, known := t.attachmentState(m, id); known && (state == "attached" || state == "reattached") {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // verdictOf is what a look at the page said of a state of a map by its own name.
