@@ -56,6 +56,10 @@ type Page interface {
 	// the new document up to opts.LoadTimeout.
 	Navigate(ctx context.Context, opts NavigateOptions) (Navigation, error)
 
+	// History returns the entries of the tab's history, oldest first, and which
+	// of them is shown.
+	History(ctx context.Context) (entries []HistoryEntry, current int, err error)
+
 	// Capture encodes the visible viewport (or opts.Clip) as an image in device
 	// pixels. It neither activates the tab nor moves the focus.
 	Capture(ctx context.Context, opts CaptureOptions) ([]byte, error)
@@ -197,11 +201,21 @@ const (
 	KeyUp      KeyType = "keyUp"
 )
 
-// NavigateOptions says where to go. Exactly one of URL and Reload is set.
+// NavigateOptions says where to go. Exactly one of URL, Reload and Steps is set.
 type NavigateOptions struct {
-	URL         string
-	Reload      bool
+	URL    string
+	Reload bool
+	// NoCache makes a reload ask the server for everything.
+	NoCache bool
+	// Steps goes back (negative) or forward in the tab's history.
+	Steps       int
 	LoadTimeout time.Duration
+}
+
+// HistoryEntry is one entry of a tab's history.
+type HistoryEntry struct {
+	URL   string
+	Title string
 }
 
 // Navigation says what became of a navigation.

@@ -336,6 +336,7 @@ func (t *Tab) onNavigatedWithin(params []byte) {
 		f.url = e.URL
 		if top = e.FrameID == t.main; top {
 			t.identity.URL = e.URL
+			t.within++
 		}
 	}
 	t.mu.Unlock()

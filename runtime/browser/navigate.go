@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,8 +58,19 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 		return err
 	}
 	method, params := "Page.navigate", object("url", opts.URL, "transitionType", "typed")
-	if opts.Reload {
+	switch {
+	case opts.Reload:
 		method, params = "Page.reload", nil
+		if opts.NoCache {
+			params = []byte(`{"ignoreCache":true}`)
+		}
+	case opts.Steps != 0:
+		entry, err := t.entryAt(ctx, opts.Steps)
+		if err != nil {
+			return err
+		}
+		n.steps = true
+		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
 	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: method, params: params})
 	if err != nil {
@@ -69,7 +81,7 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 	if err != nil || n.sameDocument(opts, result) {
 		return err
 	}
-	if err := n.commit(ctx); err != nil {
+	if err := n.commit(ctx); err != nil || n.same {
 		return err
 	}
 	return n.load(ctx)
@@ -87,6 +99,8 @@ type navigation struct {
 	deadline *time.Timer
 	loader   string // of the new document; empty for a reload, where it is not said
 	again    bool   // the page's process was ended for it
+	steps    bool   // along the history
+	within   int    // moves within a document that the frame had before
 	same     bool
 	replaced bool
 	loaded   bool
@@ -103,7 +117,7 @@ func (n *navigation) begin() error {
 	} else if err := t.blockedLocked(); err != nil {
 		return err
 	}
-	n.dialogs, n.commits = t.dialogs, t.commits
+	n.dialogs, n.commits, n.within = t.dialogs, t.commits, t.within
 	t.redirect = false
 	return nil
 }
@@ -180,7 +194,7 @@ func (n *navigation) tooSlow() error {
 }
 
 func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte) bool {
-	n.same = !opts.Reload && member(result, "loaderId") == nil
+	n.same = !opts.Reload && !n.steps && member(result, "loaderId") == nil
 	return n.same
 }
 
@@ -193,10 +207,11 @@ func (n *navigation) commit(ctx context.Context) error {
 		changed := n.t.change.wait()
 		n.t.mu.Lock()
 		n.replaced = n.committed()
+		n.same = n.steps && !n.replaced && n.t.within != n.within
 		started = started || n.t.loading
 		ended := started && !n.t.loading
 		n.t.mu.Unlock()
-		if n.replaced {
+		if n.replaced || n.same {
 			return nil
 		}
 		if ended { // a reload that brought nothing

@@ -35,6 +35,7 @@ type Tab struct {
 	dialog   *openDialog
 	dialogs  chan struct{} // closed when a dialog opens
 	commits  int           // documents that the main frame has had
+	within   int           // moves of the main frame within its documents
 	loaders  [16]string    // ids of the newest of them
 	loading  bool          // between frameStartedLoading and frameStoppedLoading
 	redirect bool          // the page asked for a navigation at once

@@ -1,0 +1,69 @@
+// page_wait answers when conditions about this document hold: text, the state
+// of a locator, the address, how far the document has loaded.
+
+/** shownTexts says whether some drawn part of the page has a text, shadow roots included. */
+function showsText(needle) {
+  for (const root of withShadows(document)) {
+    const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
+    for (const top of tops) {
+      if (!top || !norm(textOf(top)).includes(needle)) continue; // cheaper than what follows, and never less
+      if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
+    }
+  }
+  return false;
+}
+
+/** addressTest makes a test of the document's address. */
+function addressTest(want) {
+  if (want.regex !== undefined) {
+    let pattern;
+    try {
+      pattern = new RegExp(want.regex);
+    } catch {
+      throw new Fault('invalid_arguments', 'the regular expression of the url does not parse', { regex: cut(want.regex, 500) });
+    }
+    return () => pattern.test(location.href);
+  }
+  if (want.equals !== undefined) return () => location.href === want.equals;
+  if (want.contains !== undefined) return () => location.href.includes(want.contains);
+  // In a glob * is anything but a slash, ** is anything.
+  const pattern = new RegExp('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$');
+  return () => pattern.test(location.href);
+}
+
+/** conditionTest makes a test of one condition; geometric ones change without a sign. */
+function conditionTest(condition, view) {
+  if (condition.text !== undefined) return { holds: () => showsText(norm(condition.text)) };
+  if (condition.text_gone !== undefined) return { holds: () => !showsText(norm(condition.text_gone)) };
+  if (condition.url !== undefined) return { holds: addressTest(condition.url) };
+  if (condition.load !== undefined) {
+    const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];
+    return { holds: () => enough.includes(protoGet(document, 'readyState')) };
+  }
+  const state = condition.state || 'visible';
+  const locator = condition.ref !== undefined ? { ref: condition.ref } : condition.locator;
+  const test = stateTest(locator, state, view);
+  const absent = state === 'hidden' || state === 'detached';
+  const holds = () => {
+    try {
+      return test.holds();
+    } catch (error) {
+      // What a ref named is not there any more: that may be what is waited for.
+      if (error instanceof Fault && error.code === 'element_stale' && absent && error.evidence.reason !== 'unknown') return true;
+      throw error;
+    }
+  };
+  return { holds, geometric: !absent && state === 'visible' || state === 'hidden' };
+}
+
+questions.page_wait = async ({ conditions, mode, timeout_ms, view }) => {
+  const tests = conditions.map((condition) => conditionTest(condition, viewOf(view)));
+  const geometric = tests.some((test) => test.geometric);
+  let met = [];
+  const look = () => {
+    met = tests.map((test) => test.holds());
+    return mode === 'any' ? met.includes(true) : !met.includes(false);
+  };
+  const matched = await waitUntil(look, { timeout: timeout_ms, silent: () => geometric, pierce: true });
+  return { matched: Boolean(matched), met };
+};
