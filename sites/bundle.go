@@ -152,6 +152,8 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		refused []refusal
 		place   = map[*Map]int{} // of its report
 	)
+	storage, said := b.workspace()
+	reports = append(reports, said...)
 	for _, name := range b.Paths() {
 		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), func(p string) bool { return skippedFolders[p] }) {
 			continue
@@ -170,14 +172,36 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 			reports = append(reports, reportOf(name, report))
 			continue
 		}
+		loc, keep, odd := storage.locate(name, loc)
+		report.Warnings = append(report.Warnings, odd...)
 		out := newMap(m, name, loc, opts)
-		out.companions, out.dir = bundleFiles{b}, path.Dir(name)
+		out.companions, out.dir, out.storage, out.guard = bundleFiles{b}, path.Dir(name), storage, keep
 		report.Warnings = append(report.Warnings, out.missingFiles()...)
 		place[out] = len(reports)
 		ms, reports = append(ms, out), append(reports, reportOf(name, report))
 	}
 	library := newLibrary(ms, refused, opts).admit(func(m *Map) *FileReport { return &reports[place[m]] }, nil)
 	return library, reports
+}
+
+// workspace reads what the bundle's storage says about its scopes.
+func (b *Bundle) workspace() (*workspace, []FileReport) {
+	if b == nil {
+		return nil, nil
+	}
+	var folders []string
+	for name := range b.entries {
+		if path.Base(name) == scopeFile && !strings.Contains(name, "/sites/") {
+			folders = append(folders, strings.TrimPrefix(path.Dir(name), "."))
+		}
+	}
+	slices.Sort(folders)
+	return readWorkspace(func(name string) []byte {
+		if e, ok := b.entries[name]; ok && len(e.text) <= maxScopeFile {
+			return []byte(e.text)
+		}
+		return nil
+	}, folders)
 }
 
 // FromBundle is ParseBundle and Library in one.

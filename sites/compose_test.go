@@ -34,8 +34,8 @@ type importCase struct {
 
 func TestImports(t *testing.T) {
 	archives, err := filepath.Glob("../testdata/maps/imports/*.txtar")
-	if err != nil || len(archives) < 40 {
-		t.Fatalf("%d archives, want at least 40 (%v)", len(archives), err)
+	if err != nil || len(archives) < 80 {
+		t.Fatalf("%d archives, want at least 80 (%v)", len(archives), err)
 	}
 	for _, file := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {

@@ -232,21 +232,26 @@ func scopeOf(name string) (scope Scope, audience string) {
 // public things only, a shared one those of its own audience too. Otherwise a
 // map that somebody else wrote could offer private actions by importing them.
 func (m *Map) mayImport(name string) *fault.Error {
-	scope, audience := scopeOf(name)
+	var g guard
+	g.scope, g.audience = scopeOf(name)
 	if strings.HasPrefix(name, "packages/") {
-		scope = Public
+		g.scope = Public
 	}
+	return m.mayReach(g)
+}
+
+func (m *Map) mayReach(g guard) *fault.Error {
 	ok := true
 	switch m.Location.Scope {
 	case Public:
-		ok = scope == Public
+		ok = g.scope == Public
 	case Shared:
-		ok = scope == Public || scope == Shared && audience == m.Location.Audience
+		ok = g.scope == Public || g.scope == Shared && g.audience == m.Location.Audience
 	}
 	if ok {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "a map of the %s scope may not import from %s", m.Location.Scope, scopeName(scope))
+	return fault.New(fault.PermissionDenied, "a map of the %s scope may not import from %s", m.Location.Scope, scopeName(g.scope))
 }
 
 func scopeName(s Scope) string {
@@ -309,8 +314,13 @@ func (im *importer) find(m *Map, i *manifest.Import) (found *Map, pending bool, 
 		if err := m.mayImport(p); err != nil {
 			return nil, false, err
 		}
-		found, err = im.fromStorage(m, p)
+		if found, err = im.fromStorage(m, p); err == nil && found.guard.scope != Unscoped {
+			err = m.mayReach(found.guard)
+		}
 		if err == nil || err.Code != fault.ImportUnavailable || n == len(place.paths)-1 {
+			if err != nil {
+				found = nil
+			}
 			return found, false, err
 		}
 	}
@@ -365,8 +375,9 @@ func (im *importer) readFile(m *Map, name string) (*Map, *fault.Error) {
 	if strings.HasPrefix(name, "packages/") {
 		loc.Scope = Public
 	}
+	loc, keep, _ := m.storage.locate(name, loc)
 	out := newMap(parsed, name, loc, im.opts)
-	out.companions, out.dir = m.companions, path.Dir(name)
+	out.companions, out.dir, out.storage, out.guard = m.companions, path.Dir(name), m.storage, keep
 	return out, nil
 }
 

@@ -116,6 +116,7 @@ type place struct {
 	root       string // folder that companions are read from
 	dir        string // of the map in it, with / separators
 	everywhere bool
+	storage    *workspace
 }
 
 // locate decides where the file rel of folder root belongs. explicit is true
@@ -210,6 +211,7 @@ func (l *loader) folder(name string) {
 		return
 	}
 	defer root.Close()
+	storage := l.workspace(name, root)
 	count := 0
 	err = fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
 		shown := filepath.Join(name, filepath.FromSlash(rel))
@@ -243,7 +245,9 @@ func (l *loader) folder(name string) {
 			return nil
 		}
 		defer f.Close()
-		l.read(f, shown, filepath.Join(abs, filepath.FromSlash(rel)), locate(abs, rel, false))
+		at := locate(abs, rel, false)
+		at.storage = storage
+		l.read(f, shown, filepath.Join(abs, filepath.FromSlash(rel)), at)
 		return nil
 	})
 	if err != nil {
@@ -254,6 +258,37 @@ func (l *loader) folder(name string) {
 		r.Warnings = append(r.Warnings, manifest.Problem{Code: fault.StorageFileNotFound, Message: "the folder has no actions.json"})
 		l.reports = append(l.reports, r)
 	}
+}
+
+// workspace reads what the storage says about its scopes.
+func (l *loader) workspace(shown string, root *os.Root) *workspace {
+	var folders []string
+	for _, pattern := range []string{".", "scopes/*", "scopes/shared/*", "actions.json.storage.*", "private", "public", "shared/*"} {
+		found, _ := fs.Glob(root.FS(), pattern)
+		for _, f := range found {
+			folders = append(folders, strings.TrimPrefix(f, "."))
+		}
+	}
+	w, reports := readWorkspace(func(name string) []byte {
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxScopeFile {
+			return nil
+		}
+		data, err := io.ReadAll(io.LimitReader(f, maxScopeFile))
+		if err != nil {
+			return nil
+		}
+		return data
+	}, folders)
+	for _, r := range reports {
+		r.Path = filepath.Join(shown, filepath.FromSlash(r.Path))
+		l.reports = append(l.reports, r)
+	}
+	return w
 }
 
 // isMap reports whether a file of a folder is a map. In a site folder only the
@@ -287,7 +322,9 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 		l.unreadable(name, err)
 		return
 	}
-	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path {
+	loc, keep, odd := at.storage.locate(at.path, at.loc)
+	at.loc = loc
+	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc && old.guard == keep {
 		l.keep(old, name)
 		return
 	}
@@ -306,6 +343,8 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	out := newMap(m, at.path, at.loc, l.opts)
 	out.everywhere, out.file = at.everywhere, abs
 	out.companions, out.dir = folderFiles(at.root), at.dir
+	out.storage, out.guard = at.storage, keep
+	report.Warnings = append(report.Warnings, odd...)
 	out.warnings = report.Warnings
 	report.Warnings = append(slices.Clip(report.Warnings), out.missingFiles()...)
 	l.maps = append(l.maps, out)

@@ -33,6 +33,9 @@ type Map struct {
 	tools      map[string]*manifest.Tool
 	// fetched is how far a map is trusted that was read from the web, "" for
 	// every other. It may import from the web only.
+	// guard is who may import it: its scope, or less where the storage says so.
+	guard     guard
+	storage   *workspace
 	fetched   Trust
 	warnings  []manifest.Problem // of reading it
 	patterns  []urlPattern       // of the surface; none of them valid is no page at all
@@ -47,7 +50,7 @@ func (m *Map) sameText(data []byte) bool {
 }
 
 func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {
-	out := &Map{Path: path, Location: loc, Manifest: m, known: opts.Known, tools: make(map[string]*manifest.Tool, len(m.Tools))}
+	out := &Map{Path: path, Location: loc, guard: guard{loc.Scope, loc.Audience}, Manifest: m, known: opts.Known, tools: make(map[string]*manifest.Tool, len(m.Tools))}
 	for i := range m.Tools {
 		if t := &m.Tools[i]; t.AgentCallable() {
 			out.tools[t.Name] = t
