@@ -322,4 +322,8 @@ func TestPostconditions(t *testing.T) {
 	if fault.CodeOf(r.Err) != fault.StateProjectionNotFound || !strings.Contains(encode(t, r.Err.Fields["postcondition"]), "unknown") {
 		t.Errorf("on another page: %v %v", r.Err, r.Err.Fields)
 	}
+	r = site(t, h, `{"mode":"state_read","projection_name":"other.items"}`)
+	if fault.CodeOf(r.Err) != fault.StateProjectionNotFound || r.Err.Evidence["declared_for"] != "*/other" {
+		t.Errorf("a projection for other pages: %v %v", r.Err, r.Err.Evidence)
+	}
 }

@@ -374,13 +374,17 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 		p *manifest.Projection
 	}
 	var (
-		found []hit
-		known []string
+		found     []hit
+		known     = []string{}
+		elsewhere string // pattern of a projection of this name that is for other pages
 	)
 	for _, m := range l.For(pageURL) {
 		taken := false
 		l.projections(m, func(e *Exposed[manifest.Projection]) {
 			if pageURL != "" && !wildcard(e.Entry.URLMatches, pageURL) {
+				if e.Name == name {
+					elsewhere = e.Entry.URLMatches
+				}
 				return
 			}
 			known = append(known, e.Name)
@@ -396,7 +400,9 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 		known = slices.Compact(known)
 		e := fault.New(fault.StateProjectionNotFound, "no map that applies to this page declares the state projection %s", shown(name)).
 			With("projection", shown(name)).With("known_projections", known[:min(len(known), maxKnownActions)])
-		if near := manifest.Nearest(name, known); near != "" {
+		if elsewhere != "" {
+			e.With("declared_for", shown(elsewhere)).Next("go to a page that its scope.url_matches means")
+		} else if near := manifest.Nearest(name, known); near != "" {
 			e.With("did_you_mean", near)
 		}
 		return nil, nil, e

@@ -284,6 +284,9 @@ func printDiff(w io.Writer, output json.RawMessage) error {
 				Title any    `json:"title"`
 			} `json:"entity"`
 			Value json.RawMessage `json:"value"`
+			Patch struct {
+				Value json.RawMessage `json:"value"`
+			} `json:"patch"`
 		} `json:"semantic_deltas"`
 		Truncated bool `json:"truncated"`
 	}
@@ -312,8 +315,15 @@ func printDiff(w io.Writer, output json.RawMessage) error {
 		switch d.Type {
 		case "entity_moved":
 			path = d.From + " → " + d.Path
+		case "entity_added":
+			if v := decodeOrdered(d.Patch.Value); v != nil && !nested(v) {
+				path += " = " + cell(v)
+			}
 		case "field_replaced":
 			path += " = " + cell(decodeOrdered(d.Value))
+			if d.Entity.Title == nil {
+				what = "" // the path says the kind
+			}
 		}
 		rows = append(rows, []string{sign, printable(path), shorten(printable(what), maxCell)})
 	}
