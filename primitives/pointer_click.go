@@ -48,7 +48,7 @@ var pointerClick = Define("pointer.click", func(ctx context.Context, p Page, in 
 			return pointerClickOut{}, err
 		}
 		return pointerClickOut{
-			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: fidelityTrusted, Dialog: dialogOf(p), actFound: h.found,
+			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: fidelityOf(p), Dialog: dialogOf(p), actFound: h.found,
 		}, nil
 	}
 	a, err := takeAim(ctx, p, in.X, in.Y)
@@ -65,6 +65,6 @@ var pointerClick = Define("pointer.click", func(ctx context.Context, p Page, in 
 	}
 	return pointerClickOut{
 		Clicked: true, X: a.X, Y: a.Y, Modifiers: names, Target: a.Target, Frame: a.Frame,
-		Fidelity: fidelityTrusted, Dialog: dialogOf(p),
+		Fidelity: fidelityOf(p), Dialog: dialogOf(p),
 	}, nil
 })

@@ -33,7 +33,7 @@ var pointerDoubleClick = Define("pointer.double_click", func(ctx context.Context
 			return pointerDoubleClickOut{}, err
 		}
 		return pointerDoubleClickOut{
-			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: fidelityTrusted, Dialog: dialogOf(p), actFound: h.found,
+			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: fidelityOf(p), Dialog: dialogOf(p), actFound: h.found,
 		}, nil
 	}
 	a, err := takeAim(ctx, p, in.X, in.Y)
@@ -48,6 +48,6 @@ var pointerDoubleClick = Define("pointer.double_click", func(ctx context.Context
 	}
 	return pointerDoubleClickOut{
 		DoubleClicked: true, X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame,
-		Fidelity: fidelityTrusted, Dialog: dialogOf(p),
+		Fidelity: fidelityOf(p), Dialog: dialogOf(p),
 	}, nil
 })

@@ -141,7 +141,7 @@ var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in po
 		return pointerDragOut{}, err
 	}
 	return pointerDragOut{
-		Dragged: true, From: from, To: to, Steps: steps, Points: points, Fidelity: fidelityTrusted,
+		Dragged: true, From: from, To: to, Steps: steps, Points: points, Fidelity: fidelityOf(p),
 		Diagnostics: dragDiagnostics{viewport, fromSeen, toSeen}, Dialog: dialogOf(p),
 	}, nil
 })

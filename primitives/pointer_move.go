@@ -34,7 +34,7 @@ var pointerMove = Define("pointer.move", func(ctx context.Context, p Page, in po
 		if err != nil {
 			return pointerMoveOut{}, err
 		}
-		return pointerMoveOut{X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: fidelityTrusted, Dialog: dialogOf(p), actFound: h.found}, nil
+		return pointerMoveOut{X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: fidelityOf(p), Dialog: dialogOf(p), actFound: h.found}, nil
 	}
 	a, err := takeAim(ctx, p, in.X, in.Y)
 	if err != nil {
@@ -43,5 +43,5 @@ var pointerMove = Define("pointer.move", func(ctx context.Context, p Page, in po
 	if err := p.Mouse(ctx, MouseEvent{Type: MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return pointerMoveOut{}, err
 	}
-	return pointerMoveOut{X: a.X, Y: a.Y, Fidelity: fidelityTrusted, Dialog: dialogOf(p)}, nil
+	return pointerMoveOut{X: a.X, Y: a.Y, Fidelity: fidelityOf(p), Dialog: dialogOf(p)}, nil
 })

@@ -110,3 +110,23 @@ func TestQuirkSubsetSchema(t *testing.T) {
 		})
 	}
 }
+
+// TestQuirkDefaultPacing: how far apart actions begin when nobody says so; that
+// they are held back then is shown by the pages of runtime.configure_pacing.
+func TestQuirkDefaultPacing(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   quirks.Set
+		given time.Duration
+		want  time.Duration
+	}{
+		{"strict", quirks.Set{}, 0, 0},
+		{"extension", quirks.Of(quirks.DefaultPacing), 0, 500 * time.Millisecond},
+		{"extension, another one given", quirks.Of(quirks.DefaultPacing), time.Second, time.Second},
+	} {
+		h := open(t, runtime.Options{Quirks: c.set, Pacing: c.given})
+		if got := h.PacingOfNewTabs(); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -53,7 +53,7 @@ type Tab struct {
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
 	return &Tab{
-		host: h, id: id, status: status, pacing: h.opts.Pacing,
+		host: h, id: id, status: status, pacing: h.pacing(),
 		ready: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
 		diagnoser: diagnoser{wake: make(chan struct{}, 1)},
 	}

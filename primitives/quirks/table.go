@@ -30,6 +30,7 @@ const (
 	NewTabActive          Name = "new_tab_active"
 	SubsetSchema          Name = "subset_schema"
 	SessionRefused        Name = "session_refused"
+	DefaultPacing         Name = "default_pacing"
 )
 
 var table = []Quirk{
@@ -162,5 +163,10 @@ var table = []Quirk{
 		Name: SessionRefused, Where: "runtime.session.name, runtime.session.finalize_tabs", Proof: "session/name.html",
 		Upstream: "both are declared and answer capability_unavailable",
 		Strict:   "the session has a name in its log; its other tabs are closed",
+	},
+	{
+		Name: DefaultPacing, Where: "pointer.*, viewport.scroll, text.insert, keyboard.press", Proof: "runtime.TestQuirkDefaultPacing",
+		Upstream: "human-visible actions begin at least 500 ms apart, until runtime.configure_pacing says otherwise",
+		Strict:   "they are not held back, unless --pacing or runtime.configure_pacing says so",
 	},
 }
