@@ -180,6 +180,9 @@ func (k *composer) importInto(c *Composition, s *Source, i *manifest.Import) *pa
 		s.Pending = true
 		return nil
 	}
+	if found == m {
+		return fail(fault.New(fault.ImportCycle, "%s imports itself", shown(m.Path)))
+	}
 	if at := slices.Index(k.trail, found); at >= 0 {
 		var way []string
 		for _, t := range append(slices.Clone(k.trail[at:]), found) {

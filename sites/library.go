@@ -52,10 +52,12 @@ func newLibrary(all []*Map, refused []refusal, opts Options) *Library {
 	l := &Library{maps: slices.Clone(all), byHost: map[string][]*Map{}, refused: refused, opts: opts, composed: map[*Map]*Composition{}}
 	slices.SortStableFunc(l.maps, compareMaps)
 	for _, m := range l.maps {
-		if key := m.hostKey(); key != "" {
-			l.byHost[key] = append(l.byHost[key], m)
-		} else {
+		keys, ok := m.hostKeys()
+		if !ok {
 			l.everywhere = append(l.everywhere, m)
+		}
+		for _, key := range keys {
+			l.byHost[key] = append(l.byHost[key], m)
 		}
 	}
 	var im *importer
@@ -184,7 +186,7 @@ func (l *Library) For(pageURL string) []*Map {
 	}
 	for h := range p.hosts {
 		for _, m := range l.byHost[h] {
-			if m.applies(p) {
+			if m.applies(p) && !slices.Contains(out, m) {
 				out = append(out, m)
 			}
 		}

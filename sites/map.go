@@ -115,6 +115,26 @@ func (m *Map) matches(p page) bool {
 	return p.parsed != nil && slices.ContainsFunc(m.patterns, func(pattern urlPattern) bool { return pattern.matches(p.parsed) })
 }
 
+// hostKeys are the hosts under which the map is indexed. ok is false for maps
+// that no host narrows down.
+func (m *Map) hostKeys() (keys []string, ok bool) {
+	if key := m.hostKey(); key != "" {
+		return []string{key}, true
+	}
+	if m.everywhere || !m.patterned {
+		return nil, false
+	}
+	for _, p := range m.patterns {
+		if p.host == "" {
+			return nil, false
+		}
+		if !slices.Contains(keys, p.host) {
+			keys = append(keys, p.host)
+		}
+	}
+	return keys, true
+}
+
 // hostKey is the host under which the map is indexed; "" for maps that apply
 // everywhere.
 func (m *Map) hostKey() string {
