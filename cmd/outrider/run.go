@@ -28,15 +28,34 @@ type runResult struct {
 }
 
 func (a *app) runCommand() *cobra.Command {
-	var action, args, artifacts string
+	var action, args, artifacts, report string
 	cmd := &cobra.Command{
-		Use:     "run --action NAME [--args JSON]",
-		Short:   "Run one site action on a page",
-		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "run --action NAME [--args JSON] | run PLAN",
+		Short: "Run one site action on a page, or a plan of them",
+		Long: "Run one site action, or the steps of PLAN: a YAML or JSON file with maps, an address to open and steps, each an action, a state, a call of a\n" +
+			"primitive or check, with expect as JSONata over its result. A plan stops at the first step that fails; exit code 1.",
+		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json
+  outrider run smoke.yaml --report junit=smoke.xml --artifacts out/`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, plans []string) error {
+			files, err := parseReports(report)
+			if err != nil {
+				return err
+			}
+			if len(plans) == 1 {
+				if action != "" || cmd.Flags().Changed("args") {
+					return usage("run takes a plan or --action, not both")
+				}
+				if files["html"] != "" {
+					return usage("--report html is for the verb check; a plan has junit and json")
+				}
+				return a.runPlan(cmd.Context(), plans[0], files, artifacts)
+			}
 			if action == "" {
-				return usage("run needs --action NAME")
+				return usage("run needs --action NAME or a plan")
+			}
+			if cmd.Flags().Changed("report") {
+				return usage("--report is for a plan")
 			}
 			arguments, err := a.jsonArgument("--args", args)
 			if err != nil {
@@ -78,7 +97,8 @@ func (a *app) runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
-	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action")
+	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
+	f.StringVar(&report, "report", "", "files to write of a plan, as junit=FILE,json=FILE")
 	a.addBrowserFlags(cmd)
 	return cmd
 }
