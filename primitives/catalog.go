@@ -7,6 +7,7 @@ func Standard() *Registry {
 	return NewRegistry(
 		pageInfo,
 		pageFetch,
+		pageEvaluate,
 		pageSnapshot,
 		pageExtract,
 		pageWait,

@@ -78,6 +78,10 @@ type Page interface {
 	// and change what happens there.
 	Evaluate(ctx context.Context, expression string) (json.RawMessage, error)
 
+	// EvaluateValue is Evaluate for callers that want to know what kind of value
+	// it is, and may have dialogs answered that the script opens.
+	EvaluateValue(ctx context.Context, expression string, opts EvaluateOptions) (EvaluatedValue, error)
+
 	// AXTree reads the browser's accessibility tree of the document in frame,
 	// its root first. The documents of child frames are not part of it: see
 	// AXNode.Shows.

@@ -14,6 +14,8 @@ const maxException = 1000
 // remoteObject is what an evaluation gave.
 type remoteObject struct {
 	Type           string          `json:"type"`
+	Subtype        string          `json:"subtype"`
+	Class          string          `json:"className"`
 	Value          json.RawMessage `json:"value"`
 	Unserializable string          `json:"unserializableValue"`
 	Description    string          `json:"description"`
@@ -59,21 +61,11 @@ func (t *Tab) Evaluate(ctx context.Context, expression string) (json.RawMessage,
 			out.Result = copied.Result
 		}
 	}
-	if x := out.Exception; x != nil {
-		text := x.Exception.Description
-		if text == "" {
-			text = x.Text
-			if len(x.Exception.Value) > 0 {
-				text += " " + string(x.Exception.Value)
-			}
-		}
-		if len(text) > maxException {
-			text = text[:maxException] + "..."
-		}
+	if out.Exception != nil {
 		if ctx.Err() != nil {
 			return nil, t.b.explain(ctx.Err(), "evaluating a script")
 		}
-		return nil, fault.New(fault.HandlerFailed, "the script failed").With("exception", text)
+		return nil, out.failure()
 	}
 	switch r := out.Result; {
 	case len(r.Value) > 0:

@@ -1,0 +1,60 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// EvaluateOptions say how an expression is evaluated.
+type EvaluateOptions struct {
+	// AnswerDialogs answers the dialogs that open meanwhile: alert and
+	// beforeunload are accepted, confirm and prompt refused.
+	AnswerDialogs bool
+}
+
+// EvaluatedValue is what an expression gave.
+type EvaluatedValue struct {
+	// Type is the type of the value as typeof tells it; object for null.
+	Type string
+	// Value is the value as JSON; nil when JSON cannot hold it.
+	Value json.RawMessage
+	// Description stands for a value that JSON cannot hold: "body", "Map(1)",
+	// "NaN"; "" for undefined.
+	Description string
+	// Dialogs are the types of the dialogs that were answered.
+	Dialogs []string
+}
+
+type pageEvaluateIn struct {
+	Body      string `json:"body"`
+	Dialogs   string `json:"dialogs"`
+	TimeoutMS int    `json:"timeout_ms"`
+}
+
+type pageEvaluateOut struct {
+	Type        string          `json:"type"`
+	Value       json.RawMessage `json:"value,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Dialogs     []string        `json:"dialogs,omitempty"`
+}
+
+// pageEvaluate runs the body of a function in the page's own world.
+var pageEvaluate = Define("page.evaluate", func(ctx context.Context, p Page, in pageEvaluateIn) (pageEvaluateOut, error) {
+	limit := time.Duration(in.TimeoutMS) * time.Millisecond
+	if in.TimeoutMS == 0 {
+		limit = 10 * time.Second
+	}
+	own, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	v, err := p.EvaluateValue(own, "(() => {\n"+in.Body+"\n})()", EvaluateOptions{AnswerDialogs: in.Dialogs == "answer"})
+	if err != nil {
+		if own.Err() != nil && ctx.Err() == nil {
+			err = fault.Wrap(fault.Timeout, err, "the script did not end within %s", limit)
+		}
+		return pageEvaluateOut{}, err
+	}
+	return pageEvaluateOut(v), nil
+})
