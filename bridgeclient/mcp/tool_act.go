@@ -14,7 +14,7 @@ const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
 	`"to":{"type":"string","description":"drag: ref to drop on"},"text":{"type":"string","description":"fill, type"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
-	`"values":{"type":"array","items":{"type":"string"},"description":"select: values or labels"},` +
+	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
@@ -27,7 +27,7 @@ type actIn struct {
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
 	Modifiers []string        `json:"modifiers"`
-	Values    []string        `json:"values"`
+	Options   []string        `json:"options"`
 	DeltaY    *float64        `json:"delta_y"`
 }
 
@@ -109,11 +109,11 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		args["key"], args["trusted"] = in.Key, true
 		return "keyboard.press", args, needs(in.Key != "", "key")
 	case "select":
-		args["values"] = in.Values
+		args["label"] = in.Options
 		if err := needs(hasTarget, "ref"); err != nil {
 			return "", nil, err
 		}
-		return "page.select", args, needs(len(in.Values) > 0, "values")
+		return "page.select", args, needs(in.Options != nil, "options")
 	case "scroll":
 		if in.DeltaY != nil {
 			args["delta_y"] = *in.DeltaY
@@ -133,18 +133,4 @@ func (in actIn) target(args map[string]any, ref, locator string) *fault.Error {
 		args[locator] = in.Locator
 	}
 	return nil
-}
-
-// waitArguments are those of page.wait.
-func waitArguments(text, textGone, selector, url, load string, idle bool) map[string]any {
-	args := map[string]any{}
-	set(args, "text", text)
-	set(args, "text_gone", textGone)
-	set(args, "selector", selector)
-	set(args, "url", url)
-	set(args, "load", load)
-	if idle {
-		args["network_idle"] = true
-	}
-	return args
 }

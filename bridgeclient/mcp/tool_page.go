@@ -14,7 +14,7 @@ import (
 // bytesPerToken is how many bytes of a page's text make a token at the least:
 // what a client asks for in tokens is asked of the page in bytes. Refs and short
 // names cost more tokens than prose.
-const bytesPerToken = 2.2
+const bytesPerToken = 2
 
 const defaultTokens = 4000
 
@@ -22,8 +22,8 @@ func maxBytes(tokens int) int {
 	if tokens == 0 {
 		tokens = defaultTokens
 	}
-	// What surrounds the text costs about forty tokens.
-	return max(int(float64(tokens-40)*bytesPerToken), 200)
+	// What surrounds the text costs about seventy tokens.
+	return max(int(float64(tokens-70)*bytesPerToken), 200)
 }
 
 // textOf takes a long text out of a structured result, so that it is not there
@@ -137,7 +137,7 @@ func (s *Server) readTool() tool {
 		})
 }
 
-const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},"selector":{"type":"string"},` +
+const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},"ref":{"type":"string"},"selector":{"type":"string"},` +
 	`"url":{"type":"string"},"load":{"enum":["domcontentloaded","load"]},"network_idle":{"type":"boolean"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
@@ -149,6 +149,7 @@ func (s *Server) waitTool() tool {
 				where
 				Text        string `json:"text"`
 				TextGone    string `json:"text_gone"`
+				Ref         string `json:"ref"`
 				Selector    string `json:"selector"`
 				URL         string `json:"url"`
 				Load        string `json:"load"`
@@ -157,10 +158,22 @@ func (s *Server) waitTool() tool {
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
-			args := waitArguments(in.Text, in.TextGone, in.Selector, in.URL, in.Load, in.NetworkIdle)
-			if len(args) == 0 {
-				return nil, invalid("", "name at least one thing to wait for: text, text_gone, selector, url, load or network_idle")
+			conditions := []any{}
+			for name, value := range map[string]string{"text": in.Text, "text_gone": in.TextGone, "ref": in.Ref, "url": in.URL, "load": in.Load} {
+				if value != "" {
+					conditions = append(conditions, map[string]any{name: value})
+				}
 			}
+			if in.Selector != "" {
+				conditions = append(conditions, map[string]any{"locator": map[string]any{"selector": in.Selector}})
+			}
+			if in.NetworkIdle {
+				conditions = append(conditions, map[string]any{"network_idle_ms": 500})
+			}
+			if len(conditions) == 0 {
+				return nil, invalid("", "name at least one thing to wait for: text, text_gone, ref, selector, url, load or network_idle")
+			}
+			args := map[string]any{"conditions": conditions}
 			if in.TimeoutMS > 0 {
 				args["timeout_ms"] = in.TimeoutMS
 			}

@@ -1,0 +1,90 @@
+package mcp_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const formPage = `<nav><a href="/other">Elsewhere</a></nav><main><h1>Harbour</h1><p>Berths are assigned at noon.</p>
+<form onsubmit="event.preventDefault(); document.getElementById('said').textContent = 'Moored ' + this.ship.value + ' at ' + this.berth.value">
+<label>Ship <input name="ship"></label><label>Berth <select name="berth"><option value="1">North</option><option value="2">South</option></select></label>
+<button>Moor</button></form><p id="said"></p></main>`
+
+// ref finds the ref of an element in a snapshot by a part of its line.
+func ref(t *testing.T, snapshot, line string) string {
+	t.Helper()
+	m := regexp.MustCompile(regexp.QuoteMeta(line) + `[^\n]*?\[ref=([a-z0-9]+)`).FindStringSubmatch(snapshot)
+	if m == nil {
+		t.Fatalf("no element %q in\n%s", line, snapshot)
+	}
+	return m[1]
+}
+
+func TestAnAgentFillsAForm(t *testing.T) {
+	cs := client(t, open(t, serve(t, formPage)), nil, nil)
+	first, outline := use(t, cs, "snapshot", `{}`)
+	use(t, cs, "act", fmt.Sprintf(`{"action":"fill","ref":%q,"text":"Heron"}`, ref(t, outline, `textbox "Ship"`)))
+	use(t, cs, "act", fmt.Sprintf(`{"action":"select","ref":%q,"options":["South"]}`, ref(t, outline, `combobox "Berth"`)))
+	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
+	use(t, cs, "wait", `{"text":"Moored Heron at 2","timeout_ms":10000}`)
+	_, changed := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"]))
+	if !strings.Contains(changed, "Moored Heron at 2") || strings.Contains(changed, "Berths are assigned") {
+		t.Errorf("the difference is not only what changed:\n%s", changed)
+	}
+	_, said := use(t, cs, "read", `{}`)
+	if !strings.Contains(said, "# Harbour") || !strings.Contains(said, "Moored Heron at 2") || strings.Contains(said, "Elsewhere") {
+		t.Errorf("the Markdown lacks the content or has the navigation:\n%s", said)
+	}
+	_, elements := use(t, cs, "read", `{"format":"elements"}`)
+	if !strings.Contains(elements, `"Moor"`) {
+		t.Errorf("the elements lack the button: %s", elements)
+	}
+	use(t, cs, "act", fmt.Sprintf(`{"action":"press","ref":%q,"key":"Enter"}`, ref(t, outline, `textbox "Ship"`)))
+	use(t, cs, "act", `{"action":"scroll","delta_y":50}`)
+	if r := attempt(t, cs, "act", `{"action":"click","ref":"e9999"}`); code(r) != "element_stale" {
+		t.Errorf("a ref that nobody gave: got %q, want element_stale", code(r))
+	}
+}
+
+func TestNavigation(t *testing.T) {
+	site := serve(t, `<h1>page</h1>`)
+	cs := client(t, open(t, site+"/one"), nil, nil)
+	for _, c := range []struct{ args, path string }{
+		{fmt.Sprintf(`{"action":"navigate","url":%q}`, site+"/two"), "/two"}, {`{"action":"back"}`, "/one"}, {`{"action":"forward"}`, "/two"}, {`{"action":"reload"}`, "/two"},
+	} {
+		if out, _ := use(t, cs, "tabs", c.args); out["url"] != site+c.path {
+			t.Errorf("tabs %s: at %v, want %s", c.args, out["url"], site+c.path)
+		}
+	}
+	opened, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open","url":%q}`, site+"/three"))
+	list, _ := use(t, cs, "tabs", `{"action":"list"}`)
+	if pages := list["pages"].([]any); len(pages) != 2 || pages[1].(map[string]any)["page"] != opened["page"] {
+		t.Errorf("pages are %v, want the opened one as the second", list)
+	}
+	use(t, cs, "tabs", `{"action":"activate","page":"p1"}`)
+	use(t, cs, "tabs", fmt.Sprintf(`{"action":"close","page":%q}`, opened["page"]))
+	if list, _ = use(t, cs, "tabs", `{"action":"list"}`); len(list["pages"].([]any)) != 1 {
+		t.Errorf("after closing the pages are %v", list)
+	}
+}
+
+// A table of 500 rows fits whatever an agent wants to pay for it.
+func TestSnapshotFitsMaxTokens(t *testing.T) {
+	rows := ""
+	for i := range 500 {
+		rows += fmt.Sprintf(`<tr><td>%d</td><td>Ship number %d</td><td><a href="/ship/%d">Details</a></td><td>%d.%02d m</td></tr>`, i, i, i, i%40, i%100)
+	}
+	cs := client(t, open(t, serve(t, `<table><thead><tr><th>No.</th><th>Name</th><th>Link</th><th>Length</th></tr></thead><tbody>`+rows+`</tbody></table>`)), nil, nil)
+	for _, most := range []int{200, 1000, 4000, 20000} {
+		for _, tool := range []string{"snapshot", "read"} {
+			_, text := use(t, cs, tool, fmt.Sprintf(`{"max_tokens":%d}`, most))
+			if n := tokens(t, text); n > most {
+				t.Errorf("%s with max_tokens %d took %d tokens", tool, most, n)
+			} else {
+				t.Logf("%s with max_tokens %d took %d tokens", tool, most, n)
+			}
+		}
+	}
+}
