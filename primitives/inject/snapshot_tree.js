@@ -85,6 +85,7 @@ class TreeWalk {
     this.deadline = performance.now() + options.time;
     this.stopped = false;
     this.hosts = new Set();
+    this.generates = mayGenerateText();
   }
 
   /** said notes a piece of text or a named element as the neighbour of what is around it. */
@@ -308,7 +309,8 @@ class TreeWalk {
     if (!attributes) {
       if (toldByName.has(role) && tag !== 'input') {
         if (firstElementOf(node) === null && !shadowOf(node) && !hasAttribute(node, 'aria-owns') && !(node instanceof HTMLSlotElement)) {
-          const own = norm(generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          const bare = !this.generates && rootOf(node) === document;
+          const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
       } else if (!namedByMarkup.has(role)) {
@@ -429,6 +431,29 @@ class TreeWalk {
     }
     if (count > told || this.options.interactive) row.options = count;
   }
+}
+
+const styleSheetsOf = getterOf(Document.prototype, 'styleSheets');
+const adoptedSheetsOf = getterOf(Document.prototype, 'adoptedStyleSheets');
+const maxRules = 500;
+
+/**
+ * mayGenerateText: some rule of the document's style sheets is about ::before
+ * or ::after. To ask each element for its generated text costs more than its
+ * name; a sheet that is long, grouped or not ours to read counts as such a rule.
+ */
+function mayGenerateText() {
+  let left = maxRules;
+  for (const sheet of [...styleSheetsOf(document), ...adoptedSheetsOf(document)]) {
+    try {
+      for (const rule of sheet.cssRules) {
+        if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0 || /:(?:before|after)/i.test(rule.selectorText)) return true;
+      }
+    } catch {
+      return true; // of another origin
+    }
+  }
+  return false;
 }
 
 const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
