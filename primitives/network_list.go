@@ -27,6 +27,19 @@ type networkListOut struct {
 	Omitted        int    `json:"omitted"` // matching ones that limit left out, the oldest
 	Dropped        int    `json:"dropped"`
 	RecordingSince string `json:"recording_since"`
+	// Blocked is there when origins are allowed or blocked.
+	Blocked *[]blockedEntry `json:"blocked,omitempty"`
+}
+
+type blockedEntry struct {
+	At      string `json:"at"`
+	Method  string `json:"method"`
+	URL     string `json:"url,omitempty"`
+	Host    string `json:"host"`
+	Address string `json:"address,omitempty"`
+	Rule    string `json:"rule"`
+	Vector  string `json:"vector,omitempty"`
+	Page    string `json:"page,omitempty"`
 }
 
 // networkEntry is one request without headers and bodies: see network.get.
@@ -74,6 +87,14 @@ var networkList = Define("network.list", func(ctx context.Context, p Page, in ne
 		out.Entries = append(out.Entries, describeRequest(r))
 	}
 	out.Entries, out.Omitted = newest(out.Entries, in.Limit)
+	if log.Fenced {
+		blocked := []blockedEntry{}
+		for _, b := range log.Blocked {
+			blocked = append(blocked, blockedEntry{timestamp(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page})
+		}
+		blocked, _ = newest(blocked, in.Limit)
+		out.Blocked = &blocked
+	}
 	return out, nil
 })
 

@@ -64,6 +64,23 @@ type NetworkLog struct {
 	Inflight int // requests without an end, streams not counted
 	Dropped  int // entries that the ring has no room for any more
 	Last     int // newest revision, the cursor of the next question
+	// Blocked are requests of any tab that the origin policy refused, oldest
+	// first; Fenced says that there is one.
+	Fenced  bool
+	Blocked []BlockedRequest
+}
+
+// BlockedRequest is a request that never left.
+type BlockedRequest struct {
+	Seq     int
+	At      time.Time
+	Method  string // CONNECT for TLS and sockets, whose address is not known
+	URL     string
+	Host    string // host:port
+	Address string // when the address was refused, not the name
+	Rule    string
+	Vector  string // kind of request where the browser says, such as image
+	Page    string // referrer, where the browser says
 }
 
 // NetworkRequest is one request; each hop of a redirect is one.

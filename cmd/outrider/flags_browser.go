@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,6 +26,8 @@ type browserFlags struct {
 	headed, noSandbox, acceptDrafts                                               bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open                                                                    []string
+	allowOrigins, blockOrigins, uploadDirs                                        []string
+	downloadDir                                                                   string
 	pacing                                                                        time.Duration
 }
 
@@ -38,6 +41,10 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
 	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
 	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser")
+	f.StringArrayVar(&b.allowOrigins, "allow-origin", nil, "only these origins may be reached, such as https://*.example.org (repeatable)")
+	f.StringArrayVar(&b.blockOrigins, "block-origin", nil, "these origins may not be reached (repeatable)")
+	f.StringArrayVar(&b.uploadDirs, "upload-dir", nil, "folder whose files may be uploaded (repeatable; default: none)")
+	f.StringVar(&b.downloadDir, "download-dir", "", "folder for downloads (default: downloads are refused)")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
@@ -60,6 +67,15 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	options := browser.Options{
 		Path: b.path, Headed: b.headed, Attach: b.attach, UserDataDir: b.userDataDir,
 		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
+		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
+	}
+	if origins := slices.Concat(b.allowOrigins, b.blockOrigins); len(origins) > 0 {
+		if err := browser.CheckOrigins(origins...); err != nil {
+			return runtime.Options{}, usage("--allow-origin or --block-origin: %w", err)
+		}
+		if b.attach != "" {
+			return runtime.Options{}, usage("--allow-origin and --block-origin need a browser that is launched, so they do not go with --attach")
+		}
 	}
 	if b.viewport != "" {
 		m := viewportPattern.FindStringSubmatch(b.viewport)

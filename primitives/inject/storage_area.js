@@ -1,11 +1,11 @@
 // storage_area answers what the document's origin keeps in localStorage.
 
-const storageMethods = globalThis.Storage.prototype;
+const storageMethods = Storage.prototype;
 
 /** localStorageArea is the area, or a failure: a sandboxed or opaque origin has none. */
 function localStorageArea() {
   try {
-    return globalThis.localStorage;
+    return localStorage;
   } catch (error) {
     throw new Fault('capability_unavailable', 'this document has no localStorage', { capability: 'storage.local' });
   }

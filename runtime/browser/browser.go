@@ -28,6 +28,7 @@ type Browser struct {
 	proc      *process // nil when attached
 	product   string
 	downloads downloads
+	fence     *fence // nil without allowed or blocked origins
 	agent     string // user agent, "" until it was asked for; guarded by mu
 	noSandbox bool
 	events    *eventQueue
@@ -55,10 +56,14 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		return nil, err
 	}
 	b := newBrowser(opts)
+	if err := b.raiseFence(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
 	defer cancel()
 	t, err := b.open(ctx)
 	if err != nil {
+		b.fence.close()
 		return nil, err
 	}
 	b.events = newEventQueue(opts.OnEvent)
@@ -293,6 +298,7 @@ func (b *Browser) Close(ctx context.Context) error {
 		}
 		_ = b.c.close()
 		b.wg.Wait()
+		b.fence.close()
 		b.events.close()
 		if b.proc != nil {
 			b.closeErr = b.proc.end()

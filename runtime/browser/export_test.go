@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -141,3 +143,33 @@ func ForgetSupervision() { supervisable.Store(false) }
 
 // SafeName exposes what becomes of a suggested file name.
 var SafeName = safeName
+
+// Refuses says which rule keeps a request to an address, resolved to addr, back.
+func Refuses(allow, block []string, raw string, addr netip.Addr) (string, error) {
+	p, err := newOriginPolicy(allow, block)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	d := destinationOf(u)
+	if rule := p.refuses(d); rule != "" {
+		return rule, nil
+	}
+	return p.refusesAddress(d, addr), nil
+}
+
+// Fence starts the proxy of an origin policy and returns its address.
+func Fence(allow, block []string, upstream string) (address string, end func(), err error) {
+	p, err := newOriginPolicy(allow, block)
+	if err != nil {
+		return "", nil, err
+	}
+	f, err := newFence(p, upstream, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", nil, err
+	}
+	return f.listener.Addr().String(), f.close, nil
+}

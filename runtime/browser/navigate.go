@@ -35,6 +35,10 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	}
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
+	if err := t.b.fence.refusesNavigation(opts.URL); err != nil && !opts.Reload {
+		return primitives.Navigation{}, err
+	}
+	_, blocked := t.b.fence.since(0)
 	if t.suspect.Load() {
 		t.unwedge()
 	}
@@ -47,7 +51,7 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 		}
 	}
 	if err != nil {
-		return primitives.Navigation{}, t.b.explain(err, "navigating")
+		return primitives.Navigation{}, t.b.explain(t.b.fence.blockedSince(blocked, err), "navigating")
 	}
 	return t.describe(ctx, n), nil
 }

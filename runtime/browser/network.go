@@ -169,6 +169,10 @@ func (t *Tab) Network(ctx context.Context) (primitives.NetworkLog, error) {
 	defer n.mu.Unlock()
 	log := primitives.NetworkLog{Since: n.since, Dropped: n.dropped, Last: n.rev}
 	log.Inflight, _ = n.inflight()
+	if t.b.fence != nil {
+		log.Fenced = true
+		log.Blocked, _ = t.b.fence.since(0)
+	}
 	log.Requests = make([]primitives.NetworkRequest, len(n.entries))
 	for i, e := range n.entries {
 		r := e.NetworkRequest

@@ -45,6 +45,10 @@ type Options struct {
 	DownloadDir string
 	// DownloadLimit bounds one download, in bytes; default 1 GiB.
 	DownloadLimit int64
+	// AllowOrigins and BlockOrigins say which hosts the browser may send requests
+	// to: see originRule for the patterns. Both empty is every host, at no cost.
+	// They need a browser that is launched.
+	AllowOrigins, BlockOrigins []string
 	// Proxy is passed as --proxy-server.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium

@@ -1,0 +1,358 @@
+package browser_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// vectors are the ways in which a page reaches another host. B stands for that
+// host, NAME for the vector; the page is served from the allowed one.
+var vectors = map[string]string{
+	"redirected navigation": `<script>location.href = "/redirect/NAME"</script>`,
+	"meta refresh":          `<meta http-equiv="refresh" content="0;url=B/hit/NAME">`,
+	"script navigation":     `<script>location.href = "B/hit/NAME"</script>`,
+	"form post":             `<form method="post" action="B/hit/NAME"></form><script>document.forms[0].submit()</script>`,
+	"popup":                 `<script>open("B/hit/NAME")</script>`,
+	"redirected image":      `<img src="/redirect/NAME">`,
+	"image":                 `<img src="B/hit/NAME">`,
+	"script":                `<script src="B/hit/NAME"></script>`,
+	"style sheet":           `<link rel="stylesheet" href="B/hit/NAME">`,
+	"object":                `<object data="B/hit/NAME"></object>`,
+	"preload":               `<link rel="preload" as="image" href="B/hit/NAME">`,
+	"prefetch":              `<link rel="prefetch" href="B/hit/NAME">`,
+	"fetch":                 `<script>fetch("B/hit/NAME", {mode: "no-cors"})</script>`,
+	"beacon":                `<script>document.title = navigator.sendBeacon("B/hit/NAME", "x")</script>`,
+	"keepalive":             `<script>fetch("B/hit/NAME", {mode: "no-cors", keepalive: true})</script>`,
+	"event source":          `<script>new EventSource("B/hit/NAME")</script>`,
+	"socket":                `<script>new WebSocket("B/hit/NAME".replace("http", "ws"))</script>`,
+	"iframe":                `<iframe src="B/hit/NAME"></iframe>`,
+	"srcdoc iframe":         `<iframe srcdoc="<img src='B/hit/NAME'>"></iframe>`,
+	"data iframe":           `<iframe src="data:text/html,<img src='B/hit/NAME'>"></iframe>`,
+	"worker":                `<script>new Worker("/worker/NAME")</script>`,
+	"worker socket":         `<script>new Worker("/socket-worker/NAME")</script>`,
+	"shared worker":         `<script>new SharedWorker("/worker/NAME")</script>`,
+	"service worker":        `<script>navigator.serviceWorker.register("/worker/NAME")</script>`,
+	"download":              `<a href="B/hit/NAME" download></a><script>document.querySelector("a").click()</script>`,
+	"speculation rules":     `<script type="speculationrules">{"prefetch": [{"source": "list", "urls": ["B/hit/NAME"], "eagerness": "immediate"}]}</script>`,
+	"stun":                  `<script>(async () => { const c = new RTCPeerConnection({iceServers: [{urls: "stun:STUN"}]}); c.createDataChannel("x"); await c.setLocalDescription() })()</script>`,
+}
+
+// world is an allowed and a forbidden host.
+type hosts struct {
+	allowed, forbidden *httptest.Server
+	mu                 sync.Mutex
+	hits               map[string]bool
+	change             chan struct{}
+}
+
+func newHosts(t *testing.T) *hosts {
+	h := &hosts{hits: map[string]bool{}, change: make(chan struct{}, 1000)}
+	h.forbidden = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, ok := strings.CutPrefix(r.URL.Path, "/hit/"); ok {
+			h.hit(name)
+		}
+		w.WriteHeader(http.StatusOK)
+	}))
+	stun, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		buf := make([]byte, 2000)
+		for {
+			if _, _, err := stun.ReadFrom(buf); err != nil {
+				return
+			}
+			h.hit("stun")
+		}
+	}()
+	h.allowed = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+		target := h.forbidden.URL + "/hit/" + url.PathEscape(name)
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v/"):
+			w.Header().Set("Content-Type", "text/html")
+			page := strings.NewReplacer("B/hit/NAME", target, "NAME", url.PathEscape(name), "STUN", stun.LocalAddr().String()).Replace(vectors[name])
+			fmt.Fprint(w, "<!doctype html><title>vector</title><body>"+page)
+		case strings.HasPrefix(r.URL.Path, "/redirect/"):
+			http.Redirect(w, r, target, http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/worker/"):
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Service-Worker-Allowed", "/")
+			fmt.Fprintf(w, `fetch(%q, {mode: "no-cors"})`, target)
+		case strings.HasPrefix(r.URL.Path, "/socket-worker/"):
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, `new WebSocket(%q)`, strings.Replace(target, "http", "ws", 1))
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!doctype html><title>allowed</title>")
+		}
+	}))
+	t.Cleanup(func() {
+		h.allowed.CloseClientConnections()
+		h.allowed.Close()
+		h.forbidden.CloseClientConnections()
+		h.forbidden.Close()
+		stun.Close()
+		<-listening
+	})
+	return h
+}
+
+func (h *hosts) hit(name string) {
+	h.mu.Lock()
+	h.hits[name] = true
+	h.mu.Unlock()
+	select {
+	case h.change <- struct{}{}:
+	default:
+	}
+}
+
+func (h *hosts) seen() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for name := range h.hits {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// visit opens every vector in a tab of its own.
+func (h *hosts) visit(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	var all sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for name := range vectors {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			v, err := tab.Browser().NewTab(ctx, "", browser.TabOptions{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			// Where the vector is a navigation itself, this one may fail.
+			_, _ = v.Navigate(ctx, primitives.NavigateOptions{URL: h.allowed.URL + "/v/" + url.PathEscape(name), LoadTimeout: 3 * time.Second})
+		})
+	}
+	all.Wait()
+}
+
+// Each way out is alive without a policy, and closed with one.
+func TestEgressVectors(t *testing.T) {
+	t.Run("control", func(t *testing.T) {
+		h := newHosts(t)
+		tab := launchWith(t, browser.Options{DownloadDir: t.TempDir()})
+		h.visit(t, tab)
+		end := time.After(15 * time.Second)
+		for len(h.seen()) < len(vectors) {
+			select {
+			case <-h.change:
+				continue
+			case <-end:
+			}
+			break
+		}
+		for name := range vectors {
+			if !slices.Contains(h.seen(), name) {
+				t.Errorf("%s is not alive, so that nothing is proved by its silence", name)
+			}
+		}
+	})
+	t.Run("fenced", func(t *testing.T) {
+		h := newHosts(t)
+		tab := launchWith(t, browser.Options{DownloadDir: t.TempDir(), AllowOrigins: []string{h.allowed.URL}})
+		h.visit(t, tab)
+		// All vectors but WebRTC show as refused.
+		end := time.Now().Add(15 * time.Second)
+		want := len(vectors) - 1
+		refused := map[string]bool{}
+		for len(refused) < want && time.Now().Before(end) {
+			log, err := tab.Network(within(t, 10*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sockets := 0
+			for _, b := range log.Blocked {
+				if b.Method == http.MethodConnect {
+					sockets++
+					refused[fmt.Sprint("socket ", min(sockets, 2))] = true
+				} else if u, err := url.Parse(b.URL); err == nil {
+					refused[strings.TrimPrefix(u.Path, "/hit/")] = true
+				}
+			}
+			select {
+			case <-h.change:
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+		if len(refused) < want {
+			t.Errorf("%d of %d vectors were seen to be refused: %v", len(refused), want, refused)
+		}
+		if leaked := h.seen(); len(leaked) > 0 {
+			t.Errorf("reached the forbidden host: %v", leaked)
+		}
+	})
+}
+
+func TestEgressNavigation(t *testing.T) {
+	h := newHosts(t)
+	tab := launchWith(t, browser.Options{AllowOrigins: []string{h.allowed.URL}})
+	for _, c := range []struct {
+		name, url string
+		code      fault.Code
+	}{
+		{"allowed", h.allowed.URL + "/", ""},
+		{"forbidden", h.forbidden.URL + "/", fault.OriginBlocked},
+		{"redirected", h.allowed.URL + "/redirect/x", fault.OriginBlocked},
+		{"another name of the address", strings.Replace(h.allowed.URL, "127.0.0.1", "localhost", 1) + "/", fault.OriginBlocked},
+		{"a file", "file:///etc/hostname", fault.OriginBlocked},
+		{"a page of the browser", "chrome://version", fault.OriginBlocked},
+		{"no host", "data:text/html,x", ""},
+		{"allowed again", h.allowed.URL + "/again", ""},
+	} {
+		_, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{URL: c.url})
+		if (c.code == "") != (err == nil) || err != nil && fault.CodeOf(err) != c.code {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.code)
+		}
+	}
+	if hits := h.seen(); len(hits) > 0 {
+		t.Errorf("reached the forbidden host: %v", hits)
+	}
+}
+
+func TestBlockedOriginsAlone(t *testing.T) {
+	h := newHosts(t)
+	tab := launchWith(t, browser.Options{BlockOrigins: []string{h.forbidden.URL}})
+	if _, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{URL: h.allowed.URL + "/"}); err != nil {
+		t.Errorf("what is not blocked: %v", err)
+	}
+	if _, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{URL: h.forbidden.URL + "/"}); fault.CodeOf(err) != fault.OriginBlocked {
+		t.Errorf("what is blocked: %v", err)
+	}
+}
+
+func TestFenceNeedsABrowserOfItsOwn(t *testing.T) {
+	for _, o := range []browser.Options{
+		{AllowOrigins: []string{"http://a.test"}, Attach: "http://127.0.0.1:1"},
+		{AllowOrigins: []string{"not a pattern/"}},
+		{AllowOrigins: []string{"http://a.test"}, Proxy: "socks5://127.0.0.1:1"},
+	} {
+		if _, err := browser.Launch(within(t, 5*time.Second), o); err == nil {
+			t.Errorf("%+v: launched", o)
+		}
+	}
+}
+
+func TestOriginRules(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		allow, block []string
+		url, address string
+		want         string // rule that refuses; "" when none does
+	}{
+		{"exact", []string{"https://a.test"}, nil, "https://a.test/x", "93.184.216.34", ""},
+		{"another scheme", []string{"https://a.test"}, nil, "http://a.test/", "93.184.216.34", "not in the allow list"},
+		{"another port", []string{"https://a.test"}, nil, "https://a.test:8443/", "93.184.216.34", "not in the allow list"},
+		{"any port", []string{"https://a.test:*"}, nil, "https://a.test:8443/", "93.184.216.34", ""},
+		{"no scheme", []string{"a.test"}, nil, "http://a.test:81/", "93.184.216.34", ""},
+		{"a socket", []string{"https://a.test"}, nil, "wss://a.test/", "93.184.216.34", ""},
+		{"below", []string{"https://*.a.test"}, nil, "https://x.y.a.test/", "93.184.216.34", ""},
+		{"below is not the name", []string{"https://*.a.test"}, nil, "https://a.test/", "93.184.216.34", "not in the allow list"},
+		{"not a suffix of letters", []string{"https://*.a.test"}, nil, "https://evila.test/", "93.184.216.34", "not in the allow list"},
+		{"case and dot", []string{"https://A.test"}, nil, "https://a.TEST./", "93.184.216.34", ""},
+		{"block wins", []string{"*"}, []string{"https://*.ads.test"}, "https://x.ads.test/", "93.184.216.34", "block https://*.ads.test"},
+		{"rebinding to loopback", []string{"http://a.test"}, nil, "http://a.test/", "127.0.0.1", "private address"},
+		{"rebinding to a private net", []string{"*"}, nil, "http://a.test/", "10.1.2.3", "private address"},
+		{"rebinding in another notation", []string{"*"}, nil, "http://a.test/", "::ffff:127.0.0.1", "private address"},
+		{"link-local", []string{"*"}, nil, "http://a.test/", "169.254.169.254", "private address"},
+		{"a named range", []string{"http://a.test", "10.0.0.0/8"}, nil, "http://a.test/", "10.1.2.3", ""},
+		{"a named address", []string{"http://127.0.0.1:80"}, nil, "http://127.0.0.1/", "127.0.0.1", ""},
+		{"localhost", []string{"http://localhost:3000"}, nil, "http://localhost:3000/", "127.0.0.1", ""},
+		{"any does not name loopback", []string{"*"}, nil, "http://localhost/", "127.0.0.1", "private address"},
+		{"a blocked range", nil, []string{"10.0.0.0/8"}, "http://a.test/", "10.1.2.3", "block 10.0.0.0/8"},
+		{"no allow list leaves loopback open", nil, []string{"x.test"}, "http://localhost/", "127.0.0.1", ""},
+		{"six", []string{"http://[::1]:80"}, nil, "http://[::1]/", "::1", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := browser.Refuses(c.allow, c.block, c.url, netip.MustParseAddr(c.address))
+			if err != nil || got != c.want {
+				t.Errorf("%s at %s: got %q, want %q, %v", c.url, c.address, got, c.want, err)
+			}
+		})
+	}
+	for _, bad := range []string{"", "ftp://a.test", "http://", "http://a b", "a.test:99999", "http://a.test/path", "*.*.test", "[::1"} {
+		if _, err := browser.Refuses([]string{bad}, nil, "http://a.test/", netip.MustParseAddr("1.1.1.1")); err == nil {
+			t.Errorf("pattern %q is taken", bad)
+		}
+	}
+}
+
+// The proxy carries what is allowed unchanged: tunnels, streams, and through an
+// upstream proxy.
+func TestFenceCarriesWhatIsAllowed(t *testing.T) {
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "secure") }))
+	defer secure.Close()
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Echo", r.Header.Get("X-Sent")+" "+r.Host)
+		fmt.Fprint(w, "plain")
+	}))
+	defer plain.Close()
+	allow := []string{secure.URL, plain.URL}
+	direct, closeDirect, err := browser.Fence(allow, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeDirect()
+	through, closeThrough, err := browser.Fence(allow, nil, "http://"+direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeThrough()
+	for name, proxy := range map[string]string{"direct": direct, "through another proxy": through} {
+		tr := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: proxy}), TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		client := &http.Client{Transport: tr, Timeout: 10 * time.Second}
+		for _, c := range []struct{ url, want string }{{secure.URL, "secure"}, {plain.URL, "plain"}} {
+			req, _ := http.NewRequestWithContext(t.Context(), "GET", c.url, nil)
+			req.Header.Set("X-Sent", "kept")
+			res, err := client.Do(req)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			body, _ := io.ReadAll(res.Body)
+			res.Body.Close()
+			if string(body) != c.want || c.want == "plain" && res.Header.Get("X-Echo") != "kept "+strings.TrimPrefix(plain.URL, "http://") {
+				t.Errorf("%s: got %q, %v", name, body, res.Header)
+			}
+		}
+		if _, err := client.Get("https://127.0.0.1:1/"); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: what is not allowed: %v", name, err)
+		}
+		tr.CloseIdleConnections()
+	}
+}
