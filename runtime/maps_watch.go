@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/outrider-run/outrider/sites"
 )
@@ -77,7 +78,7 @@ func (h *Host) watchMaps() {
 
 func (h *Host) tellMapsChanged(change sites.Change, payload json.RawMessage) {
 	h.log.Info("the maps have changed", "added", len(change.Added), "changed", len(change.Changed), "removed", len(change.Removed))
-	for _, r := range append(change.Kept, change.Refused...) {
+	for _, r := range slices.Concat(change.Kept, change.Refused) {
 		for _, p := range r.Errors[:min(len(r.Errors), 5)] {
 			h.log.Warn("a map is invalid", "file", r.Path, "kept", r.Kept, "pointer", p.Pointer, "code", p.Code, "error", p.Message)
 		}
