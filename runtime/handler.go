@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -32,7 +33,12 @@ func (h *Host) pageHandler(ctx context.Context, v invoker, match *sites.Match, n
 	defer cancel()
 	value, e := functions.PageFunction(bounded, strings.Split(name, "."), merged)
 	if e != nil {
-		return nil, fault.From(e).Field("handler", name)
+		err := fault.From(e).Field("handler", name)
+		if err.Code == fault.HandlerTimeout { // Actions Bridge Protocol, "Timeout Rules"
+			err.With("elapsed_ms", time.Since(v.job.accepted).Milliseconds()).With("timeout_ms", v.job.call.Timeout.Milliseconds()).
+				Next("the function may have taken effect; read the page before you repeat the action")
+		}
+		return nil, err
 	}
 	return value, nil
 }

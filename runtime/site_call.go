@@ -209,6 +209,9 @@ func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Err
 	case formExecution:
 		if p.execution, err = h.opts.Maps.execution(o, match); err == nil {
 			p.uses = p.execution.uses()
+			if h.opts.Maps.known(p.execution.handler) {
+				p.uses = append(p.uses, p.execution.handler)
+			}
 		}
 	case formPrimitive:
 		p.uses = []string{match.Tool.XActions.Handler}
