@@ -3,6 +3,8 @@ package primitives
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -80,6 +82,25 @@ func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 		return nil // what a listener of the press did: the events count as sent
 	}
 	return err
+}
+
+// upstreamKeys are the named keys whose codes the extension knows.
+var upstreamKeys = []string{
+	"Enter", "Escape", "Backspace", "Delete", "Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "Space",
+	"Control", "Alt", "Meta", "Shift",
+}
+
+// Keys implements Page: keys that the extension's table lacks have no code.
+func (q quirkyPage) Keys(ctx context.Context, events ...KeyEvent) error {
+	if q.set.Has(quirks.PartialKeyTable) {
+		events = slices.Clone(events)
+		for i, e := range events {
+			if utf8.RuneCountInString(e.Key) > 1 && !slices.Contains(upstreamKeys, e.Key) {
+				events[i].Code, events[i].KeyCode, events[i].Text = e.Key, 0, ""
+			}
+		}
+	}
+	return q.Page.Keys(ctx, events...)
 }
 
 // TrustedInput returns p with the browser's own input, for callers that ask for

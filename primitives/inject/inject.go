@@ -13,8 +13,9 @@
 // An answer is {"ok":true,"value":...} or
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.
 // The library leaves nothing in the page: no nodes, no attributes, no
-// listeners or observers that outlive a call. A handle holds its element
-// weakly; only the newest 2,000 are known.
+// listeners or observers that outlive a call, but for what was asked to stay:
+// the overlay and its launchers, and the observer of announcements. A handle
+// holds its element weakly; only the newest 2,000 are known.
 //
 // # Files
 //

@@ -31,6 +31,7 @@ const (
 	SubsetSchema          Name = "subset_schema"
 	SessionRefused        Name = "session_refused"
 	DefaultPacing         Name = "default_pacing"
+	PartialKeyTable       Name = "partial_key_table"
 )
 
 var table = []Quirk{
@@ -168,5 +169,10 @@ var table = []Quirk{
 		Name: DefaultPacing, Where: "pointer.*, viewport.scroll, text.insert, keyboard.press", Proof: "runtime.TestQuirkDefaultPacing",
 		Upstream: "human-visible actions begin at least 500 ms apart, until runtime.configure_pacing says otherwise",
 		Strict:   "they are not held back, unless --pacing or runtime.configure_pacing says so",
+	},
+	{
+		Name: PartialKeyTable, Where: "keyboard.press", Proof: "quirks/partial_key_table.html",
+		Upstream: "PageUp, PageDown, Insert, CapsLock, function and numpad keys are sent without a key code, so that the browser does nothing with them",
+		Strict:   "every key of the keyboard has its codes",
 	},
 }
