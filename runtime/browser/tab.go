@@ -142,16 +142,25 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 }
 
 func (b *Browser) awaitTab(ctx context.Context, target string) (*Tab, error) {
-	for {
+	for seen := false; ; {
 		changed := b.change.wait()
 		b.mu.Lock()
+		there := false
 		for _, t := range b.tabs {
-			if t.target == target && t.announced {
+			if t.target != target {
+				continue
+			}
+			if t.announced {
 				b.mu.Unlock()
 				return t, nil
 			}
+			there = true
 		}
 		b.mu.Unlock()
+		if seen && !there {
+			return nil, fault.New(fault.TabClosed, "the tab was closed while it was opened")
+		}
+		seen = there
 		select {
 		case <-changed:
 		case <-ctx.Done():
