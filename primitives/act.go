@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -146,7 +144,7 @@ type hold struct {
 	aim
 	at      place
 	handle  string
-	guard   string // id of the guard, "" without
+	watch   *pressWatch // nil without a guard
 	found   *actFound
 	seen    *Rect
 	part    *clipRect
@@ -169,8 +167,6 @@ type actFound struct {
 	Attempts       json.RawMessage `json:"attempts,omitempty"`
 }
 
-var guardIDs atomic.Int64
-
 // reach waits until an action on the element of a locator would arrive there,
 // in one page call where the element is in the main frame and at rest. In a
 // frame each ancestor is asked too, because only it knows what lies over the
@@ -191,10 +187,8 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 		args["force"] = true
 	}
 	h := hold{}
-	if a.guard && !force {
-		h.guard = "g" + strconv.FormatInt(guardIDs.Add(1), 36)
-		args["guard"] = h.guard
-	}
+	// Every way out but the one that gives the hold away ends the watch.
+	defer func() { h.watch.end(ctx) }()
 	aligned := 0
 	shown := 0 // how often ancestors were asked to show more of what is there
 	for round := 0; ; round++ {
@@ -209,6 +203,11 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			wait = min(wait, actSlice)
 		}
 		args["timeout_ms"] = wait.Milliseconds()
+		if a.guard && !force {
+			h.watch.end(ctx)
+			h.watch = watchPress(ctx, p, at)
+			args["guard"] = h.watch.id
+		}
 		var got actAnswer
 		if err := p.Call(ctx, at.frame, "act_target", args, &got); err != nil {
 			if fault.CodeOf(err) == fault.PageNavigated && left() > 0 && ctx.Err() == nil {
@@ -251,13 +250,12 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),
 				}
-				return h, nil
+				out := h
+				h.watch = nil
+				return out, nil
 			}
 			got.Pending, got.Code, got.Message = "covered", fault.TargetNotActionable, "the frame is covered where the element is"
 			got.Evidence = map[string]any{"locator": l, "reason": "covered", "occluded_by": occluder}
-			if h.guard != "" {
-				_ = p.Call(ctx, at.frame, "press_seen", map[string]any{"id": h.guard}, nil) // it lies in wait for nothing
-			}
 		}
 		moved := false
 		if (got.Pending == "outside" || got.Pending == "covered") && got.Part != nil && framed {
@@ -359,24 +357,14 @@ func sameOrigin(main, frame string) bool {
 // then the error is target_not_actionable and nothing has happened.
 func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modifiers) error {
 	err := sendClick(ctx, p, events, mods)
-	if h.guard == "" {
+	if h.watch == nil {
 		return err
 	}
-	var seen struct {
-		Known      bool            `json:"known"`
-		Arrived    *bool           `json:"arrived"`
-		OccludedBy json.RawMessage `json:"occluded_by"`
-	}
-	// Whatever keeps the page from answering now, the press has been handled.
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseBound)
-	defer cancel()
-	args := map[string]any{"id": h.guard}
-	if h.at.view != nil {
-		args["view"] = h.at.view
-	}
-	if asked := p.Call(bounded, h.at.frame, "press_seen", args, &seen); err != nil || asked != nil {
+	if err != nil {
+		h.watch.end(ctx)
 		return err
 	}
+	seen := h.watch.result(ctx)
 	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
 		return nil
 	}

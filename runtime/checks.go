@@ -270,7 +270,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		}
 		whole, end := answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, wait)
-		_, e := t.lookUntil(bounded, look)
+		_, e := t.lookUntil(whole, bounded, look)
 		cancel()
 		end()
 		if s.at.IsZero() {

@@ -123,6 +123,8 @@ func (m *Maps) formOf(match *sites.Match) form {
 		return formPrimitive
 	case x.Handler != "":
 		return formExecution
+	case x.StateMachine != nil && x.Source != nil && x.Source.ItemSelector != nil && x.Source.Fields != nil:
+		return formExtract
 	}
 	return formNone
 }
@@ -136,7 +138,29 @@ const (
 	formWorkflow
 	formPrimitive
 	formExecution // abstract steps, a function of the page, or both
+	formExtract   // an older form: state_machine with the arguments of one extraction in source
 )
+
+// extractPrimitive is what the older form state_machine runs, as the bridge
+// does (wire reference, "call").
+const extractPrimitive = "browser.extract_elements"
+
+// extraction fills in what the caller's arguments leave open from the tool's
+// source.
+func extraction(t *manifest.Tool, arguments json.RawMessage) (json.RawMessage, *fault.Error) {
+	args := map[string]json.RawMessage{}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return nil, fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", t.Name)
+	}
+	s := t.XActions.Source
+	for name, v := range map[string]json.RawMessage{"scope": s.Scope, "item_selector": s.ItemSelector, "fields": s.Fields} {
+		if _, given := args[name]; !given && v != nil {
+			args[name] = v
+		}
+	}
+	out := encoded(args)
+	return out.Output, out.Err
+}
 
 // execution plans the abstract steps of a tool, once.
 func (m *Maps) execution(o *offer, match *sites.Match) (*execution, *fault.Error) {

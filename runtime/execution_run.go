@@ -54,6 +54,7 @@ type executionRun struct {
 	// acted is set once something may have changed the page.
 	acted bool
 	// Of the running step.
+	whole     context.Context // what is left of the call, less the time for its answer
 	bound     context.Context // for waiting: timeout_ms, or the default
 	work      context.Context // for primitives: timeout_ms, or the whole call
 	primitive string
@@ -250,6 +251,7 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 	whole, end := answerable(r.ctx)
 	defer end()
 	var cancel context.CancelFunc
+	r.whole = whole
 	r.bound, cancel = context.WithTimeout(whole, limit)
 	defer cancel()
 	r.work = r.ctx
@@ -483,7 +485,7 @@ func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error)
 // each change of the page, and returns what it saw last.
 func (r *executionRun) await(want func(*survey), judged func(*survey) (finding, bool)) (finding, *fault.Error) {
 	var last finding
-	_, err := r.v.tab.lookUntil(r.bound, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, err := r.v.tab.lookUntil(r.whole, r.bound, func(ctx context.Context, page primitives.Page) (bool, error) {
 		var s survey
 		want(&s)
 		if err := s.ask(ctx, page); err != nil {

@@ -8,15 +8,20 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// lookUntil looks at the page until look is satisfied or ctx ends: at once, and
-// then after each change of the page. A document that is replaced meanwhile is
-// no failure. Nothing that was not satisfied in time is false without an error,
-// provided that the page was seen at all.
-func (t *Tab) lookUntil(ctx context.Context, look func(ctx context.Context, page primitives.Page) (bool, error)) (bool, error) {
+// lookUntil looks at the page until look is satisfied or bounded, which is within
+// whole, ends: at once, and then after each change of the page. The first look
+// may take all of whole: bounded says how long to go on looking, not that nobody
+// need look. A document that is replaced meanwhile is no failure. What was not
+// satisfied in time is false without an error, provided that the page was seen
+// at all.
+func (t *Tab) lookUntil(whole, bounded context.Context, look func(ctx context.Context, page primitives.Page) (bool, error)) (bool, error) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	first, endFirst := context.WithCancel(whole)
+	defer endFirst()
+	later, endLater := context.WithCancel(bounded)
+	defer endLater()
+	ctx := first
 	seen := false
 	var wait *change // nil for the first look, which is free when it succeeds
 	for {
@@ -34,6 +39,9 @@ func (t *Tab) lookUntil(ctx context.Context, look func(ctx context.Context, page
 		switch {
 		case err == nil:
 			seen = true
+			if ctx = later; ctx.Err() != nil {
+				return false, nil
+			}
 		case ctx.Err() != nil && seen:
 			return false, nil
 		case ctx.Err() != nil:

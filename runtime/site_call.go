@@ -215,6 +215,8 @@ func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Err
 		}
 	case formPrimitive:
 		p.uses = []string{match.Tool.XActions.Handler}
+	case formExtract:
+		p.uses = []string{extractPrimitive}
 	case formNone:
 		err = match.Unsupported()
 		if err == nil {
@@ -233,6 +235,10 @@ func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *site
 		return h.runExecution(ctx, v, p.execution, match, arguments)
 	}
 	name, merged, err := match.Primitive(arguments)
+	if err == nil && p.form == formExtract {
+		name = extractPrimitive
+		merged, err = extraction(match.Tool, merged)
+	}
 	if err != nil {
 		return Reply{Err: err}
 	}

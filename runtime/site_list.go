@@ -263,7 +263,7 @@ func (p prepared) name() string {
 		return "static"
 	case formWorkflow:
 		return "workflow"
-	case formPrimitive:
+	case formPrimitive, formExtract:
 		return "primitive"
 	case formExecution:
 		if p.execution.mode == handlerOnly || p.execution.mode == handlerFirst {

@@ -112,7 +112,7 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	bounded, cancel := context.WithTimeout(ctx, stateGrace)
 	defer cancel()
 	var refused *fault.Error
-	met, err := t.lookUntil(bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+	met, err := t.lookUntil(ctx, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
 		var s survey
 		s.attached = t.attachmentState
 		g.want(&s)
@@ -237,7 +237,7 @@ func (h *Host) arrive(ctx context.Context, t *Tab, m *sites.Map, tr *manifest.Tr
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
 	// What cannot be looked at any more is reported as it was seen last.
-	_, _ = t.lookUntil(bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, _ = t.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
 		seen, err := surveyStates(ctx, page, statesDeclared(m))
 		if err != nil {
 			return false, err
@@ -427,7 +427,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *m
 		defer close(done)
 		ok := false
 		if m.Manifest.State(tr.To) != nil && tr.To != tr.From {
-			ok, _ = t.lookUntil(waiting, func(ctx context.Context, page primitives.Page) (bool, error) {
+			ok, _ = t.lookUntil(waiting, waiting, func(ctx context.Context, page primitives.Page) (bool, error) {
 				var s survey
 				s.wantState(m, tr.To)
 				if err := s.ask(ctx, page); err != nil {

@@ -2,7 +2,7 @@
 // the page and the press something can have moved under the pointer; a press
 // that would hit something else is kept from the page.
 
-const guardedEvents = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'touchstart', 'touchend'];
+const guardedEvents = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
 const guards = new Map(); // id -> {verdict, hit, end}
 const pathOf = methodOf(Event.prototype, 'composedPath');
 const stopEvent = methodOf(Event.prototype, 'stopImmediatePropagation');
@@ -11,7 +11,10 @@ const preventEvent = methodOf(Event.prototype, 'preventDefault');
 /** Milliseconds after which a guard that nobody asks goes by itself. */
 const guardLife = 5000;
 
-/** guardPress lets presses pass that arrive at node, and holds back others until press_seen is asked. */
+/**
+ * guardPress lets a press pass that arrives at node, and listens no longer then.
+ * Another it holds back, up to its click.
+ */
 function guardPress(id, node) {
   const guard = { verdict: null, hit: null };
   const hear = (event) => {
@@ -22,6 +25,11 @@ function guardPress(id, node) {
       if (hit && closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
       guard.verdict = arrives(node, hit);
       guard.hit = hit;
+      const waiter = pressWaiters.get(id);
+      const verdict = waiter && pressVerdict(guard, waiter.view);
+      if (guard.verdict) guard.deafen();
+      if (guard.verdict && waiter) guard.end();
+      tellWaiter(id, verdict);
     }
     if (guard.verdict !== false) return;
     stopEvent(event);
@@ -30,20 +38,52 @@ function guardPress(id, node) {
   const options = { capture: true, passive: false };
   for (const name of guardedEvents) listen(globalThis, name, hear, options);
   const timer = setTimeout(() => guard.end(), guardLife);
+  guard.deafen = () => {
+    for (const name of guardedEvents) unlisten(globalThis, name, hear, options);
+  };
   guard.end = () => {
     clearTimeout(timer);
-    for (const name of guardedEvents) unlisten(globalThis, name, hear, options);
+    guard.deafen();
     guards.delete(id);
   };
   guards.set(id, guard);
 }
 
-/** press_seen ends a guard: arrived is null when no press came here, as in a document that has been replaced. */
-questions.press_seen = ({ id, view }) => {
+/** Questions that wait for a press, by the id of its guard, which may come later. */
+const pressWaiters = new Map();
+
+/** Milliseconds after which a question that nothing answers is dropped. */
+const waiterLife = 150000;
+
+function tellWaiter(id, verdict) {
+  const waiter = pressWaiters.get(id);
+  if (!waiter) return;
+  pressWaiters.delete(id);
+  clearTimeout(waiter.timer);
+  waiter.resolve(verdict || { known: false, arrived: null });
+}
+
+/**
+ * press_seen answers what a guard saw: with wait once it has seen a press, also
+ * when the guard has still to come; without wait any guard and any wait is over.
+ * arrived is null when no press came here, as in a document that has been
+ * replaced.
+ */
+questions.press_seen = ({ id, view, wait }) => {
   const guard = guards.get(id);
+  if (wait && !(guard && guard.verdict !== null)) {
+    return new Promise((resolve) => {
+      pressWaiters.set(id, { resolve, view, timer: setTimeout(() => tellWaiter(id), waiterLife) });
+    });
+  }
+  if (!wait) tellWaiter(id);
   if (!guard) return { known: false, arrived: null };
-  guard.end();
+  if (!wait || guard.verdict) guard.end();
+  return pressVerdict(guard, view);
+};
+
+function pressVerdict(guard, view) {
   const out = { known: true, arrived: guard.verdict };
   if (guard.verdict === false && guard.hit) out.occluded_by = { target_label: label(guard.hit), tag_name: tagOf(guard.hit), rect: box(rectOf(guard.hit), viewOf(view)) };
   return out;
-};
+}

@@ -106,6 +106,14 @@ func BenchmarkPrimitive(b *testing.B) {
 			}
 			invoke(b, "pointer.click", string(info.Center))
 		}, func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
+		{"pointer.click by selector (checked)", func(b *testing.B) { invoke(b, "pointer.click", `{"locator":{"selector":"#go"}}`) },
+			func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
+		{"pointer.click by role and name (checked)", func(b *testing.B) { invoke(b, "pointer.click", `{"locator":{"role":"button","name":"Go"}}`) },
+			func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
+		{"locator.element_info by role and name", func(b *testing.B) { invoke(b, "locator.element_info", `{"locator":{"role":"button","name":"Go"}}`) },
+			func(b *testing.B) { ask(b, geometry) }},
+		{"locator.element_info by link name (500 links)", func(b *testing.B) { invoke(b, "locator.element_info", `{"locator":{"role":"link","name":"Row 3"}}`) },
+			func(b *testing.B) { ask(b, geometry) }},
 		{"text.insert", func(b *testing.B) {
 			invoke(b, "text.insert", `{"target":{"selector":"#name"},"text":"`+text+`","mode":"replace"}`)
 		}, func(b *testing.B) {

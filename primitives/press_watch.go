@@ -1,0 +1,92 @@
+package primitives
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// pressWatch hears from the page what a guarded press hits. It is asked before
+// the element is looked for, so that the question lies in the page when the
+// press comes: one that comes after a press waits for the frame that the page
+// draws then, which costs more than the press itself.
+type pressWatch struct {
+	page   Page
+	at     place
+	id     string
+	stop   context.CancelFunc
+	answer chan verdict
+	done   chan struct{} // closed when the question has ended
+}
+
+// verdict is what the page says of a guarded press; the zero value when it does
+// not say.
+type verdict struct {
+	Known      bool            `json:"known"`
+	Arrived    *bool           `json:"arrived"`
+	OccludedBy json.RawMessage `json:"occluded_by"`
+}
+
+// verdictGrace is how long after the press the page may take to say what it
+// hit, before it is asked again.
+const verdictGrace = 50 * time.Millisecond
+
+var pressIDs atomic.Int64
+
+// watchPress starts to listen. The watch has to be ended with result or end.
+func watchPress(ctx context.Context, p Page, at place) *pressWatch {
+	ctx, stop := context.WithCancel(ctx)
+	w := &pressWatch{page: p, at: at, id: "g" + strconv.FormatInt(pressIDs.Add(1), 36), stop: stop, answer: make(chan verdict, 1), done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.answer <- w.ask(ctx, true)
+	}()
+	return w
+}
+
+func (w *pressWatch) ask(ctx context.Context, wait bool) verdict {
+	args := map[string]any{"id": w.id, "wait": wait}
+	if w.at.view != nil {
+		args["view"] = w.at.view
+	}
+	var seen verdict
+	if err := w.page.Call(ctx, w.at.frame, "press_seen", args, &seen); err != nil {
+		return verdict{}
+	}
+	return seen
+}
+
+// result is what the press hit. It is called once the press has been handled.
+func (w *pressWatch) result(ctx context.Context) verdict {
+	timer := time.NewTimer(verdictGrace)
+	defer timer.Stop()
+	var seen verdict
+	select {
+	case seen = <-w.answer:
+	case <-timer.C:
+	}
+	w.stop()
+	w.drain()
+	if seen.Arrived != nil && *seen.Arrived {
+		return seen
+	}
+	return w.end(ctx)
+}
+
+// drain waits until nobody asks any more. stop has been called.
+func (w *pressWatch) drain() { <-w.done }
+
+// end stops watching, whatever keeps the page from answering.
+func (w *pressWatch) end(ctx context.Context) verdict {
+	if w == nil {
+		return verdict{}
+	}
+	w.stop()
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseBound)
+	defer cancel()
+	seen := w.ask(bounded, false)
+	w.drain()
+	return seen
+}
