@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"bridgeclient":                {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":  {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp":            {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/provider":       {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/hosttest":       {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
 	"bridgeclient/hub":            {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"cmd/outrider":                {"..."},

@@ -1,0 +1,341 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// targetIn names an element, or a point. When several are given the first of
+// element_ref, selector, text_query and position counts.
+type targetIn struct {
+	Ref       string          `json:"element_ref"`
+	Selector  string          `json:"selector"`
+	TextQuery string          `json:"text_query"`
+	Position  json.RawMessage `json:"position"`
+}
+
+func (in targetIn) given() bool { return in.Ref != "" || in.Selector != "" }
+
+// put adds the target to the arguments of a primitive.
+func (in targetIn) put(args map[string]any) map[string]any {
+	switch {
+	case in.Ref != "":
+		args["ref"] = in.Ref
+	case in.Selector != "":
+		args["locator"] = map[string]any{"selector": in.Selector}
+	}
+	return args
+}
+
+// act runs an acting primitive on the request's target.
+func (r *request) act(ctx context.Context, name string, in targetIn, args map[string]any, out any) (runtime.Reply, *fault.Error) {
+	if own := r.ownTimeout(); own > 0 {
+		args["timeout_ms"] = own.Milliseconds()
+	}
+	return r.do(ctx, name, in.put(args), out)
+}
+
+// pressed runs a primitive of the pointer on any kind of target.
+func (r *request) pressed(ctx context.Context, name string, args map[string]any, out any) (runtime.Reply, *Failure) {
+	var in targetIn
+	if failure := r.decode(&in); failure != nil {
+		return runtime.Reply{}, failure
+	}
+	switch {
+	case in.given():
+		reply, err := r.act(ctx, name, in, args, out)
+		if err != nil {
+			return reply, r.failed(err)
+		}
+		return reply, nil
+	case in.TextQuery != "":
+		return r.pressedText(ctx, name, in.TextQuery, args, out)
+	case len(in.Position) > 0:
+		var at struct {
+			X float64 `json:"x"`
+			Y float64 `json:"y"`
+		}
+		if json.Unmarshal(in.Position, &at) != nil {
+			return runtime.Reply{}, invalidRequest("/position", "position is not an object with x and y")
+		}
+		if name == "page.hover" {
+			name = "pointer.move"
+		}
+		args["x"], args["y"] = at.X, at.Y
+		reply, err := r.do(ctx, name, args, out)
+		if err != nil {
+			return reply, r.failed(err)
+		}
+		return reply, nil
+	}
+	return runtime.Reply{}, invalidRequest("", "name a target: element_ref, selector, text_query or position")
+}
+
+// pressedText finds an element by its text: a control whose whole text it is,
+// a control that has it, then any element that shows it. The last try waits.
+func (r *request) pressedText(ctx context.Context, name, text string, args map[string]any, out any) (runtime.Reply, *Failure) {
+	tries := []map[string]any{
+		{"text_equals": text, "pierce": true},
+		{"text": text, "pierce": true},
+		{"selector": "body *", "text_equals": text, "pierce": true, "nth": -1},
+		{"text": text, "pierce": true},
+	}
+	var reply runtime.Reply
+	var err *fault.Error
+	for i, locator := range tries {
+		args["locator"], args["timeout_ms"] = locator, 0
+		if i == len(tries)-1 {
+			delete(args, "timeout_ms")
+			if own := r.ownTimeout(); own > 0 {
+				args["timeout_ms"] = own.Milliseconds()
+			}
+		}
+		if reply, err = r.do(ctx, name, args, out); err == nil {
+			return reply, nil
+		}
+		if err.Code != fault.TargetNotFound && i < len(tries)-1 {
+			// There is one, and it cannot take the press yet: wait for this one.
+			delete(args, "timeout_ms")
+			if reply, err = r.do(ctx, name, args, out); err == nil {
+				return reply, nil
+			}
+			break
+		}
+	}
+	return reply, r.failed(err)
+}
+
+// followed is what the runtime saw after an action.
+type followed struct {
+	Effects struct {
+		URL *struct {
+			To          string `json:"to"`
+			NewDocument bool   `json:"new_document"`
+			Loading     bool   `json:"loading"`
+		} `json:"url"`
+		Dialog *struct {
+			Type string `json:"type"`
+			Open bool   `json:"open"`
+		} `json:"dialog"`
+		Tabs []struct {
+			TabID int `json:"tab_id"`
+		} `json:"tabs"`
+	} `json:"effects"`
+}
+
+// noteEffects adds what followed an action to its result.
+func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
+	var f followed
+	_ = json.Unmarshal(reply.Output, &f)
+	e := f.Effects
+	out["navigation_occurred"] = e.URL != nil
+	if e.URL != nil && e.URL.To != "" {
+		out["url"] = e.URL.To
+	}
+	if e.URL != nil && e.URL.Loading {
+		r.warn("navigation_pending", "a new document is on its way; wait for navigation_complete")
+	}
+	if e.Dialog != nil && e.Dialog.Open {
+		r.warn("dialog_open", "a "+e.Dialog.Type+" dialog is open and blocks the page; answer it with dialog.answer")
+	}
+	if len(e.Tabs) > 0 {
+		pages := []string{}
+		for _, t := range e.Tabs {
+			if t.TabID > 0 {
+				pages = append(pages, pageID(runtime.TabStatus{TabID: t.TabID}))
+			}
+		}
+		out["opened_pages"] = pages
+	}
+}
+
+// click presses an element, and says whether a navigation followed at once.
+func click(ctx context.Context, r *request) (any, *Failure) {
+	var pressed struct {
+		Clicked bool `json:"clicked"`
+	}
+	reply, failure := r.pressed(ctx, "pointer.click", map[string]any{"effects": true}, &pressed)
+	if failure != nil {
+		return nil, failure
+	}
+	out := r.about(reply, map[string]any{"clicked": pressed.Clicked})
+	r.noteEffects(reply, out)
+	return out, nil
+}
+
+func hover(ctx context.Context, r *request) (any, *Failure) {
+	var in targetIn
+	if failure := r.decode(&in); failure != nil {
+		return nil, failure
+	}
+	var pointed struct {
+		Hovered *bool `json:"hovered"`
+	}
+	reply, failure := r.pressed(ctx, "page.hover", map[string]any{}, &pointed)
+	if failure != nil {
+		return nil, failure
+	}
+	return r.about(reply, map[string]any{"hovered": pointed.Hovered == nil || *pointed.Hovered}), nil
+}
+
+// typeText puts text into an element, or where the focus is.
+func typeText(ctx context.Context, r *request) (any, *Failure) {
+	var in struct {
+		targetIn
+		Text    string `json:"text"`
+		Replace bool   `json:"replace"`
+		Submit  bool   `json:"submit"`
+	}
+	if failure := r.decode(&in); failure != nil {
+		return nil, failure
+	}
+	args := map[string]any{"text": in.Text}
+	if in.Replace {
+		args["mode"] = "replace"
+	}
+	var typed struct {
+		Inserted      bool `json:"inserted"`
+		Sanitized     bool `json:"sanitized"`
+		ExceedsLength bool `json:"exceeds_maxlength"`
+	}
+	reply, err := r.act(ctx, "text.insert", in.targetIn, args, &typed)
+	if err != nil {
+		f := r.failed(err)
+		if !in.given() && err.Code == fault.TargetNotEditable {
+			f.Code, f.Retryable = ElementNotFound, false
+			f.Details["reason"] = "nothing_focused"
+		}
+		return nil, f
+	}
+	if typed.Sanitized {
+		r.warn("text_changed_by_control", "the control keeps another form of the text")
+	}
+	if typed.ExceedsLength {
+		r.warn("text_exceeds_maxlength", "the text is longer than the control's maxlength")
+	}
+	out := r.about(reply, map[string]any{"typed": typed.Inserted, "submitted": in.Submit})
+	if in.Submit {
+		if reply, err = r.act(ctx, "keyboard.press", in.targetIn, map[string]any{"key": "Enter", "effects": true}, nil); err != nil {
+			return nil, r.failed(err).with("typed", typed.Inserted)
+		}
+		out = r.about(reply, out)
+		r.noteEffects(reply, out)
+	}
+	return out, nil
+}
+
+// press sends a key or a chord as real key events.
+func press(ctx context.Context, r *request) (any, *Failure) {
+	var in struct {
+		targetIn
+		Key       string   `json:"key"`
+		Modifiers []string `json:"modifiers"`
+	}
+	if failure := r.decode(&in); failure != nil {
+		return nil, failure
+	}
+	args := map[string]any{"key": in.Key, "effects": true}
+	if len(in.Modifiers) > 0 {
+		args["modifiers"] = in.Modifiers
+	}
+	var pressed struct {
+		Pressed bool `json:"pressed"`
+	}
+	reply, err := r.act(ctx, "keyboard.press", in.targetIn, args, &pressed)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	out := r.about(reply, map[string]any{"pressed": pressed.Pressed})
+	r.noteEffects(reply, out)
+	return out, nil
+}
+
+// selectOptions chooses options of a list by value, or by label.
+func selectOptions(ctx context.Context, r *request) (any, *Failure) {
+	var in struct {
+		targetIn
+		Value  *string  `json:"value"`
+		Values []string `json:"values"`
+		Label  *string  `json:"label"`
+	}
+	if failure := r.decode(&in); failure != nil {
+		return nil, failure
+	}
+	args := map[string]any{}
+	switch {
+	case !in.given():
+		return nil, invalidRequest("", "name a target: element_ref or selector")
+	case in.Values != nil:
+		args["value"] = in.Values
+	case in.Value != nil:
+		args["value"] = []string{*in.Value}
+	case in.Label != nil:
+		args["label"] = []string{*in.Label}
+	default:
+		return nil, invalidRequest("", "name what to choose: value, values or label")
+	}
+	var chosen struct {
+		Changed  bool `json:"changed"`
+		Selected []struct {
+			Value string `json:"value"`
+			Label string `json:"label"`
+		} `json:"selected"`
+	}
+	reply, err := r.act(ctx, "page.select", in.targetIn, args, &chosen)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	values, labels := []string{}, []string{}
+	for _, o := range chosen.Selected {
+		values, labels = append(values, o.Value), append(labels, o.Label)
+	}
+	return r.about(reply, map[string]any{"selected": values, "labels": labels, "changed": chosen.Changed}), nil
+}
+
+// farAway is further than any page is long, in CSS pixels.
+const farAway = 10_000_000
+
+// scroll moves the viewport by a distance or to an end, or brings an element
+// into view; with a distance and an element, what scrolls around the element.
+func scroll(ctx context.Context, r *request) (any, *Failure) {
+	var in struct {
+		targetIn
+		X        *float64 `json:"x"`
+		Y        *float64 `json:"y"`
+		Position string   `json:"position"`
+	}
+	if failure := r.decode(&in); failure != nil {
+		return nil, failure
+	}
+	args := map[string]any{}
+	switch {
+	case in.Position == "top":
+		args["delta_y"] = -farAway
+	case in.Position == "bottom":
+		args["delta_y"] = farAway
+	case in.X != nil || in.Y != nil:
+		if in.X != nil {
+			args["delta_x"] = *in.X
+		}
+		if in.Y != nil {
+			args["delta_y"] = *in.Y
+		}
+	case !in.given():
+		return nil, invalidRequest("", "name a distance (x, y), a position or an element")
+	}
+	var moved struct {
+		Moved bool `json:"moved"`
+		After struct {
+			X json.Number `json:"scroll_x"`
+			Y json.Number `json:"scroll_y"`
+		} `json:"after"`
+	}
+	reply, err := r.act(ctx, "viewport.scroll", in.targetIn, args, &moved)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	return r.about(reply, map[string]any{"scrolled": moved.Moved, "scroll_x": moved.After.X, "scroll_y": moved.After.Y}), nil
+}

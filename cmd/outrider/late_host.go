@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Started implements what package provider asks of a host that may still be
+// starting: it does not wait.
+func (l *lateHost) Started() (ready bool, err *fault.Error) {
+	select {
+	case <-l.opened:
+		if l.err != nil {
+			return false, fault.From(l.err)
+		}
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// Info implements provider.Host. While the browser is starting it has none.
+func (l *lateHost) Info() runtime.Info {
+	if ready, _ := l.Started(); ready {
+		return l.host.Info()
+	}
+	return runtime.Info{}
+}
+
+// Protocol implements what package provider asks for cdp.send.
+func (l *lateHost) Protocol(ctx context.Context, target runtime.Target, method string, params []byte) ([]byte, *fault.Error) {
+	h, err := l.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.Protocol(ctx, target, method, params)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/bridgeclient/provider"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// providerFlags are those of the verbs that serve the provider protocol.
+type providerFlags struct {
+	allowCDP bool
+	idle     time.Duration
+}
+
+func (p *providerFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&p.allowCDP, "allow-cdp", false, "offer cdp.send: any command of the DevTools protocol, past every rule of the runtime")
+	f.DurationVar(&p.idle, "session-idle", 30*time.Minute, "close a session that nobody has used for so long")
+}
+
+func (a *app) providerCommand() *cobra.Command {
+	var flags providerFlags
+	var socket string
+	cmd := &cobra.Command{
+		Use:   "provider [--socket PATH]",
+		Short: "Serve the browser provider protocol 0.1, one JSON object per line",
+		Long:  "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix socket.",
+		Example: `  outrider provider
+  outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := a.bounded(cmd.Context())
+			defer cancel()
+			return a.withProvider(ctx, flags, func(ctx context.Context, s *provider.Server) error {
+				if socket != "" {
+					return a.serveSocket(ctx, socket, s)
+				}
+				if err := s.Serve(ctx, a.stdin, a.stdout, "stdio-json"); err != nil && ctx.Err() == nil {
+					return err
+				}
+				return ended(ctx)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&socket, "socket", "", "serve any number of clients on a Unix socket at this path instead")
+	flags.add(cmd)
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+// withProvider runs serve with a provider whose browser starts in the
+// background, and closes both afterwards.
+func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(context.Context, *provider.Server) error) error {
+	options, err := a.runtimeOptions()
+	if err != nil {
+		return err
+	}
+	defer options.Engine.Close()
+	host := openLate(ctx, options)
+	defer func() {
+		if err := host.close(context.WithoutCancel(ctx)); err != nil {
+			a.log.Warn("closing the browser", "error", err)
+		}
+	}()
+	path := options.Browser.Path
+	server, err := provider.New(ctx, provider.Options{
+		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "",
+		PersistentProfile: a.browser.userDataDir != "" || a.browser.attach != "",
+		Uploads:           len(options.Browser.UploadDirs) > 0, Downloads: options.Browser.DownloadDir != "", AllowCDP: flags.allowCDP,
+		DetectBrowser: func() *fault.Error {
+			if a.browser.attach != "" {
+				return nil
+			}
+			_, err := browser.Find(path)
+			return fault.From(err)
+		},
+		CallTimeout: a.callLimit, SessionIdle: flags.idle, Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		if err := server.Close(closing); err != nil {
+			a.log.Warn("closing the provider's sessions", "error", err)
+		}
+	}()
+	return serve(ctx, server)
+}
+
+// listenPrivate listens on a Unix socket that only this user can reach. A socket
+// that nobody answers on any more is replaced; one that is in use is an error.
+func listenPrivate(ctx context.Context, path string) (net.Listener, error) {
+	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
+		_ = c.Close()
+		return nil, &exit{exitEnvironment, fmt.Errorf("%s is in use by another process", path)}
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, &exit{exitEnvironment, fmt.Errorf("%s is there and is no socket", path)}
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, &exit{exitEnvironment, err}
+		}
+	}
+	// Bound in a folder of our own first, so that nobody else can connect before
+	// the mode is set.
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".outrider-")
+	if err != nil {
+		return nil, &exit{exitEnvironment, err}
+	}
+	defer os.RemoveAll(dir)
+	hidden := filepath.Join(dir, "s")
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", hidden)
+	if err != nil {
+		return nil, &exit{exitEnvironment, err}
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := os.Chmod(hidden, 0o600); err == nil {
+		err = os.Rename(hidden, path)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, &exit{exitEnvironment, err}
+	}
+	return l, nil
+}
+
+// serveSocket serves every client of a socket until ctx ends.
+func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) error {
+	l, err := listenPrivate(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	if a.json {
+		a.printJSON(map[string]any{"listening": path})
+	} else {
+		fmt.Fprintf(a.stdout, "serving the provider protocol on %s\n", path)
+	}
+	serveClients(ctx, l, func(ctx context.Context, c net.Conn) {
+		if err := s.Serve(ctx, c, c, "unix-socket-json"); err != nil && ctx.Err() == nil {
+			a.log.Debug("a client of the socket ended", "error", err)
+		}
+	})
+	return ended(ctx)
+}
+
+// serveClients serves each connection in a goroutine of its own and returns
+// after ctx has ended and all of them are done.
+func serveClients(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			timer := time.NewTimer(100 * time.Millisecond) // out of descriptors, for a moment
+			select {
+			case <-timer.C:
+				continue
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			}
+		}
+		clients.Go(func() {
+			defer c.Close()
+			closing := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Now()) })
+			defer closing()
+			serve(ctx, c)
+		})
+	}
+}

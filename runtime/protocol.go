@@ -1,0 +1,36 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Protocol sends one command of the browser's own protocol to the tab that
+// target selects. It takes no place in the tab's queue and knows no policy: a
+// face offers it only where its user has allowed it by a flag.
+func (h *Host) Protocol(ctx context.Context, target Target, method string, params []byte) ([]byte, *fault.Error) {
+	tab, err := h.pick(target)
+	if err != nil {
+		return nil, err
+	}
+	page, e := h.peer(tab.id)
+	if e != nil {
+		return nil, fault.From(e)
+	}
+	door, ok := page.(interface {
+		Protocol(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	})
+	if !ok {
+		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
+	}
+	if len(params) == 0 {
+		params = []byte("{}")
+	}
+	out, e := door.Protocol(ctx, method, params)
+	if e != nil {
+		return nil, fault.From(e)
+	}
+	return out, nil
+}
