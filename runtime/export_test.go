@@ -1,9 +1,12 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // BrowserPID returns the process id of the running browser.
@@ -41,4 +44,10 @@ func (h *Host) Diagnoses() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.looks
+}
+
+// DiagnoseAll diagnoses the states of every map of a library on a page.
+func DiagnoseAll(ctx context.Context, page primitives.Page, l *sites.Library) ([]string, error) {
+	seen, err := surveyStates(ctx, page, statesOffered(l, l.Maps()))
+	return seen.current(), err
 }
