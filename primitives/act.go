@@ -369,13 +369,15 @@ func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modif
 		return nil
 	}
 	if seen.Arrived == nil {
-		// Nothing came to the document: the page above took it, or the document
-		// took no pointer events at all.
-		if occluder, err := h.at.over(ctx, p, h.X, h.Y); err != nil || occluder == nil {
-			return nil
-		} else {
-			seen.OccludedBy = occluder
+		if h.at.view == nil {
+			return nil // a listener of the page that came first kept it from us
 		}
+		// The browser finds the frame of a press by what it drew last: just after
+		// a scroll that can be the document around the frame.
+		pause(ctx, frameRetry)
+		occluder, _ := h.at.over(ctx, p, h.X, h.Y)
+		return fault.New(fault.TargetNotActionable, "the press did not reach the frame").
+			With("reason", "covered").With("occluded_by", occluder).With("point", dragPoint{h.X, h.Y})
 	}
 	return fault.New(fault.TargetNotActionable, "another element moved under the press, which was held back").
 		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", dragPoint{h.X, h.Y})
@@ -392,6 +394,9 @@ func actOn(ctx context.Context, p Page, l locator, a actAim, t actTarget, events
 	for n := 1; ; n++ {
 		h, err := reach(ctx, p, l, a, max(timeout-time.Since(start), 0), t.Force)
 		if err != nil {
+			if n > 1 && fault.CodeOf(err) == fault.TargetNotActionable {
+				return hold{}, fault.From(err).With("presses_held_back", n-1)
+			}
 			return hold{}, err
 		}
 		h.found.WaitedMS = time.Since(start).Milliseconds()

@@ -19,7 +19,7 @@ function guardPress(id, node) {
   const guard = { verdict: null, hit: null };
   const hear = (event) => {
     if (!event.isTrusted) return;
-    if (guard.verdict === null && (event.type === 'pointerdown' || event.type === 'mousedown')) {
+    if (guard.verdict === null) {
       let hit = pathOf(event).find((at) => at instanceof Element) || null;
       // The path does not tell what is in a closed shadow root.
       if (hit && closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;

@@ -234,6 +234,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 	w := p.doc.current()
 	var install *call
 	var calls []*call
+	release := func() {}
 	var err error
 	if w != nil {
 		calls, err = t.b.c.start(ctx, make(w.token).command(p.s, w))
@@ -247,7 +248,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		case <-p.dialogs:
 			return nil, t.dialogFault()
 		}
-		release := func() { <-p.doc.building }
+		release = sync.OnceFunc(func() { <-p.doc.building })
 		if w = p.doc.current(); w != nil { // somebody else made it meanwhile
 			release()
 			calls, err = t.b.c.start(ctx, make(w.token).command(p.s, w))
@@ -278,6 +279,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 		p.doc.mu.Lock()
 		p.doc.world = w
 		p.doc.mu.Unlock()
+		release() // a first call that waits for something must not hold up the others
 	}
 	started := t.watchStart(p, w)
 	result, err := t.awaitPage(ctx, p, calls[0])
