@@ -46,6 +46,9 @@
 //	words.js      norm, contains words: hasText, cut
 //	selectors.js  splitSelector, queryParts, queryList
 //	locate.js     locate(locator, view), locateVisible(locator, view), notFound(...)
+//	extended.js   what locators of this host say beyond those: oneOf(...), severalTargets(...)
+//	role.js       roleOf(element); name.js: nameOf(element), unexposed(element)
+//	actionable.js act_target: reach an element and wait until it can be acted on; press_guard.js: what a press hits
 //	geometry.js   rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
 //	reveal.js     scrollOperation, performScroll, reveal(element, ...)
 //	frame.js      time to the next frame: nextFrame(); frame boxes
