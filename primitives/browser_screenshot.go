@@ -23,6 +23,9 @@ type browserScreenshotIn struct {
 	// Scale "css" makes one image pixel one CSS pixel, so that positions in the
 	// image are click coordinates; "device" keeps the pixels of the screen.
 	Scale string `json:"scale"`
+	// FullPage captures the whole page without scrolling it, down to
+	// longestPage.
+	FullPage bool `json:"full_page"`
 	// The element to cut the image to; none is the viewport.
 	elementTarget
 }
@@ -85,12 +88,15 @@ const (
 	surfaceTarget = "verified_target_tab"
 
 	defaultCaptureTimeout = 10 * time.Second
+
+	// longestPage is in CSS pixels, of either side; the browser draws no more.
+	longestPage = 16384
 )
 
 // browserScreenshot captures what the viewport shows. It neither activates the
 // tab nor moves the focus.
 var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (browserScreenshotOut, error) {
-	l, named, err := oneTarget(in.Locator, in.Ref, false, "")
+	l, named, err := oneTarget(in.Locator, in.Ref, in.FullPage, "full_page")
 	if err != nil {
 		return browserScreenshotOut{}, err
 	}
@@ -108,9 +114,13 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 	var page struct {
 		URL      string             `json:"url"`
 		Viewport screenshotViewport `json:"viewport"`
+		Page     struct{ Width, Height float64 }
 	}
 	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
 		return browserScreenshotOut{}, err
+	}
+	if in.FullPage {
+		clip = &Rect{Width: min(page.Page.Width, longestPage), Height: min(page.Page.Height, longestPage)}
 	}
 	format := in.Format
 	if format == "" {
@@ -131,7 +141,7 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 		limits.MaxHeight = least(limits.MaxHeight, int(math.Round(shown.Height)))
 	}
 	opts := captureOptions(limits, shown)
-	opts.Clip = clip
+	opts.Clip, opts.Beyond = clip, in.FullPage
 	data, err := capture(ctx, p, in, opts)
 	if err != nil {
 		return browserScreenshotOut{}, err

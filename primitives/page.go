@@ -237,6 +237,7 @@ type CaptureOptions struct {
 	Format  string // "png" or "jpeg"
 	Quality int    // 1..100, jpeg only; 0 means the browser's default
 	Clip    *Rect  // CSS pixels of the viewport; nil is the whole viewport
+	Beyond  bool   // Clip counts from the corner of the document and may reach beyond the viewport
 	Fast    bool   // png only: less time for a larger file
 }
 

@@ -26,10 +26,11 @@ type Emulation struct {
 	Media       *MediaEmulation       `json:"media,omitempty"`
 	Network     *NetworkEmulation     `json:"network,omitempty"`
 	UserAgent   *UserAgentEmulation   `json:"user_agent,omitempty"`
+	WebDriver   *WebDriverEmulation   `json:"webdriver,omitempty"`
 }
 
 // EmulationKinds are the names of the members of Emulation.
-var EmulationKinds = []string{"viewport", "locale", "timezone", "geolocation", "media", "network", "user_agent"}
+var EmulationKinds = []string{"viewport", "locale", "timezone", "geolocation", "media", "network", "user_agent", "webdriver"}
 
 // ViewportEmulation is the size of the viewport in CSS pixels.
 type ViewportEmulation struct {
@@ -82,4 +83,9 @@ type NetworkEmulation struct {
 type UserAgentEmulation struct {
 	UserAgent string `json:"user_agent"`
 	Platform  string `json:"platform,omitempty"` // navigator.platform
+}
+
+// WebDriverEmulation is what navigator.webdriver says.
+type WebDriverEmulation struct {
+	Value bool `json:"value"`
 }

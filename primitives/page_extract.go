@@ -18,6 +18,7 @@ type pageExtractIn struct {
 	Whole       bool     `json:"whole"`
 	Links       *bool    `json:"links"`
 	Images      bool     `json:"images"`
+	Frames      *bool    `json:"frames"`
 	MaxBytes    *int     `json:"max_bytes"`
 	Offset      int      `json:"offset"`
 	MaxElements *int     `json:"max_elements"`
@@ -190,7 +191,7 @@ func (in *pageExtractIn) read(ctx context.Context, p Page, format string) (*page
 	for k, v := range part {
 		args[k] = v
 	}
-	r := textReader{p: p, args: args, slots: make(chan struct{}, sideBySide)}
+	r := textReader{p: p, args: args, slots: make(chan struct{}, sideBySide), alone: in.Frames != nil && !*in.Frames}
 	out, err := r.document(ctx, at.frame, args, 0)
 	if err != nil && in.Ref != "" {
 		err = goneWithFrame(in.Ref, err)
@@ -222,6 +223,7 @@ type textReader struct {
 	p     Page
 	args  map[string]any
 	slots chan struct{}
+	alone bool // what frames show is left out
 }
 
 // document reads one document and puts those of its frames where they stand. A
@@ -237,7 +239,7 @@ func (r *textReader) document(ctx context.Context, frame FrameID, args map[strin
 		return nil, err
 	}
 	inner := make([]*pageText, len(doc.Pieces))
-	if nesting < maxFrameDepth {
+	if nesting < maxFrameDepth && !r.alone {
 		var wg sync.WaitGroup
 		for i, piece := range doc.Pieces {
 			if piece.Frame != "" {
@@ -258,6 +260,9 @@ func (r *textReader) document(ctx context.Context, frame FrameID, args map[strin
 		}
 	}
 	out.text = b.String()
+	if r.alone { // what stood before a frame that ends the page
+		out.text = strings.TrimRight(out.text, "\n")
+	}
 	return out, nil
 }
 

@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"context"
+	"time"
 	"unicode/utf16"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -16,6 +17,9 @@ type textTypeIn struct {
 	// SelectBackChars extends the selection to the left before typing, so that
 	// the text replaces that many characters. Trusted only.
 	SelectBackChars float64 `json:"select_back_chars"`
+	// Caret "end" puts the caret after what the element holds. Trusted, with a
+	// target, and only into what takes text.
+	Caret string `json:"caret"`
 	// The element that gets the focus first; none leaves the focus where it is.
 	elementTarget
 }
@@ -44,7 +48,12 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 		return insertText(ctx, p, nil, string(in.Text), in.Mode)
 	}
 	if named {
-		if err := focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), true); err != nil {
+		if in.Caret == "end" {
+			err = caretToEnd(ctx, p, l, actTimeout(ctx, in.TimeoutMS))
+		} else {
+			err = focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), true)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -112,4 +121,25 @@ func utf16Length(s string) int {
 		n += utf16.RuneLen(r)
 	}
 	return n
+}
+
+// caretToEnd focuses an element that takes text and puts the caret at its end.
+// Controls without a selection, such as numbers, get the End key.
+func caretToEnd(ctx context.Context, p Page, l locator, timeout time.Duration) error {
+	h, err := reach(ctx, p, l, actAim{until: "attached", enabled: true, editable: true, focus: true}, timeout, false)
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Placed bool `json:"placed"`
+	}
+	if err := p.Call(ctx, h.at.frame, "caret_end", map[string]any{"handle": h.handle}, &out); err != nil || out.Placed {
+		return err
+	}
+	end, err := parseChord("End", nil)
+	if err != nil {
+		return err
+	}
+	_, err = pressChord(ctx, p, end, 1)
+	return err
 }

@@ -53,7 +53,7 @@ function conditionTest(condition, view) {
       throw error;
     }
   };
-  return { holds, geometric: !absent && state === 'visible' || state === 'hidden' };
+  return { holds, geometric: !absent && state !== 'attached' || state === 'hidden' };
 }
 
 questions.page_wait = async ({ conditions, mode, timeout_ms, view }) => {

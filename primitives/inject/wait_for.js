@@ -8,6 +8,7 @@ function stateTest(locator, state, view) {
     seen.trace = trace;
     seen.count = nodes.length;
     if (state === 'attached') return nodes.length > 0;
+    if (state === 'rendered') return nodes.some((node) => rendered(node));
     if (state === 'detached' && !quirk('wait_means_visible')) return nodes.length === 0;
     const clips = new Map();
     const visible = nodes.some((node) => isVisible(node, view, clips));

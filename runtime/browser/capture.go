@@ -36,10 +36,13 @@ func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]by
 	p.doc = newDocument() // a navigation does not end a capture
 	if c := opts.Clip; c != nil {
 		// The protocol counts from the document's corner.
-		x, y, err := t.visualOrigin(ctx, p)
-		if err != nil {
-			return nil, t.b.explain(err, "capturing the page")
+		x, y := 0.0, 0.0
+		if !opts.Beyond {
+			if x, y, err = t.visualOrigin(ctx, p); err != nil {
+				return nil, t.b.explain(err, "capturing the page")
+			}
 		}
+		req.CaptureBeyondViewport = opts.Beyond
 		req.Clip = &proto.PageViewport{X: x + c.X, Y: y + c.Y, Width: c.Width, Height: c.Height, Scale: 1}
 	}
 	params, err := json.Marshal(req)

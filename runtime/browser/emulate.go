@@ -18,6 +18,8 @@ type emulated struct {
 
 	mu  sync.Mutex
 	now primitives.Emulation
+	// scripts are the new-document scripts of each session, for their removal.
+	scripts map[*session]string
 }
 
 // Emulated implements primitives.EmulatedPage.
@@ -72,6 +74,12 @@ func (t *Tab) Emulate(ctx context.Context, e primitives.Emulation) error {
 	}
 	if e.UserAgent != nil {
 		next.UserAgent = e.UserAgent
+	}
+	if e.WebDriver != nil {
+		if err := t.sayWebDriver(ctx, e.WebDriver); err != nil {
+			return err
+		}
+		next.WebDriver = e.WebDriver
 	}
 	if e.UserAgent != nil || e.Locale != nil {
 		c, err := t.userAgentCommand(ctx, next)
@@ -133,6 +141,12 @@ func (t *Tab) EmulateNothing(ctx context.Context, kinds []string) error {
 			commands = append(commands, command{method: "Network.disable"})
 		}
 	}
+	if has("webdriver") && next.WebDriver != nil {
+		if err := t.sayWebDriver(ctx, nil); err != nil {
+			return err
+		}
+		next.WebDriver = nil
+	}
 	if (has("user_agent") && next.UserAgent != nil) || relocate {
 		if has("user_agent") {
 			next.UserAgent = nil
@@ -150,6 +164,9 @@ func (t *Tab) EmulateNothing(ctx context.Context, kinds []string) error {
 // when the tab's own has taken them.
 func (t *Tab) pretend(ctx context.Context, next primitives.Emulation, commands []command) error {
 	if len(commands) == 0 {
+		t.pretends.mu.Lock()
+		defer t.pretends.mu.Unlock()
+		t.pretends.now = next
 		return nil
 	}
 	t.mu.Lock()
@@ -200,6 +217,11 @@ func (t *Tab) pretending(s *session) []command {
 		if agent := t.agentOf(e); agent != "" {
 			out = append(out, agentCommand(e, agent))
 		}
+	}
+	if e.WebDriver != nil {
+		c := webDriverCommand(e.WebDriver)
+		c.then = t.noteScript(s)
+		out = append(out, c)
 	}
 	for i := range out {
 		out[i].session = s.id

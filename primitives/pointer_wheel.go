@@ -1,0 +1,54 @@
+package primitives
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+type pointerWheelIn struct {
+	X      *float64 `json:"x"`
+	Y      *float64 `json:"y"`
+	DeltaX float64  `json:"delta_x"`
+	DeltaY float64  `json:"delta_y"`
+	// Screens is added to DeltaY, in heights of the viewport.
+	Screens float64 `json:"screens"`
+}
+
+type pointerWheelOut struct {
+	X        float64     `json:"x"`
+	Y        float64     `json:"y"`
+	DeltaX   float64     `json:"delta_x"`
+	DeltaY   float64     `json:"delta_y"`
+	Fidelity string      `json:"fidelity"`
+	Dialog   *seenDialog `json:"dialog,omitempty"`
+}
+
+// pointerWheel turns the wheel at a point: the page hears a wheel event, and
+// unless it prevents that, what is scrollable there moves. viewport.scroll moves
+// it for certain and says how far.
+var pointerWheel = Define("pointer.wheel", func(ctx context.Context, p Page, in pointerWheelIn) (pointerWheelOut, error) {
+	if (in.X == nil) != (in.Y == nil) {
+		return pointerWheelOut{}, fault.New(fault.MissingCoordinates, "x and y go together")
+	}
+	var page struct {
+		Viewport screenshotViewport `json:"viewport"`
+	}
+	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
+		return pointerWheelOut{}, err
+	}
+	v := page.Viewport
+	out := pointerWheelOut{X: v.Width / 2, Y: v.Height / 2, DeltaX: in.DeltaX, DeltaY: in.DeltaY + in.Screens*v.Height, Fidelity: fidelityTrusted}
+	if in.X != nil {
+		out.X, out.Y = *in.X, *in.Y
+		if out.X < 0 || out.Y < 0 || out.X >= v.Width || out.Y >= v.Height {
+			return pointerWheelOut{}, fault.New(fault.PointOutOfViewport, "the point is outside the viewport").
+				With("x", out.X).With("y", out.Y).With("viewport", v)
+		}
+	}
+	if err := p.Mouse(ctx, MouseEvent{Type: MouseWheel, X: out.X, Y: out.Y, DeltaX: out.DeltaX, DeltaY: out.DeltaY}); err != nil {
+		return pointerWheelOut{}, err
+	}
+	out.Dialog = dialogOf(p)
+	return out, nil
+})
