@@ -33,16 +33,25 @@ func (p *providerFlags) add(cmd *cobra.Command) {
 func (a *app) providerCommand() *cobra.Command {
 	var flags providerFlags
 	var socket string
+	var conformance bool
 	cmd := &cobra.Command{
-		Use:   "provider [--socket PATH]",
+		Use:   "provider [--socket PATH] | provider --conformance -- CMD [ARGS]",
 		Short: "Serve the browser provider protocol 0.1, one JSON object per line",
-		Long:  "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix socket.",
+		Long: "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix socket.\n" +
+			"With --conformance the arguments are a command that starts a provider, ours or another: it is put through the\n" +
+			"scenarios of docs/provider.md, and the tier it reaches is printed with the reasons. Exit code 0 is certified.",
 		Example: `  outrider provider
-  outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"
+  outrider provider --conformance -- outrider provider`,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if conformance {
+				return a.runConformance(ctx, args)
+			}
+			if len(args) > 0 {
+				return usage("unexpected argument %q: a command goes with --conformance", args[0])
+			}
 			return a.withProvider(ctx, flags, func(ctx context.Context, s *provider.Server) error {
 				if socket != "" {
 					return a.serveSocket(ctx, socket, s)
@@ -56,6 +65,7 @@ func (a *app) providerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&socket, "socket", "", "serve any number of clients on a Unix socket at this path instead")
+	f.BoolVar(&conformance, "conformance", false, "test the provider that the arguments start, and print its tier")
 	flags.add(cmd)
 	a.addBrowserFlags(cmd)
 	return cmd
