@@ -150,18 +150,18 @@ func objectArguments(raw json.RawMessage) (json.RawMessage, *fault.Error) {
 
 func jsonKind(raw json.RawMessage) string {
 	for _, c := range raw {
-		switch {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		switch c {
+		case ' ', '\t', '\n', '\r':
 			continue
-		case c == '{':
+		case '{':
 			return "object"
-		case c == '[':
+		case '[':
 			return "array"
-		case c == '"':
+		case '"':
 			return "string"
-		case c == 't' || c == 'f':
+		case 't', 'f':
 			return "boolean"
-		case c == 'n':
+		case 'n':
 			return "null"
 		default:
 			return "number"

@@ -93,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := h.start(ctx); err != nil {
-		h.Close(context.WithoutCancel(ctx))
+		_ = h.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	h.watchMaps()

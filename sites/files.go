@@ -96,8 +96,8 @@ func (m *Map) missingFiles() []manifest.Problem {
 	for i := range m.Manifest.Files {
 		f := &m.Manifest.Files[i]
 		p := manifest.Problem{Pointer: fmt.Sprintf("/x_actions/files/%d/path", i)}
-		switch full := m.resolve(f); {
-		case full == "":
+		switch full := m.resolve(f); full {
+		case "":
 			p.Code, p.Message = fault.PermissionDenied, "the file belongs to another scope than the map; it is not offered"
 		default:
 			if _, err := m.companions.size(full); err == nil {

@@ -33,7 +33,7 @@ func Watch(ctx context.Context, paths []string, changed func()) error {
 	if err != nil {
 		return err
 	}
-	defer w.notify.Close()
+	defer func() { _ = w.notify.Close() }()
 	return w.run(ctx, changed)
 }
 
@@ -52,7 +52,7 @@ func newWatcher(paths []string) (*watcher, error) {
 	w := &watcher{notify: notify, folders: map[string]bool{}, files: map[string]bool{}}
 	for _, p := range paths {
 		if err := w.addPath(p); err != nil {
-			notify.Close()
+			_ = notify.Close()
 			return nil, err
 		}
 	}

@@ -118,7 +118,7 @@ func (a *app) examine(ctx context.Context) []check {
 	if err != nil {
 		return append(out, failing("start", err, "run the browser by hand once to see what it says"))
 	}
-	defer h.Close(context.WithoutCancel(ctx))
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
 	out = append(out, check{Name: "start", OK: true, Detail: fmt.Sprintf("%s, page loaded after %s", h.Info().Browser, time.Since(began).Round(time.Millisecond))})
 	for _, c := range []struct{ name, primitive, args string }{
 		{"page", "page.info", "{}"},

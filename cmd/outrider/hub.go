@@ -33,7 +33,9 @@ func (a *app) hubCommand() *cobra.Command {
 			defer cancel()
 			show := a.showRuntime
 			if stdio {
-				show = func(c hub.RuntimeChange) { a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason) }
+				show = func(c hub.RuntimeChange) {
+					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
+				}
 			}
 			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {

@@ -139,7 +139,7 @@ func (s *planStep) prepare(engine expr.Engine) error {
 	}
 	program, err := engine.Compile(s.Expect)
 	if err != nil {
-		return fmt.Errorf("expect: %s: %s", fault.CodeOf(err), fault.From(err).Message)
+		return fmt.Errorf("expect: %w", fault.From(err))
 	}
 	s.expect = program
 	return nil

@@ -93,7 +93,7 @@ func (t *Tab) KeepNode(ctx context.Context, frame primitives.FrameID, domNode in
 			return "", t.b.explain(err, "finding a node")
 		}
 		handle, err := t.keepNode(ctx, p, domNode)
-		if err == errStale {
+		if errors.Is(err, errStale) {
 			continue
 		}
 		return handle, t.b.explain(err, "finding a node")

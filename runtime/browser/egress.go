@@ -67,7 +67,7 @@ func newFence(policy *originPolicy, upstream string, log *slog.Logger) (*fence, 
 		}
 		f.upstream = u
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "the origin policy's proxy cannot listen", Err: err}
 	}

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -94,7 +95,7 @@ func (t *Tab) evaluate(ctx context.Context, p place, method string, params any) 
 	}
 	result, err := t.awaitPage(ctx, p, calls[0])
 	if err != nil {
-		if err = t.classify(ctx, p, err); err == errStale {
+		if err = t.classify(ctx, p, err); errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		return out, err

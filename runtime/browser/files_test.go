@@ -129,7 +129,7 @@ func TestUpload(t *testing.T) {
 func TestDownloads(t *testing.T) {
 	const text = "a report\n"
 	release := make(chan struct{})
-	var pages http.Handler = http.FileServer(http.Dir(pagesRoot))
+	pages := http.FileServer(http.Dir(pagesRoot))
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/file/report":

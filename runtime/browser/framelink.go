@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -107,7 +108,7 @@ func (t *Tab) OwnerFrame(ctx context.Context, frame primitives.FrameID) (primiti
 			return parent, handle, true, nil
 		}
 		handle, err := t.keepOwner(ctx, p, frame)
-		if err == errStale {
+		if errors.Is(err, errStale) {
 			continue
 		}
 		if err != nil {

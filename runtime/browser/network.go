@@ -435,9 +435,9 @@ func (n *traffic) end(e *exchange, state string, took time.Duration) {
 
 // update changes the entry that an event names.
 func (n *traffic) update(params []byte, change func(*exchange)) {
-	id := string(plainString(member(params, "requestId")))
+	id := plainString(member(params, "requestId"))
 	n.mu.Lock()
-	e := n.byID[id]
+	e := n.byID[string(id)]
 	if e != nil {
 		change(e)
 	}
@@ -482,10 +482,10 @@ func (n *traffic) onResponse(s *session, params []byte) {
 
 func (n *traffic) onData(params []byte) {
 	length, _ := strconv.ParseInt(string(member(params, "dataLength")), 10, 64)
-	id := string(plainString(member(params, "requestId")))
+	id := plainString(member(params, "requestId"))
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if e := n.byID[id]; e != nil {
+	if e := n.byID[string(id)]; e != nil {
 		e.BodyBytes += length
 		e.heard = time.Now()
 		if e.length == e.BodyBytes {

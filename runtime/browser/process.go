@@ -47,7 +47,7 @@ func startProcess(o *Options, path string, noSandbox bool) (*process, transport,
 	detach(p.cmd)
 	t, err := p.open(commandLine(o, p.dir, noSandbox))
 	if err != nil {
-		p.end()
+		_ = p.end()
 		return nil, nil, fmt.Errorf("starting the browser: %w", err)
 	}
 	return p, t, nil

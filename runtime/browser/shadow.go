@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -90,7 +91,7 @@ func (t *Tab) openShadow(ctx context.Context, p place, handle string) (int, erro
 // unlessReplaced drops the error of a document that is not there any more:
 // nothing is left to open.
 func unlessReplaced(err error) error {
-	if err == errStale {
+	if errors.Is(err, errStale) {
 		return nil
 	}
 	return err

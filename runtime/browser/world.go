@@ -407,7 +407,7 @@ func (t *Tab) classify(ctx context.Context, p place, err error) error {
 		"No frame with given id found",
 		"Frame with the given id was not found.",
 		"Argument should belong to the same JavaScript world as target object":
-		t.awaitNews(ctx, p)
+		_ = t.awaitNews(ctx, p) // what comes of it is asked anew
 		return errStale
 	case "Execution context was destroyed.",
 		"Inspected target navigated or closed",

@@ -30,7 +30,6 @@ type evaluator struct {
 
 	fuel       int64 // steps left until refuel
 	granted    int64
-	regexFuel  int64
 	regexGiven int64
 	bytes      int64
 	depth      int // open lambda calls
@@ -41,7 +40,6 @@ type evaluator struct {
 	root     value
 	bindings map[string]value
 	millis   int64 // the time of this evaluation, 0 until asked
-	env      *frame
 
 	scratch []value // sequences under construction, last in first out
 	caches  []lookupCache

@@ -55,7 +55,6 @@ type parser struct {
 	tree     *arena
 	scope    *scopeNames
 	closures int // lambdas and uses of $eval seen so far
-	labels   int
 	uses     map[string]bool
 }
 
@@ -64,7 +63,7 @@ func (p *parser) node(k astKind, pos int) *ast { return p.tree.node(k, pos) }
 // advance moves to the next token. The caller says whether an operand may
 // follow, because only there a slash begins a regular expression.
 func (p *parser) advance(operand bool) *Error {
-	t, err := p.lexer.next(operand)
+	t, err := p.next(operand)
 	if err != nil {
 		return err
 	}

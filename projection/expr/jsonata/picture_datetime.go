@@ -321,7 +321,7 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 	}
 	v := c.number(p.component)
 	if p.names != notNamed {
-		if strings.IndexRune("MxF", p.component) < 0 {
+		if !strings.ContainsRune("MxF", p.component) {
 			return "", p.noNames()
 		}
 		text := "undefined"
@@ -483,7 +483,7 @@ func (p *datePart) noNames() error {
 
 // numeric reports whether a component is written as a number.
 func (p *datePart) numeric() bool {
-	return p.integer != nil && strings.IndexRune("PZz", p.component) < 0
+	return p.integer != nil && !strings.ContainsRune("PZz", p.component)
 }
 
 var wordPattern = `(?:` + strings.Join(wordOrder, "|") + `|and|[\-, ])+`
@@ -503,7 +503,7 @@ func (p *datePart) pattern(adjacent bool) (string, error) {
 			text = "GMT" + text
 		}
 		return text, nil
-	case p.component == 'P' || p.names != notNamed && strings.IndexRune("MxF", p.component) >= 0:
+	case p.component == 'P' || p.names != notNamed && strings.ContainsRune("MxF", p.component):
 		return "[a-zA-Z]+", nil
 	case p.component == 'f':
 	case p.names != notNamed:
