@@ -124,6 +124,9 @@ func (nopCloser) Close() error { return nil }
 // ended. The host stays open.
 func (s *Server) Close(ctx context.Context) error {
 	s.stop()
+	for client := range s.server.Sessions() {
+		_ = client.Close() // an HTTP session outlives its requests
+	}
 	err := s.sessions.closeAll(ctx)
 	s.busy.Wait()
 	return err
