@@ -86,6 +86,7 @@ func TestFacesShareAHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = onBridge.Close(context.WithoutCancel(ctx)) }()
 	bridge.Handle("/mcp", onBridge.Transport(0))
 	if err := bridge.Listen(); err != nil {
 		t.Fatal(err)
