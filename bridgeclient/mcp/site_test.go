@@ -1,0 +1,110 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+const harbourMap = `{"protocol":"actions.json","version":1,"tools":[{"name":"harbour.moor","description":"Moor a ship.",
+"input_schema":{"type":"object","required":["ship"],"properties":{"ship":{"type":"string"}},"additionalProperties":false},
+"workflow":{"version":1,"expression_language":"jsonata","steps":[
+{"id":"write","primitive":"text.insert","args":{"target":{"selector":"input[name=ship]"},"text":"{% input.ship %}","mode":"replace"}},
+{"id":"send","primitive":"pointer.click","args":{"locator":{"role":"button","name":"Moor"}}},
+{"id":"said","primitive":"locator.text_content","args":{"locator":{"selector":"#said"}}}],
+"output":"{% {'said': steps.said.output.text} %}"}}]}`
+
+func openMap(t *testing.T, url, manifest string) *runtime.Host {
+	t.Helper()
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	registry := primitives.Standard()
+	maps, err := runtime.MapFromBytes("actions.json", []byte(manifest), registry, engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context())
+	h, err := runtime.Open(ctx, runtime.Options{Registry: registry, Engine: engine, NewID: newID, Maps: maps, Browser: browsertest.Options(), Open: []string{url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close(ctx) })
+	return h
+}
+
+func TestSiteActionsAndTheirProgress(t *testing.T) {
+	var mu sync.Mutex
+	var steps []string
+	changed := make(chan struct{}, 16)
+	cs := client(t, openMap(t, serve(t, formPage), harbourMap), func(o *mcp.Options) { o.SiteTools = true }, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			steps = append(steps, r.Params.Message)
+		},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	})
+	names := func() (out []string) {
+		list, err := cs.ListTools(t.Context(), &sdk.ListToolsParams{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			out = append(out, tool.Name)
+		}
+		return out
+	}
+	await := func(want bool) {
+		t.Helper()
+		late := time.After(20 * time.Second)
+		for slices.Contains(names(), "site.harbour.moor") != want {
+			select {
+			case <-changed:
+			case <-late:
+				t.Fatalf("site.harbour.moor there is not %v within 20 s: %v", want, names())
+			}
+		}
+	}
+	await(true)
+
+	params := &sdk.CallToolParams{Name: "actions.site", Arguments: json.RawMessage(`{"mode":"call","action":"harbour.moor","arguments":{"ship":"Tern"}}`)}
+	params.SetProgressToken("moor")
+	r, err := cs.CallTool(t.Context(), params)
+	if err != nil || r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "Moored Tern") {
+		t.Fatalf("actions.site: %v %+v", err, r)
+	}
+	mu.Lock()
+	got := strings.Join(steps, "; ")
+	mu.Unlock()
+	for _, step := range []string{"write", "send", "said"} {
+		if !strings.Contains(got, step) {
+			t.Errorf("progress was %q, want a word on step %s", got, step)
+		}
+	}
+	if _, text := use(t, cs, "site.harbour.moor", `{"ship":"Heron"}`); !strings.Contains(text, "Moored Heron") {
+		t.Errorf("the action as a tool: %s", text)
+	}
+	if r := attempt(t, cs, "site.harbour.moor", `{}`); code(r) != "invalid_input" {
+		t.Errorf("the action without its argument: got %q, want invalid_input", code(r))
+	}
+}
