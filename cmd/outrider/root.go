@@ -144,7 +144,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.logFormat, "log-format", "text", "text or json")
 	root.AddCommand(
-		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
+		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	return root

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/bridgeclient/provider"
+)
+
+// sessionClient speaks the provider protocol with a session's process.
+type sessionClient struct {
+	conn    net.Conn
+	in      *bufio.Reader
+	session string // session_id
+	next    int
+}
+
+// dialSession connects to the process of a session, which is started when there
+// is none.
+func (a *app) dialSession(ctx context.Context, s jcodeSession) (*sessionClient, error) {
+	dial := func() (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", s.socket()) }
+	conn, err := dial()
+	if err != nil {
+		if err := a.startSession(ctx, s); err != nil {
+			return nil, err
+		}
+		if conn, err = dial(); err != nil {
+			return nil, fmt.Errorf("browser_not_running: the process of the session does not answer: %w", err)
+		}
+	}
+	c := &sessionClient{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	out, failure, err := c.call("session.ensure", map[string]any{"client_session_id": s.name, "persist": true})
+	if err == nil && failure != nil {
+		err = failure
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	c.session, _ = out["session_id"].(string)
+	return c, nil
+}
+
+func (c *sessionClient) close() { _ = c.conn.Close() }
+
+// startSession starts the session's process and returns when it serves, or
+// another one that was started at the same time does.
+func (a *app) startSession(ctx context.Context, s jcodeSession) error {
+	ctx, cancel := context.WithTimeout(ctx, jcodeStart)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// The flags are those of this process: they stand before the two dashes.
+	end := slices.Index(os.Args, "--")
+	if end < 0 {
+		return errors.New("internal_error: the command line has no --")
+	}
+	cmd := exec.Command(self, append(slices.Clone(os.Args[1:end+1]), "session", "start", s.name)...) //nolint:noctx // it outlives this process
+	cmd.Args[0] = os.Args[0]
+	detach(cmd)
+	said, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	cmd.Stderr = said
+	ready, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	line := make(chan bool, 1)
+	go func() {
+		_, err := bufio.NewReader(ready).ReadString('\n')
+		line <- err == nil
+		if err != nil {
+			_ = cmd.Wait() // it has ended
+		}
+	}()
+	select {
+	case ok := <-line:
+		if ok {
+			return nil
+		}
+	case <-ctx.Done():
+		return fmt.Errorf("browser_not_running: the process of the session was not ready within %s", jcodeStart)
+	}
+	// It ended at once: another one may be on its way.
+	waiting, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	if s.until(waiting, func() bool { return s.answers(waiting) }) == nil {
+		return nil
+	}
+	why, _ := os.ReadFile(s.file(".log"))
+	return fmt.Errorf("browser_not_running: the process of the session ended: %s", shorten(strings.TrimSpace(string(why)), 500))
+}
+
+// call sends one request and waits for its answer.
+func (c *sessionClient) call(method string, params map[string]any) (map[string]any, *provider.Failure, error) {
+	c.next++
+	id := strconv.Itoa(c.next)
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, nil, err
+	}
+	line, err := json.Marshal(provider.Request{ProtocolVersion: provider.ProtocolVersion, ID: id, Method: method, Params: raw})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := c.conn.Write(append(line, '\n')); err != nil {
+		return nil, nil, fmt.Errorf("browser_not_running: the process of the session ended: %w", err)
+	}
+	for {
+		line, err := c.in.ReadBytes('\n')
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, nil, fmt.Errorf("not_ready: %s was not answered in time", method)
+		}
+		if err != nil {
+			return nil, nil, errors.New("browser_not_running: the process of the session ended")
+		}
+		var answer provider.Response
+		if err := json.Unmarshal(line, &answer); err != nil {
+			return nil, nil, fmt.Errorf("internal_error: reading the answer to %s: %w", method, err)
+		}
+		if answer.ID == nil || *answer.ID != id {
+			continue
+		}
+		if !answer.OK {
+			return nil, answer.Error, nil
+		}
+		out := map[string]any{}
+		if err := json.Unmarshal(answer.Result, &out); err != nil {
+			return nil, nil, fmt.Errorf("internal_error: reading the result of %s: %w", method, err)
+		}
+		if len(answer.Warnings) > 0 {
+			out["warnings"] = answer.Warnings
+		}
+		return out, nil, nil
+	}
+}
+
+// do is call on the session, with failures in jcode's words.
+func (c *sessionClient) do(method string, params map[string]any) (map[string]any, error) {
+	all := map[string]any{"session_id": c.session}
+	for k, v := range params {
+		all[k] = v
+	}
+	out, failure, err := c.call(method, all)
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		return nil, told(failure)
+	}
+	return out, nil
+}
+
+// told is a failure as the text that jcode shows. The only text that it
+// understands is the one about unknown actions.
+func told(f *provider.Failure) error {
+	switch f.Code {
+	case provider.UnsupportedMethod:
+		name, _ := f.Details["method"].(string)
+		return &jcodeFailure{f.Code, "Unknown action: " + name}
+	case provider.ElementNotFound:
+		return &jcodeFailure{f.Code, "Element not found"}
+	}
+	return &jcodeFailure{f.Code, string(f.Code) + ": " + f.Message}
+}
+
+// jcodeFailure is a failure with the code that the text does not always tell.
+type jcodeFailure struct {
+	code provider.Code
+	text string
+}
+
+func (f *jcodeFailure) Error() string { return f.text }
+
+// failedWith reports whether err is a failure of the provider with one of codes.
+func failedWith(err error, codes ...provider.Code) bool {
+	var f *jcodeFailure
+	return errors.As(err, &f) && slices.Contains(codes, f.code)
+}

@@ -1,0 +1,24 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+)
+
+// endSignal asks a session's process to end.
+var endSignal = os.Kill
+
+// lockFile takes a lock that a process leaves behind only when it is killed.
+func lockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func ignoreBrokenPipes() {}
+
+func detach(*exec.Cmd) {}
