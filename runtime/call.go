@@ -87,14 +87,18 @@ const (
 
 // Event is something that happened without being asked for.
 type Event struct {
-	Kind           EventKind
-	ID             string // event id, unique per runtime
-	Tab            TabStatus
-	Name           string          // DOMEvent: declared name
-	PageEvent      string          // DOMEvent: name of the page's event
-	Payload        json.RawMessage // DOMEvent
+	Kind      EventKind
+	ID        string // event id, unique per runtime
+	Tab       TabStatus
+	Name      string          // DOMEvent: declared name
+	PageEvent string          // DOMEvent: name of the page's event
+	Payload   json.RawMessage // DOMEvent
+	// URL is the address of the document the event is of, "" for the tab's.
+	URL            string
 	PreviousCallID string
 	ObservedAt     time.Time
+
+	declared declaredSignal // when it is a signal of a map
 }
 
 // TabStatus describes a tab for announcements and status reports.
@@ -110,6 +114,8 @@ type TabStatus struct {
 	Workspace       string   `json:"-"` // the workspace it is in, "" for none
 	States          []string `json:"states,omitempty"`
 	Actions         []string `json:"actions,omitempty"`
+	// Attachments are those that the maps of the page declare.
+	Attachments []AttachmentStatus `json:"attachments,omitempty"`
 }
 
 // Info describes this host for announcements.

@@ -49,6 +49,10 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options := h.opts.Browser
 	options.AdoptTabs = options.AdoptTabs || adopt
 	options.OnEvent = h.onBrowserEvent
+	options.OnSignal = h.onSignal
+	h.hearing.mu.Lock()
+	options.Listen, _ = h.listenScript()
+	h.hearing.mu.Unlock()
 	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
 	if options.Logger == nil {
 		options.Logger = h.opts.Logger
@@ -87,7 +91,10 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	h.tabs = append(h.tabs, t)
 	h.workers.Go(t.work)
 	h.workers.Go(t.keepStates)
+	h.workers.Go(t.keepSignals)
+	h.workers.Go(t.keepAttachments)
 	h.mu.Unlock()
+	h.hearEarly(t, bt)
 	bt.SetIdentity(t.identity())
 	h.emit(Event{Kind: TabReady, Tab: t.Status()})
 	return t
@@ -140,6 +147,11 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	}
 	t := h.tabShowing(ev.Tab)
 	if t == nil {
+		if ev.Kind == browser.TabClosed {
+			h.mu.Lock()
+			delete(h.hearing.early, ev.Tab)
+			h.mu.Unlock()
+		}
 		return
 	}
 	switch ev.Kind {
@@ -168,6 +180,7 @@ func (h *Host) refresh(t *Tab, info primitives.TabInfo) {
 	if changed {
 		h.emit(Event{Kind: TabChanged, Tab: status})
 		t.diagnoser.poke()
+		t.attachments.poke()
 	}
 }
 
@@ -228,6 +241,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	}
 	bt.SetIdentity(t.identity())
 	t.attach(bt)
+	h.hearEarly(t, bt)
 	h.refresh(t, bt.Tab())
 	h.emit(Event{Kind: TabReady, Tab: t.Status()})
 	return nil

@@ -164,6 +164,7 @@ func (t *Tab) tellStates(names []string) (changed bool) {
 	t.mu.Unlock()
 	if changed {
 		t.host.emit(Event{Kind: TabChanged, Tab: status})
+		t.attachments.poke()
 	}
 	return changed
 }

@@ -72,6 +72,7 @@ type Host struct {
 
 	manifest func() json.RawMessage
 	stores   stores
+	hearing  hearing // of page events
 }
 
 // Open launches (or attaches to) the browser, opens the tabs and waits for
@@ -92,6 +93,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
+	opts.Maps.web.changed = func() { h.mapsMoved(h.ctx) }
 	if err := h.start(ctx); err != nil {
 		_ = h.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -228,10 +230,8 @@ func (h *Host) Manifest() json.RawMessage { return h.manifest() }
 
 // ImportBundle takes a storage bundle in place of, or merged into, the maps
 // that an earlier bundle brought.
-func (h *Host) ImportBundle(_ context.Context, bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+func (h *Host) ImportBundle(ctx context.Context, bundle json.RawMessage) (json.RawMessage, *fault.Error) {
 	result, err := h.opts.Maps.importBundle(bundle)
-	for _, t := range h.tabList() {
-		t.diagnoser.poke() // other maps, other states
-	}
+	h.mapsMoved(ctx)
 	return result, err
 }

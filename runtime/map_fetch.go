@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -58,6 +59,8 @@ const (
 type webImports struct {
 	mu   sync.Mutex
 	kept map[webKey]*webEntry
+	// changed, when set, is called after something was read.
+	changed func()
 }
 
 type webKey struct {
@@ -68,8 +71,10 @@ type webKey struct {
 type webEntry struct {
 	turn  chan struct{} // holds one token: whoever has it reads
 	offer *offer        // nil until read; guarded by the token
-	until time.Time
-	used  time.Time // guarded by webImports.mu
+	// latest is offer, for those who do not wait.
+	latest atomic.Pointer[offer]
+	until  time.Time
+	used   time.Time // guarded by webImports.mu
 }
 
 // withWeb returns o with what the maps of the page import from the web. Calls
@@ -106,6 +111,10 @@ func (w *webImports) withWeb(ctx context.Context, o *offer, page primitives.Page
 		if i.Status == "failed" {
 			e.until = time.Now().Add(webFailureLife)
 		}
+	}
+	e.latest.Store(e.offer)
+	if w.changed != nil {
+		w.changed()
 	}
 	return e.offer
 }

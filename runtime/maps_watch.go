@@ -83,8 +83,8 @@ func (h *Host) tellMapsChanged(change sites.Change, payload json.RawMessage) {
 			h.log.Warn("a map is invalid", "file", r.Path, "kept", r.Kept, "pointer", p.Pointer, "code", p.Code, "error", p.Message)
 		}
 	}
+	h.mapsMoved(h.ctx)
 	for _, t := range h.tabList() {
-		t.diagnoser.poke() // other maps, other states
 		h.emit(Event{Kind: DOMEvent, Tab: t.Status(), Name: MapsChangedEvent, PageEvent: MapsChangedEvent, Payload: payload})
 	}
 }

@@ -58,6 +58,8 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 		return h.siteList(ctx, t, j, in)
 	case "check":
 		return h.siteCheck(ctx, t, j, in)
+	case "signals":
+		return h.siteSignals(ctx, t, j, in)
 	case "call":
 		action, arguments, err := in.target()
 		if err != nil {

@@ -22,6 +22,8 @@ type siteListing struct {
 	Current     []string           `json:"current_states"`
 	Transitions []listedTransition `json:"transitions"`
 	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
+	Signals     []listedSignal     `json:"signals"`
+	Attachments []listedAttachment `json:"attachments"`
 	// Context is documentation that the maps offer for where the page stands. It
 	// permits nothing.
 	Context []sites.ContextBlock `json:"context"`
@@ -113,6 +115,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.Transitions = append(out.Transitions, listTransition(&c.Transitions[i], m, seen))
 		}
 	}
+	out.Signals, out.Attachments = t.listSignals(o.library, maps), t.listAttachments(o.library, maps)
 	return encoded(out)
 }
 
@@ -173,14 +176,11 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 
 // attachmentsOf are the attachments of maps that are on the page now.
 func (t *Tab) attachmentsOf(maps []*sites.Map) []string {
-	if t.attachmentState == nil {
-		return nil
-	}
 	var out []string
 	for _, m := range maps {
 		for i := range m.Manifest.Attachments {
 			id := m.Manifest.Attachments[i].ID
-			if state, known := t.attachmentState(m, id); known && (state == "attached" || state == "reattached") {
+			if state, known := t.attachmentState(m, id); known && slices.Contains([]string{attAttached, attReattached, attDrifted}, state) {
 				out = append(out, id)
 			}
 		}

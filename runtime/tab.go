@@ -43,20 +43,27 @@ type Tab struct {
 	watches watches // of projections
 	limiter limiter // of transitions and abstract steps
 
-	diagnoser diagnoser // of the states that maps declare
+	diagnoser   diagnoser   // of the states that maps declare
+	signals     signals     // of maps
+	attachments attachments // of maps
+	runningCall string      // id of the call that runs now, "" for none
 	// attachmentState says in which state of its lifecycle an attachment of a
-	// map is; nil while nothing keeps attachments on this tab.
+	// map is.
 	attachmentState func(m *sites.Map, id string) (state string, known bool)
 
 	announcer announcer // of live regions
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
-	return &Tab{
+	t := &Tab{
 		host: h, id: id, status: status, pacing: h.pacing(),
 		ready: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
-		diagnoser: diagnoser{wake: make(chan struct{}, 1)},
+		diagnoser:   diagnoser{wake: make(chan struct{}, 1)},
+		signals:     signals{wake: make(chan struct{}, 1)},
+		attachments: attachments{wake: make(chan struct{}, 1)},
 	}
+	t.attachmentState = t.attachmentStateOf
+	return t
 }
 
 // Status describes the tab.
@@ -211,12 +218,15 @@ func (t *Tab) run(j *job) {
 	}
 	j.progress(Progress{Phase: "action_handler"})
 	began := time.Now()
+	t.mu.Lock()
+	t.runningCall = j.call.ID
+	t.mu.Unlock()
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)
 	}
 	t.mu.Lock()
-	t.lastCall = j.call.ID
+	t.lastCall, t.runningCall = j.call.ID, ""
 	t.mu.Unlock()
 	t.records().calls.add(t, j.call, reply, began)
 	j.finish(reply)

@@ -402,7 +402,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *m
 	events := make(chan Event, 16)
 	id := t.Status().RuntimeID
 	defer h.Subscribe(func(ev Event) {
-		if ev.Kind == DOMEvent && ev.Name == tr.Signal && ev.Tab.RuntimeID == id {
+		if ev.Kind == DOMEvent && (ev.Name == tr.Signal || ev.declared == declaredSignal{m.Path, tr.Signal}) && ev.Tab.RuntimeID == id {
 			select {
 			case events <- ev:
 			default: // one is enough
@@ -417,6 +417,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *m
 	if err != nil {
 		return Reply{Err: err}
 	}
+	defer h.awaitSignal(ctx, t, m, tr.Signal)()
 	v.job.progress(Progress{Step: tr.Name, Phase: "waiting for the signal"})
 	whole, end := answerable(ctx)
 	defer end()

@@ -135,6 +135,10 @@ func (m *Map) hostKeys() (keys []string, ok bool) {
 	return keys, true
 }
 
+// Hosts are the hosts that a page must be of, or below, for the map to apply; ok
+// is false for maps that no host narrows down.
+func (m *Map) Hosts() (hosts []string, ok bool) { return m.hostKeys() }
+
 // hostKey is the host under which the map is indexed; "" for maps that apply
 // everywhere.
 func (m *Map) hostKey() string {

@@ -104,7 +104,7 @@ func (d *Dialect) Status(host bridgeclient.Host, tab runtime.TabStatus, at time.
 	return marshal(statusItem{
 		Type: typeStatus, RuntimeID: tab.RuntimeID, RuntimeKey: tab.RuntimeKey, AuthorizationID: tab.AuthorizationID,
 		ExtensionVersion: version(host.Info()), URL: tab.URL, Connected: true,
-		States: states, Actions: tab.Actions, ObservedAt: stamp(at),
+		States: states, Actions: tab.Actions, Attachments: tab.Attachments, ObservedAt: stamp(at),
 	})
 }
 
@@ -126,7 +126,7 @@ func (d *Dialect) Event(ev runtime.Event) []byte {
 	}
 	item := eventItem{
 		Type: typeEvent, EventID: ev.ID, RuntimeID: ev.Tab.RuntimeID, Name: ev.Name, Event: ev.PageEvent,
-		URL: ev.Tab.URL, Payload: payload, PreviousCallID: ev.PreviousCallID,
+		URL: first(ev.URL, ev.Tab.URL), Payload: payload, PreviousCallID: ev.PreviousCallID,
 	}
 	if !ev.ObservedAt.IsZero() {
 		item.ObservedAt = stamp(ev.ObservedAt)

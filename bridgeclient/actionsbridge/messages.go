@@ -1,6 +1,10 @@
 package actionsbridge
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/runtime"
+)
 
 // Item types. The first six are those of the protocol text; the others are
 // what the upstream bridge speaks beyond it.
@@ -162,7 +166,9 @@ type statusItem struct {
 	Connected        bool     `json:"connected"`
 	States           []string `json:"states"`
 	Actions          []string `json:"actions,omitempty"`
-	ObservedAt       string   `json:"observed_at"`
+	// Attachments are those of the page's maps, with their states.
+	Attachments []runtime.AttachmentStatus `json:"attachments,omitempty"`
+	ObservedAt  string                     `json:"observed_at"`
 }
 
 type outputItem struct {

@@ -56,11 +56,15 @@ const isElement = (node) => node !== null && node !== undefined && nodeType(node
 /** textOf is the text of a node and its descendants, never null. */
 const textOf = (node) => textContentOf(node) || '';
 
+/** Hosts of attachments (attachments.js). They are ours: no question finds them. */
+const attachmentHosts = new Set();
+
 /** queryIn is querySelectorAll on a document, an element or a shadow root, as an array. */
 function queryIn(root, selector) {
   const type = nodeType(root);
   const query = type === 1 ? queryElement : type === 9 ? queryDocument : queryFragment;
-  return Array.from(query(root, selector));
+  const found = Array.from(query(root, selector));
+  return attachmentHosts.size > 0 ? found.filter((node) => !attachmentHosts.has(node)) : found;
 }
 
 const closedShadows = new WeakMap(); // host -> closed shadow root

@@ -14,7 +14,7 @@
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.
 // The library leaves nothing in the page: no nodes, no attributes, no
 // listeners or observers that outlive a call, but for what was asked to stay:
-// the overlay and its launchers, and the observer of announcements. A handle
+// the overlay and its launchers, the attachments of maps, and the observer of announcements. A handle
 // holds its element weakly; only the newest 2,000 are known.
 //
 // # Files

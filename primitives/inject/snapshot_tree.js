@@ -469,6 +469,7 @@ const examinedHosts = new WeakSet();
  * as if it had one: it is a custom element, or has height without contents.
  */
 function mayHideShadow(node, tag) {
+  if (attachmentHosts.has(node)) return false;
   if (tag.includes('-')) return true;
   if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
   const style = getComputedStyle(node);

@@ -28,8 +28,9 @@ type Browser struct {
 	proc      *process // nil when attached
 	product   string
 	downloads downloads
-	fence     *fence // nil without allowed or blocked origins
-	agent     string // user agent, "" until it was asked for; guarded by mu
+	listening listening // see Listen
+	fence     *fence    // nil without allowed or blocked origins
+	agent     string    // user agent, "" until it was asked for; guarded by mu
 	noSandbox bool
 	events    *eventQueue
 	done      chan struct{}
@@ -98,6 +99,7 @@ func newBrowser(opts Options) *Browser {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	b.log = b.log.With("component", "browser")
+	b.listening.set(opts.Listen)
 	return b
 }
 

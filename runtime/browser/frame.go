@@ -182,6 +182,7 @@ func (t *Tab) onFrameAttached(s *session, params []byte) {
 	}
 	t.mu.Unlock()
 	t.change.notify()
+	t.hearFrame(s, id)
 }
 
 func (t *Tab) onFrameDetached(s *session, params []byte) {
@@ -316,6 +317,7 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 	t.mu.Unlock()
 	t.change.notify()
 	t.net.documentReplaced(id, e.Frame.LoaderID, top)
+	t.hearFrame(s, id)
 	if top {
 		t.b.events.add(Event{Kind: TabNavigated, Tab: t})
 	}

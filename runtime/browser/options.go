@@ -64,6 +64,11 @@ type Options struct {
 	// one goroutine of its own, so it may call back into this package, but
 	// while it does later events wait.
 	OnEvent func(Event)
+	// Listen is the script of Browser.Listen from the start; empty for none.
+	Listen ListenScript
+	// OnSignal hears what that script reports. The reader of the connection
+	// calls it, so it must not wait for anything. Without it nothing is heard.
+	OnSignal func(t *Tab, report []byte)
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }

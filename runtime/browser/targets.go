@@ -16,7 +16,8 @@ type session struct {
 	parent string // session that reported it
 	tab    *Tab
 	// frame is the id of the frame of a frame session; empty for a tab's own.
-	frame primitives.FrameID
+	frame    primitives.FrameID
+	listened listenedSession
 	// gone is closed when the session has ended.
 	gone chan struct{}
 }
@@ -89,6 +90,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		t.onDialogClosed()
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.on(string(method), params)
+	case "Runtime.bindingCalled":
+		b.onBinding(s, params)
 	case "Page.fileChooserOpened":
 		t.onChooser(s, params)
 	case "Fetch.requestPaused":
@@ -216,6 +219,7 @@ func (b *Browser) subscriptions(s *session) []command {
 		c = append(c, command{session: s.id, method: "Emulation.setLocaleOverride", params: object("locale", b.opts.Locale)})
 	}
 	c = append(c, s.tab.observing(s)...)
+	c = append(c, b.listenCommands(s, nil)...)
 	return append(c, command{session: s.id, method: "Runtime.runIfWaitingForDebugger"})
 }
 

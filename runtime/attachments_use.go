@@ -1,0 +1,181 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// attachmentCalled is the payload of AttachmentCalledEvent.
+type attachmentCalled struct {
+	Attachment string          `json:"attachment_id"`
+	Tool       string          `json:"tool"`
+	CallID     string          `json:"call_id"`
+	How        string          `json:"how"` // click, keys
+	OK         bool            `json:"ok"`
+	Output     json.RawMessage `json:"output,omitempty"`
+	Truncated  bool            `json:"truncated,omitempty"` // the output was too large to tell
+	Error      json.RawMessage `json:"error,omitempty"`
+}
+
+// activate calls the tool that an attachment opens, in the tab's queue like any
+// other call, and says how it ended. While it runs a second press does nothing.
+func (t *Tab) activate(r attachedRow, how string) {
+	t.reportAttachment(r, "activated", how)
+	f := r.attachment.Affordance
+	if f == nil || f.Opens == nil {
+		return
+	}
+	a := &t.attachments
+	a.mu.Lock()
+	if a.pending == nil {
+		a.pending = map[string]bool{}
+	}
+	if a.pending[r.id] {
+		a.mu.Unlock()
+		return
+	}
+	a.pending[r.id] = true
+	a.mu.Unlock()
+	call := t.opened(r, f.Opens)
+	status := t.Status()
+	call.ID = "attachment-" + t.host.opts.NewID()
+	call.Target = Target{RuntimeID: status.RuntimeID, Workspace: status.Workspace}
+	t.host.Accept(call, func(reply Reply) {
+		a.mu.Lock()
+		delete(a.pending, r.id)
+		a.mu.Unlock()
+		t.tellCalled(r, f.Opens.Tool, how, reply)
+	})
+}
+
+// opened is the call that opening a tool means: a tool of the map that declares
+// the attachment, or else one of the runtime's own such as overlay.open.
+func (t *Tab) opened(r attachedRow, opens *manifest.Opens) Call {
+	arguments := opens.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	if r.in.Manifest.Tool(opens.Tool) == nil && t.host.opts.Maps.known(opens.Tool) {
+		return Call{Name: opens.Tool, Arguments: r.sourced(arguments)}
+	}
+	name := opens.Tool
+	if o := t.host.offerAt(t.Status().URL); o.library != nil {
+		if c := o.library.Composition(r.via); c != nil {
+			for i := range c.Tools {
+				if e := &c.Tools[i]; e.Source.Map == r.in && e.Entry.Name == opens.Tool {
+					name = e.Name
+				}
+			}
+		}
+	}
+	return Call{Name: SiteTool, Arguments: encoded(map[string]any{"mode": "call", "action": name, "arguments": arguments}).Output}
+}
+
+// sourced turns html_source, which maps give as a path of their storage, into
+// the template of overlay.open.
+func (r attachedRow) sourced(arguments json.RawMessage) json.RawMessage {
+	var in map[string]json.RawMessage
+	var source string
+	if json.Unmarshal(arguments, &in) != nil || json.Unmarshal(in["html_source"], &source) != nil {
+		return arguments
+	}
+	scope := string(r.in.Location.Scope)
+	if r.in.Location.Audience != "" {
+		scope += "/" + r.in.Location.Audience
+	}
+	delete(in, "html_source")
+	in["template"] = encoded(map[string]string{"scope": scope, "path": source}).Output
+	return encoded(in).Output
+}
+
+// tellCalled says how the tool of an attachment ended: on the affordance, and as
+// an event.
+func (t *Tab) tellCalled(r attachedRow, tool, how string, reply Reply) {
+	out := attachmentCalled{Attachment: r.id, Tool: tool, CallID: reply.ID, How: how, OK: reply.Err == nil, Output: reply.Output}
+	text := ""
+	if reply.Err != nil {
+		text = string(reply.Err.Code)
+		out.Error = encoded(reply.Err).Output
+	} else if v := valueOf(reply.Output); json.Unmarshal(v, &text) != nil {
+		text = ""
+	}
+	if len(out.Output)+len(out.Error) > maxEventBytes {
+		out.Output, out.Error, out.Truncated = nil, nil, true
+	}
+	t.host.mu.Lock()
+	if !t.host.closed {
+		t.host.life.Go(func() {
+			if page, err := t.livePage(t.host.ctx); err == nil {
+				bounded, cancel := context.WithTimeout(t.host.ctx, attachSilence)
+				defer cancel()
+				_ = page.Call(bounded, "", "attachment_result", map[string]any{"id": r.id, "ok": out.OK, "text": clip(text, maxAffordanceText)}, nil)
+			}
+		})
+	}
+	t.host.mu.Unlock()
+	t.host.emit(Event{
+		Kind: DOMEvent, Tab: t.Status(), Name: AttachmentCalledEvent, PageEvent: AttachmentCalledEvent,
+		Payload: encoded(out).Output, PreviousCallID: reply.ID,
+	})
+}
+
+// reportAttachment emits the signals that an attachment declares for what
+// happened: those under its name, and those of a plain list when it was used.
+func (t *Tab) reportAttachment(r attachedRow, what, how string) {
+	for _, key := range slices.Sorted(maps.Keys(r.attachment.Signals)) {
+		plain := strings.Trim(key, "0123456789") == ""
+		used := what == "activated" && (key == "opened" || key == "clicked" || key == "activation")
+		if key != what && !used && !(plain && what == "activated") {
+			continue
+		}
+		o := t.host.offerAt(t.Status().URL)
+		if o.library == nil {
+			return
+		}
+		c := o.library.Composition(r.via)
+		for i := range c.Signals {
+			e := &c.Signals[i]
+			if e.Source.Map != r.in || e.Entry.Name != r.attachment.Signals[key] {
+				continue
+			}
+			s := offeredSignal{e.Name, e.Entry, r.in, r.via}
+			if !t.listensTo(s) {
+				continue
+			}
+			full := map[string]any{"attachment_id": r.id, "launcher_id": r.attachment.ID, "kind": r.attachment.Kind, "state": r.state, "reported": what}
+			if how != "" {
+				full["how"] = how
+			}
+			if f := r.attachment.Affordance; f != nil && f.Opens != nil {
+				full["tool"] = f.Opens.Tool
+			}
+			t.mu.Lock()
+			rep := report{call: t.lastCall, runtime: t.status}
+			t.mu.Unlock()
+			t.forward(s, rep, e.Entry.Event, "", encoded(allowed(full, e.Entry.Payload)).Output)
+		}
+	}
+}
+
+// allowed leaves out what a closed schema does not name.
+func allowed(full map[string]any, payload json.RawMessage) map[string]any {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		More       *bool                      `json:"additionalProperties"`
+	}
+	if json.Unmarshal(payload, &schema) != nil || schema.More == nil || *schema.More {
+		return full
+	}
+	out := map[string]any{}
+	for k, v := range full {
+		if schema.Properties[k] != nil {
+			out[k] = v
+		}
+	}
+	return out
+}
