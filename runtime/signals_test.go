@@ -44,7 +44,9 @@ func (e events) signal(t *testing.T, name string) runtime.Event {
 func script(t *testing.T, h *runtime.Host, source string) map[string]any {
 	t.Helper()
 	args, _ := json.Marshal(map[string]string{"source": source})
-	return value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second))
+	out := value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second))
+	result, _ := out["result"].(map[string]any)
+	return result
 }
 
 // TestSignalsOfEveryFrame: signals are heard from the first script of every
