@@ -142,6 +142,9 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 	}
 	opts := captureOptions(limits, shown)
 	opts.Clip, opts.Beyond = clip, in.FullPage
+	if in.FullPage && opts.Format == "png" && limits.MaxBytes == 0 {
+		opts.Fast = true // of a page so large, encoding is most of the time
+	}
 	data, err := capture(ctx, p, in, opts)
 	if err != nil {
 		return browserScreenshotOut{}, err

@@ -364,25 +364,13 @@ func parseObject(raw json.RawMessage) (object, bool) {
 	if kind(raw) != '{' || !json.Valid(raw) {
 		return nil, false
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := d.Token(); err != nil {
-		return nil, false
-	}
 	o := object{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, false
-		}
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return nil, false
-		}
+	expr.EachMember(raw, func(name string, value json.RawMessage) {
 		o = append(o, struct {
 			name  string
 			value json.RawMessage
-		}{name.(string), v})
-	}
+		}{name, value})
+	})
 	return o, true
 }
 

@@ -18,9 +18,7 @@ func compileTemplate(e Engine, raw json.RawMessage, stopAtFirst bool) (*Template
 	if !json.Valid(raw) {
 		return nil, []error{fault.New(fault.InvalidJSON, "the value is not JSON")}
 	}
-	raw = compact(raw)
-	c := &compiler{engine: e, raw: raw, dec: json.NewDecoder(bytes.NewReader(raw)), first: stopAtFirst}
-	c.dec.UseNumber()
+	c := &compiler{engine: e, raw: compact(raw), first: stopAtFirst}
 	root, _ := c.value("")
 	if len(c.errs) > 0 {
 		return nil, c.errs
@@ -30,25 +28,21 @@ func compileTemplate(e Engine, raw json.RawMessage, stopAtFirst bool) (*Template
 
 type compiler struct {
 	engine Engine
-	raw    []byte
-	dec    *json.Decoder
+	raw    []byte // valid JSON without white space
+	at     int    // where in raw the walk is
 	slots  int
 	errs   []error
 	first  bool
 }
 
-// value compiles the next value of the decoder. fixed means that it has no
-// slots; the node is then the text of the value.
+// value compiles the next value. fixed means that it has no slots; the node is
+// then the text of the value.
 func (c *compiler) value(pointer string) (n node, fixed bool) {
-	start := c.valueStart()
-	tok, err := c.dec.Token()
-	if err != nil {
-		c.errs = append(c.errs, fault.Wrap(fault.InvalidJSON, err, "reading the value at %s", pointer))
-		return nil, false
-	}
-	switch t := tok.(type) {
-	case string:
-		src, ok, err := Slot(t)
+	start := c.at
+	switch c.raw[start] {
+	case '"':
+		c.at = stringEnd(c.raw, start)
+		src, ok, err := Slot(unquoted(c.raw[start:c.at]))
 		if err == nil && ok {
 			var p Program
 			if p, err = c.engine.Compile(src); err == nil {
@@ -60,8 +54,8 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 			c.errs = append(c.errs, at(pointer, err))
 			return nil, false
 		}
-	case json.Delim:
-		if t == '{' {
+	case '{', '[':
+		if c.raw[start] == '{' {
 			n, fixed = c.object(pointer)
 		} else {
 			n, fixed = c.array(pointer)
@@ -69,22 +63,39 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 		if !fixed {
 			return n, false
 		}
+	default:
+		c.at = valueEnd(c.raw, start)
 	}
-	return constant(c.raw[start:c.dec.InputOffset():c.dec.InputOffset()]), true
+	return constant(c.raw[start:c.at:c.at]), true
+}
+
+// more steps over what stands before the next member or element, and over the
+// end of the object or array when there is none.
+func (c *compiler) more() bool {
+	next := c.raw[c.at]
+	first := next == '{' || next == '['
+	if next == ',' || first {
+		c.at++
+		if !first || c.raw[c.at] != '}' && c.raw[c.at] != ']' {
+			return true
+		}
+	}
+	c.at++
+	return false
 }
 
 func (c *compiler) object(pointer string) (node, bool) {
 	var out objectNode
 	index := map[string]int{}
 	fixed := true
-	for c.dec.More() && !c.stop() {
-		tok, err := c.dec.Token()
-		if err != nil {
-			c.errs = append(c.errs, fault.Wrap(fault.InvalidJSON, err, "reading the object at %s", pointer))
+	for c.more() {
+		end := stringEnd(c.raw, c.at)
+		name := unquoted(c.raw[c.at:end])
+		c.at = end + 1 // a colon
+		v, f := c.value(pointer + "/" + EscapePointer(name))
+		if c.stop() {
 			return nil, false
 		}
-		name := tok.(string)
-		v, f := c.value(pointer + "/" + EscapePointer(name))
 		fixed = fixed && f
 		// A name that appears twice has its last value at its first place, as
 		// in JavaScript; the text as it stands would say both.
@@ -96,39 +107,24 @@ func (c *compiler) object(pointer string) (node, bool) {
 		key, _ := json.Marshal(name)
 		out = append(out, member{name: key, value: v})
 	}
-	if c.stop() {
-		return nil, false
-	}
-	_, _ = c.dec.Token() // the closing brace: Valid has seen it
 	return out, fixed
 }
 
 func (c *compiler) array(pointer string) (node, bool) {
 	var out arrayNode
 	fixed := true
-	for i := 0; c.dec.More() && !c.stop(); i++ {
+	for i := 0; c.more(); i++ {
 		v, f := c.value(pointer + "/" + strconv.Itoa(i))
+		if c.stop() {
+			return nil, false
+		}
 		fixed = fixed && f
 		out = append(out, v)
 	}
-	if c.stop() {
-		return nil, false
-	}
-	_, _ = c.dec.Token()
 	return out, fixed
 }
 
 func (c *compiler) stop() bool { return c.first && len(c.errs) > 0 }
-
-// valueStart returns the offset at which the next value begins. The text is
-// compact: only a comma or a colon can stand before it.
-func (c *compiler) valueStart() int {
-	i := int(c.dec.InputOffset())
-	if i < len(c.raw) && (c.raw[i] == ',' || c.raw[i] == ':') {
-		i++
-	}
-	return i
-}
 
 func compact(raw []byte) []byte {
 	var b bytes.Buffer
