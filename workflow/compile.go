@@ -276,7 +276,7 @@ func (c *checker) settle(v json.RawMessage) *settle {
 	case hasLocator && kind(locator) != '{':
 		c.fail("settle_after/locator", "locator must be an object")
 	case hasLocator:
-		s.locator, s.verbatim = c.args(locator, "settle_after/locator"), locator
+		s.locator, s.verbatim = c.args(locator, "settle_after/locator"), slices.Clone(locator)
 		if v := o.get("state"); v != nil {
 			if name, ok := text(v); ok && name != "" {
 				s.state = name
