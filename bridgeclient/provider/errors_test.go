@@ -1,0 +1,78 @@
+package provider
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Every code of the runtime has a code of the draft, and each of those is used.
+func TestEveryCodeIsTold(t *testing.T) {
+	used := []Code{UnsupportedMethod, NavigationTimeout, SessionNotFound, SetupRequired} // by methods themselves
+	for _, spec := range fault.All() {
+		f := failureOf(fault.New(spec.Code, "message").With("what", "seen").Next("look"))
+		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) || f.Details["next_step"] != "look" {
+			t.Errorf("%s is told as %+v", spec.Code, f)
+		}
+		used = append(used, f.Code)
+	}
+	for code := range wires {
+		if _, ok := fault.Lookup(code); !ok {
+			t.Errorf("%s is mapped and does not exist", code)
+		}
+	}
+	for _, code := range Codes() {
+		if !slices.Contains(used, code) {
+			t.Errorf("%s is never told", code)
+		}
+	}
+	if f := failureOf(fault.New(fault.ElementStale, "gone")); f.Code != ElementNotFound || f.Details["reason"] != "stale" {
+		t.Errorf("a stale ref is told as %+v", f)
+	}
+}
+
+func TestLongLinesAreSkipped(t *testing.T) {
+	r := bufio.NewReaderSize(strings.NewReader("short\n"+strings.Repeat("x", 5000)+"\r\nafter\nlast"), 16)
+	for _, want := range []struct {
+		line string
+		err  error
+	}{{"short", nil}, {"", errLineTooLong}, {"after", nil}, {"last", nil}, {"", io.EOF}} {
+		line, err := readLine(r, 100)
+		if string(line) != want.line || !errors.Is(err, want.err) {
+			t.Errorf("got %q, %v; want %q, %v", line, err, want.line, want.err)
+		}
+	}
+}
+
+func TestAddressPatterns(t *testing.T) {
+	for _, c := range []struct{ given, want string }{
+		{"https://a.example/*", `^https://a\.example/.*$`},
+		{"*/done?x=1", `^.*/done\?x=1$`},
+		{"/done$/", "done$"},
+		{"/", "^/$"},
+	} {
+		if got, failure := urlPattern(c.given); failure != nil || got != c.want {
+			t.Errorf("%q: got %q, %v; want %q", c.given, got, failure, c.want)
+		}
+	}
+}
+
+func FuzzRequests(f *testing.F) {
+	for _, s := range []string{`{"id":"1","method":"page.open","params":{}}`, `{"id":1}`, `null`, `{"id":"1","params":[`, "\xff"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		req, id, failure := decodeRequest(line)
+		if failure == nil && (id == nil || req.Method == "" || len(req.Params) == 0) {
+			t.Errorf("%q was taken as %+v", line, req)
+		}
+		if failure != nil && failure.Code != InvalidRequest {
+			t.Errorf("%q: %s", line, failure.Code)
+		}
+	})
+}
