@@ -90,15 +90,15 @@ type elementTarget struct {
 
 // focusFirst gives the focus to an element before something is typed, once it
 // is there and takes it. editable also waits for a read-only control.
-func focusFirst(ctx context.Context, p Page, l locator, timeout time.Duration, editable bool) error {
+func focusFirst(ctx context.Context, p Page, l locator, timeout time.Duration, editable bool) (actedOn, error) {
 	h, err := reach(ctx, p, l, actAim{until: "attached", enabled: true, editable: editable, focus: true}, timeout, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if h.focused == nil || !*h.focused {
-		return fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
+		return nil, fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
 	}
-	return nil
+	return h.acted, nil
 }
 
 // actAim says how an element is to be reached.
@@ -110,6 +110,7 @@ type actAim struct {
 	until    string
 	editable bool // a read-only control is waited for
 	focus    bool // the element is given the focus
+	still    bool // nothing is scrolled
 }
 
 // pressing is the aim of a press.
@@ -132,6 +133,7 @@ type actAnswer struct {
 	Hosts     []string        `json:"hosts"` // elements whose closed shadow roots have to be opened first
 	Part      *clipRect       `json:"part"`
 	Attempts  json.RawMessage `json:"attempts"`
+	Acted     actedOn         `json:"acted"` // the target as answers tell it, unless it is to be pressed
 
 	Pending  string         `json:"pending"`
 	Code     fault.Code     `json:"code"`
@@ -149,6 +151,7 @@ type hold struct {
 	seen    *Rect
 	part    *clipRect
 	focused *bool
+	acted   actedOn
 	from    scrollOffsets // of the frame's viewport, before anything was scrolled
 }
 
@@ -185,6 +188,9 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 	}
 	if force {
 		args["force"] = true
+	}
+	if a.still {
+		args["still"] = true
 	}
 	h := hold{}
 	// Every way out but the one that gives the hold away ends the watch.
@@ -245,7 +251,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			}
 			if occluder == nil || force {
 				h.aim = aim{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
-				h.at, h.handle, h.seen, h.part, h.focused, h.from = at, got.Handle, got.Seen, got.Part, got.Focused, got.From
+				h.at, h.handle, h.seen, h.part, h.focused, h.from, h.acted = at, got.Handle, got.Seen, got.Part, got.Focused, got.From, got.Acted
 				h.found = &actFound{
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),
@@ -258,7 +264,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			got.Evidence = map[string]any{"locator": l, "reason": "covered", "occluded_by": occluder}
 		}
 		moved := false
-		if (got.Pending == "outside" || got.Pending == "covered") && got.Part != nil && framed {
+		if (got.Pending == "outside" || got.Pending == "covered") && got.Part != nil && framed && !a.still {
 			performed, err := at.reveal(ctx, p, *got.Part)
 			if err != nil {
 				if left() <= 0 {

@@ -16,9 +16,10 @@ type clipboardCopyIn struct {
 type clipboardCopyOut struct {
 	// Copied is false when nothing was selected; the clipboard keeps what it
 	// had.
-	Copied         bool   `json:"copied"`
-	CopiedLength   int    `json:"copied_length"` // UTF-16 units
-	ClipboardWrite string `json:"clipboard_write"`
+	Copied         bool    `json:"copied"`
+	CopiedLength   int     `json:"copied_length"` // UTF-16 units
+	ClipboardWrite string  `json:"clipboard_write"`
+	Target         actedOn `json:"target"` // what heard the copy event; null for the document
 }
 
 // clipboardCopy lets the page answer a copy event and takes the selection when
@@ -28,15 +29,18 @@ var clipboardCopy = Define("clipboard.copy", func(ctx context.Context, p Page, i
 	if err != nil {
 		return clipboardCopyOut{}, err
 	}
-	var taken struct{ Text, HTML string }
+	var taken struct {
+		Text, HTML string
+		Target     actedOn
+	}
 	if err := callTarget(ctx, p, in.Target, "clipboard_copy", map[string]any{}, &taken); err != nil {
 		return clipboardCopyOut{}, err
 	}
 	if taken.Text == "" && taken.HTML == "" {
-		return clipboardCopyOut{ClipboardWrite: "empty_selection"}, nil
+		return clipboardCopyOut{ClipboardWrite: "empty_selection", Target: taken.Target}, nil
 	}
-	s.Clipboard().Set(Clip(taken))
-	return clipboardCopyOut{Copied: true, CopiedLength: utf16Length(taken.Text), ClipboardWrite: "ok"}, nil
+	s.Clipboard().Set(Clip{Text: taken.Text, HTML: taken.HTML})
+	return clipboardCopyOut{Copied: true, CopiedLength: utf16Length(taken.Text), ClipboardWrite: "ok", Target: taken.Target}, nil
 })
 
 type clipboardReadOut struct {
@@ -84,10 +88,11 @@ type clipboardPasteOut struct {
 	InputMethod    string `json:"input_method"`
 	// DefaultPrevented is the sign that an editor took the data. A synthetic
 	// paste inserts nothing by itself.
-	DefaultPrevented bool   `json:"default_prevented"`
-	HTMLProvided     bool   `json:"html_provided"`
-	TargetKind       string `json:"target_kind"`
-	Source           string `json:"source"`
+	DefaultPrevented bool    `json:"default_prevented"`
+	HTMLProvided     bool    `json:"html_provided"`
+	TargetKind       string  `json:"target_kind"`
+	Target           actedOn `json:"target"`
+	Source           string  `json:"source"`
 }
 
 // clipboardPaste gives an editor data as a paste event, which reaches editors
@@ -160,6 +165,9 @@ func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, ar
 		return err
 	}
 	with := map[string]any{"locator": target.locator}
+	if at.view != nil {
+		with["view"] = at.view
+	}
 	for k, v := range args {
 		with[k] = v
 	}
@@ -168,7 +176,8 @@ func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, ar
 		return err
 	}
 	var next struct {
-		Descend string `json:"descend"`
+		Descend string          `json:"descend"`
+		View    json.RawMessage `json:"view"`
 	}
 	if err := json.Unmarshal(raw, &next); err != nil {
 		return err
@@ -180,5 +189,5 @@ func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, ar
 	if err != nil {
 		return err
 	}
-	return callFocusedFrom(ctx, p, child, fn, args, out)
+	return callFocusedFrom(ctx, p, child, fn, withView(args, next.View), out)
 }

@@ -2,6 +2,7 @@ package primitives_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -228,4 +229,88 @@ func TestPrimitivesPageIsCurrent(t *testing.T) {
 	if string(got) != want {
 		t.Error("docs/primitives.md is stale: run make generate")
 	}
+}
+
+// actsWithoutTarget lists the acting primitives that do not say what they acted
+// on, each with the reason.
+var actsWithoutTarget = map[string]string{
+	"browser.claimed_tabs.activate": "acts on a tab",
+	"browser.close_tab":             "acts on a tab",
+	"browser.open_tab":              "acts on a tab",
+	"runtime.session.finalize_tabs": "acts on tabs",
+	"browser.dismiss_dialog":        "acts on a dialog, which the answer describes",
+	"browser.navigate":              "acts on the document",
+	"page.history":                  "acts on the document",
+	"browser.run_javascript":        "the script decides what it acts on",
+	"debug.run_javascript":          "the script decides what it acts on",
+	"page.evaluate":                 "the script decides what it acts on",
+	"marker.query":                  "reads a place; the recipe's presses report their own",
+	"locator.element_info":          "reads; what it scrolled is in scroll_operations",
+	"overlay.open":                  "acts on the overlay of this host",
+	"overlay.register_launcher":     "acts on the overlay of this host; anchors are counted",
+	"cookie.clear":                  "acts on the browser's store",
+	"cookie.delete":                 "acts on the browser's store",
+	"cookie.set":                    "acts on the browser's store",
+	"storage_state.set":             "acts on the browser's store",
+	"emulate.geolocation":           "acts on the tab's emulation",
+	"emulate.locale":                "acts on the tab's emulation",
+	"emulate.media":                 "acts on the tab's emulation",
+	"emulate.network":               "acts on the tab's emulation",
+	"emulate.reset":                 "acts on the tab's emulation",
+	"emulate.timezone":              "acts on the tab's emulation",
+	"emulate.user_agent":            "acts on the tab's emulation",
+	"emulate.viewport":              "acts on the tab's emulation",
+	"emulate.webdriver":             "acts on the tab's emulation",
+}
+
+// The member is target, but for viewport.scroll, where upstream has a word of
+// that name.
+func TestActingPrimitivesSayWhatTheyActedOn(t *testing.T) {
+	left := maps.Clone(actsWithoutTarget)
+	for _, p := range primitives.Standard().Primitives() {
+		r := p.Record()
+		if !r.Acts {
+			continue
+		}
+		_, excused := left[r.Name]
+		delete(left, r.Name)
+		var out struct {
+			outputMembers
+			OneOf []outputMembers `json:"oneOf"`
+		}
+		if err := json.Unmarshal(r.OutputSchema, &out); err != nil {
+			t.Fatal(err)
+		}
+		member := "target"
+		if r.Name == "viewport.scroll" {
+			member = "target_element"
+		}
+		forms := out.OneOf
+		if len(forms) == 0 {
+			forms = []outputMembers{out.outputMembers}
+		}
+		for i, form := range forms {
+			target, there := form.Properties[member]
+			switch {
+			case there && excused:
+				t.Errorf("%s: output form %d has %s and a reason why it has none", r.Name, i, member)
+			case !there && !excused:
+				t.Errorf("%s: output form %d has no %s, nor a reason why it has none", r.Name, i, member)
+			case there:
+				role := target.Properties["computed_role"] != nil || target.Properties["role"] != nil
+				if !role || target.Properties["name"] == nil || target.Properties["tag_name"] == nil || target.Properties["bounding_box"] == nil {
+					t.Errorf("%s: %s of output form %d lacks role, name, tag_name or bounding_box", r.Name, member, i)
+				}
+			}
+		}
+	}
+	for name := range left {
+		t.Errorf("%s has a reason why it has no target, but does not act", name)
+	}
+}
+
+type outputMembers struct {
+	Properties map[string]struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	} `json:"properties"`
 }

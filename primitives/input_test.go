@@ -133,9 +133,9 @@ func TestInputIsSentBackToBackAfterOneQuestion(t *testing.T) {
 			"call pointer_target", "rawKeyDown ControlLeft", "rawKeyDown ShiftLeft",
 			"mouseMoved  0010", "mousePressed left 1110", "mouseReleased left 0110", "keyUp ShiftLeft", "keyUp ControlLeft",
 		}},
-		{"keyboard.press", `{"key":"Control+a"}`, []string{"rawKeyDown ControlLeft", "rawKeyDown KeyA", "keyUp KeyA", "keyUp ControlLeft"}},
+		{"keyboard.press", `{"key":"Control+a"}`, []string{"call focused_target", "rawKeyDown ControlLeft", "rawKeyDown KeyA", "keyUp KeyA", "keyUp ControlLeft"}},
 		{"keyboard.press", `{"key":"a","repeat":0}`, nil},
-		{"text.type", `{"text":"aB\n","trusted":true}`, []string{"keyDown KeyA", "keyUp KeyA", "keyDown KeyB", "keyUp KeyB", "keyDown Enter", "keyUp Enter"}},
+		{"text.type", `{"text":"aB\n","trusted":true}`, []string{"call focused_target", "keyDown KeyA", "keyUp KeyA", "keyDown KeyB", "keyUp KeyB", "keyDown Enter", "keyUp Enter"}},
 		{"text.insert", `{"text":"a"}`, []string{"call text_insert"}},
 		{"viewport.scroll", `{"delta_y":1,"scope":{"selector":"a"}}`, []string{"call viewport_scroll"}},
 	} {
@@ -230,7 +230,7 @@ func TestRepeatsAreSpacedAfterTheyWereHandled(t *testing.T) {
 			t.Errorf("got %v after %s", res.Err, time.Since(start))
 		}
 		want := []string{
-			"rawKeyDown ShiftLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft",
+			"call focused_target", "rawKeyDown ShiftLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft",
 			"rawKeyDown ArrowLeft", "keyUp ArrowLeft", "keyUp ShiftLeft",
 		}
 		if !slices.Equal(d.log, want) || !slices.Equal(d.batches, []int{3, 2, 3}) {
@@ -248,7 +248,7 @@ func TestADialogEndsTheRepeats(t *testing.T) {
 		return nil
 	}
 	res := invoke(t, d, "keyboard.press", `{"key":"Control+x","repeat":5}`)
-	if want := `{"pressed":true,"key":"x","modifiers":["control"],"repeat":2,"fidelity":"trusted","dialog":{"type":"alert"}}`; string(res.Payload) != want {
+	if want := `{"pressed":true,"key":"x","modifiers":["control"],"repeat":2,"fidelity":"trusted","target":null,"dialog":{"type":"alert"}}`; string(res.Payload) != want {
 		t.Errorf("got %s %v, want %s", res.Payload, res.Err, want)
 	}
 	if d.log[len(d.log)-1] != "keyUp ControlLeft" {

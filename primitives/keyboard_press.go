@@ -30,6 +30,7 @@ type keyboardPressOut struct {
 	Modifiers []string    `json:"modifiers"`
 	Repeat    *int        `json:"repeat,omitempty"`
 	Fidelity  string      `json:"fidelity"`
+	Target    actedOn     `json:"target"` // what had the focus when the key went down
 	Dialog    *seenDialog `json:"dialog,omitempty"`
 }
 
@@ -44,15 +45,17 @@ var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, i
 	if err != nil {
 		return keyboardPressOut{}, err
 	}
+	var target actedOn
 	if named {
-		if err := focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), false); err != nil {
+		if target, err = focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), false); err != nil {
 			return keyboardPressOut{}, err
 		}
 	}
 	out := keyboardPressOut{Pressed: true, Key: c.Name, Modifiers: c.Modifiers, Fidelity: fidelityTrusted}
 	if in.Trusted != nil && !*in.Trusted || in.Trusted == nil && QuirksOf(p).Has(quirks.SyntheticInput) {
 		out.Fidelity = fidelitySynthetic
-		return out, pressSynthetic(ctx, p, c)
+		out.Target, err = pressSynthetic(ctx, p, c)
+		return out, err
 	}
 	repeat := 1
 	if in.Repeat != nil {
@@ -60,9 +63,15 @@ var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, i
 	}
 	out.Repeat = &repeat
 	if repeat == 0 {
-		out.Pressed = false
+		out.Pressed, out.Target = false, target
 		return out, nil
 	}
+	if target == nil {
+		if target, err = focusedTarget(ctx, p); err != nil {
+			return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "looking for the focus")
+		}
+	}
+	out.Target = target
 	if repeat, err = pressChord(ctx, p, c, repeat); err != nil {
 		return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
 	}
@@ -103,10 +112,14 @@ func pressChord(ctx context.Context, p Page, c chord, repeat int) (int, error) {
 	}
 }
 
-func pressSynthetic(ctx context.Context, p Page, c chord) error {
+func pressSynthetic(ctx context.Context, p Page, c chord) (actedOn, error) {
 	down, _ := c.Hit.press(c.Mask)
-	return callFocused(ctx, p, "keyboard_synthetic", map[string]any{
+	var out struct {
+		Target actedOn `json:"target"`
+	}
+	err := callFocused(ctx, p, "keyboard_synthetic", map[string]any{
 		"key": down.Key, "code": down.Code,
 		"alt": c.Mask&ModAlt != 0, "control": c.Mask&ModControl != 0, "meta": c.Mask&ModMeta != 0, "shift": c.Mask&ModShift != 0,
-	}, nil)
+	}, &out)
+	return out.Target, err
 }

@@ -48,13 +48,14 @@ type keyboardPressGatedOut struct {
 	Stop string `json:"stop"`
 	// StepsDone leaves out the press that did not match, although the key was
 	// pressed.
-	StepsDone int    `json:"steps_done"`
-	Final     string `json:"final_a11y,omitempty"`
-	Halted    bool   `json:"halted,omitempty"`
-	Expected  string `json:"expected,omitempty"`
-	Actual    string `json:"actual,omitempty"`
-	Reason    string `json:"reason,omitempty"`
-	Fidelity  string `json:"fidelity"`
+	StepsDone int     `json:"steps_done"`
+	Final     string  `json:"final_a11y,omitempty"`
+	Halted    bool    `json:"halted,omitempty"`
+	Expected  string  `json:"expected,omitempty"`
+	Actual    string  `json:"actual,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+	Fidelity  string  `json:"fidelity"`
+	Target    actedOn `json:"target"` // what had the focus before the first press
 }
 
 // keyboardPressGated presses on while the accessibility layer confirms each
@@ -101,6 +102,10 @@ func newGate(in keyboardPressGatedIn) (gate, error) {
 
 func (g gate) run(ctx context.Context, p Page) (keyboardPressGatedOut, error) {
 	out := keyboardPressGatedOut{OK: true, Stop: g.in.Stop, Fidelity: fidelityTrusted}
+	var err error
+	if out.Target, err = focusedTarget(ctx, p); err != nil {
+		return out, err
+	}
 	for presses := 0; !g.complete(out.StepsDone); presses++ {
 		if presses == g.most {
 			if g.in.Stop != "count" {

@@ -51,14 +51,21 @@ var markerQuery = Define("marker.query", func(ctx context.Context, p Page, in ma
 
 type markerMoveOut struct {
 	markerOut
-	Moved  bool        `json:"moved"`
+	Moved bool `json:"moved"`
+	// Target is what has the caret, or is under the pointer, afterwards; null
+	// where nothing is.
+	Target actedOn     `json:"target"`
 	Dialog *seenDialog `json:"dialog,omitempty"`
 }
 
 // cursorMoveTo puts the caret where the marker says: the recipe itself does it.
 var cursorMoveTo = Define("cursor.move_to", func(ctx context.Context, p Page, in markerIn) (markerMoveOut, error) {
 	m, err := in.resolve(ctx, p, "cursor.move_to", "cursor")
-	return markerMoveOut{m.out(), true, dialogOf(p)}, err
+	if err != nil {
+		return markerMoveOut{}, err
+	}
+	target, err := focusedTarget(ctx, p)
+	return markerMoveOut{m.out(), true, target, dialogOf(p)}, err
 })
 
 // pointerMoveTo runs the recipe and then moves the pointer to the place it led
@@ -79,7 +86,7 @@ var pointerMoveTo = Define("pointer.move_to", func(ctx context.Context, p Page, 
 	if err := p.Mouse(ctx, MouseEvent{Type: MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return markerMoveOut{}, err
 	}
-	return markerMoveOut{m.out(), true, dialogOf(p)}, nil
+	return markerMoveOut{m.out(), true, a.Target, dialogOf(p)}, nil
 })
 
 // MarkerPlace is a marker whose recipe has just run.

@@ -38,6 +38,9 @@ var pageSelect = Define("page.select", func(ctx context.Context, p Page, in page
 		return nil, err
 	}
 	args := map[string]any{"handle": h.handle, "mode": in.Mode, "timeout_ms": max(0, timeout-time.Since(start)).Milliseconds()}
+	if h.at.view != nil {
+		args["view"] = h.at.view
+	}
 	if in.Value != nil {
 		args["value"] = in.Value
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"math"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -21,6 +20,8 @@ type pointerDragIn struct {
 	Trusted     bool `json:"trusted"`
 	Points      *int `json:"points"`
 	MoveDelayMS *int `json:"move_delay_ms"`
+	// TimeoutMS is how long to wait for ends that are named by locators.
+	TimeoutMS *int `json:"timeout_ms"`
 }
 
 // dragEnd is a point, or a locator: its members inline or below locator.
@@ -68,12 +69,16 @@ type dragPoint struct {
 
 type pointerDragOut struct {
 	// Dragged means that the events were sent, not that anything was dropped.
-	Dragged     bool            `json:"dragged"`
-	From        dragPoint       `json:"from"`
-	To          dragPoint       `json:"to"`
-	Steps       int             `json:"steps"`
-	Points      int             `json:"points"` // movements sent between pickup and the end
-	Fidelity    string          `json:"fidelity"`
+	Dragged  bool      `json:"dragged"`
+	From     dragPoint `json:"from"`
+	To       dragPoint `json:"to"`
+	Steps    int       `json:"steps"`
+	Points   int       `json:"points"` // movements sent between pickup and the end
+	Fidelity string    `json:"fidelity"`
+	// Target is what the press picked up, DropTarget what lay under the release
+	// before anything was pressed; null where nothing was.
+	Target      actedOn         `json:"target"`
+	DropTarget  actedOn         `json:"drop_target"`
 	Diagnostics dragDiagnostics `json:"diagnostics"`
 	Dialog      *seenDialog     `json:"dialog,omitempty"`
 }
@@ -111,7 +116,7 @@ const (
 )
 
 // pointerDrag presses at one end, moves to the other and releases there. Both
-// ends are resolved before anything is pressed. The browser turns the movements
+// ends are found before anything is pressed. The browser turns the movements
 // into its own drag and drop where the element is draggable.
 var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in pointerDragIn) (pointerDragOut, error) {
 	var info struct {
@@ -123,16 +128,18 @@ var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in po
 	if in.Trusted {
 		p = TrustedInput(p)
 	}
-	from, fromSeen, err := in.From.resolve(ctx, p, "from", info.Viewport)
+	ends, scrolled, err := in.ends(ctx, p, info.Viewport)
 	if err != nil {
 		return pointerDragOut{}, err
 	}
-	to, toSeen, err := in.To.resolve(ctx, p, "to", info.Viewport)
-	if err != nil {
-		return pointerDragOut{}, err
+	if scrolled {
+		if err := p.Call(ctx, "", "viewport_info", nil, &info); err != nil {
+			return pointerDragOut{}, err
+		}
 	}
+	from, to := ends[0], ends[1]
 	steps, points, delay := in.course()
-	d := drag{page: p, from: from, to: to, points: points, delay: delay, view: info.Viewport}
+	d := drag{page: p, from: from.point, to: to.point, points: points, delay: delay, view: info.Viewport}
 	if err := d.run(ctx); err != nil {
 		return pointerDragOut{}, err
 	}
@@ -141,8 +148,8 @@ var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in po
 		return pointerDragOut{}, err
 	}
 	return pointerDragOut{
-		Dragged: true, From: from, To: to, Steps: steps, Points: points, Fidelity: fidelityOf(p),
-		Diagnostics: dragDiagnostics{viewport, fromSeen, toSeen}, Dialog: dialogOf(p),
+		Dragged: true, From: from.point, To: to.point, Steps: steps, Points: points, Fidelity: fidelityOf(p),
+		Target: from.target, DropTarget: to.target, Diagnostics: dragDiagnostics{viewport, from.seen, to.seen}, Dialog: dialogOf(p),
 	}, nil
 })
 
@@ -171,53 +178,6 @@ func (in pointerDragIn) course() (steps, points int, delay time.Duration) {
 		ms = defaultMoveDelay
 	}
 	return steps, points, time.Duration(ms) * time.Millisecond
-}
-
-// resolve returns the point of an end and what to report of it. which names the
-// end in evidence.
-func (e dragEnd) resolve(ctx context.Context, p Page, which string, view dragViewport) (dragPoint, any, error) {
-	if e.point {
-		if !e.x.given || !e.y.given {
-			return dragPoint{}, nil, fault.New(fault.MissingCoordinates, "x and y of %s are both needed", which).
-				With(which, e.raw).With("x", e.x).With("y", e.y)
-		}
-		at := dragPoint{e.x.value, e.y.value}
-		if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {
-			return dragPoint{}, nil, fault.New(fault.PointOutOfViewport, "%s is outside the viewport", which).
-				With(which, e.raw).With("x", e.x).With("y", e.y).With("viewport", map[string]float64{"width": view.Width, "height": view.Height})
-		}
-		return at, dragCoordinates{"coordinates", e.raw, at}, nil
-	}
-	if !e.named {
-		return dragPoint{}, nil, fault.New(fault.TargetNotFound, "%s names neither a point nor an element", which).With(which, e.raw)
-	}
-	place, err := e.locator.enter(ctx, p)
-	if err != nil {
-		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
-	}
-	args := map[string]any{"locator": e.locator}
-	if place.view != nil {
-		args["view"] = place.view
-	}
-	var raw json.RawMessage
-	if err := e.locator.call(ctx, p, place.frame, "drag_end", args, &raw); err != nil {
-		return dragPoint{}, nil, aboutEnd(err, which, e.raw)
-	}
-	var seen struct {
-		Point dragPoint `json:"point"`
-	}
-	if err := json.Unmarshal(raw, &seen); err != nil {
-		return dragPoint{}, nil, fault.Translate(fault.Internal, err, "the page library gave another shape")
-	}
-	reached, occluder, err := place.reaches(ctx, p, seen.Point.X, seen.Point.Y)
-	if err != nil {
-		return dragPoint{}, nil, err
-	}
-	if !reached {
-		return dragPoint{}, nil, fault.New(fault.TargetNotActionable, "the frame is covered where %s is", which).With(which, e.raw).
-			With("actionability", map[string]any{"clickable": false, "receives_events": false, "occluded_by": occluder})
-	}
-	return seen.Point, raw, nil
 }
 
 // aboutEnd says in the evidence which end failed.

@@ -14,7 +14,8 @@ type pointerMoveIn struct {
 type pointerMoveOut struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
-	// Target is what a locator named; nil for a point.
+	// Target is what a locator named, or what is at the point; absent where
+	// nothing is.
 	Target   json.RawMessage `json:"target,omitempty"`
 	Frame    *aimFrame       `json:"frame,omitempty"`
 	Fidelity string          `json:"fidelity"`
@@ -43,5 +44,5 @@ var pointerMove = Define("pointer.move", func(ctx context.Context, p Page, in po
 	if err := p.Mouse(ctx, MouseEvent{Type: MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return pointerMoveOut{}, err
 	}
-	return pointerMoveOut{X: a.X, Y: a.Y, Fidelity: fidelityOf(p), Dialog: dialogOf(p)}, nil
+	return pointerMoveOut{X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame, Fidelity: fidelityOf(p), Dialog: dialogOf(p)}, nil
 })

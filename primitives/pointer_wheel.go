@@ -21,6 +21,8 @@ type pointerWheelOut struct {
 	DeltaX   float64     `json:"delta_x"`
 	DeltaY   float64     `json:"delta_y"`
 	Fidelity string      `json:"fidelity"`
+	Target   actedOn     `json:"target"` // what is at the point; null where nothing is
+	Frame    *aimFrame   `json:"frame,omitempty"`
 	Dialog   *seenDialog `json:"dialog,omitempty"`
 }
 
@@ -46,6 +48,12 @@ var pointerWheel = Define("pointer.wheel", func(ctx context.Context, p Page, in 
 				With("x", out.X).With("y", out.Y).With("viewport", v)
 		}
 	}
+	at := func(v float64) coordinate { return coordinate{given: true, value: v} }
+	a, err := takeAim(ctx, p, at(out.X), at(out.Y))
+	if err != nil {
+		return pointerWheelOut{}, err
+	}
+	out.Target, out.Frame = a.Target, a.Frame
 	if err := p.Mouse(ctx, MouseEvent{Type: MouseWheel, X: out.X, Y: out.Y, DeltaX: out.DeltaX, DeltaY: out.DeltaY}); err != nil {
 		return pointerWheelOut{}, err
 	}

@@ -30,6 +30,7 @@ type textTypeOut struct {
 	Length       int         `json:"length"` // UTF-16 units
 	SelectedBack int         `json:"selected_back"`
 	Fidelity     string      `json:"fidelity"`
+	Target       actedOn     `json:"target"` // what had the focus when the typing began
 	Dialog       *seenDialog `json:"dialog,omitempty"`
 }
 
@@ -47,15 +48,17 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 		}
 		return insertText(ctx, p, nil, string(in.Text), in.Mode)
 	}
-	if named {
-		if in.Caret == "end" {
-			err = caretToEnd(ctx, p, l, actTimeout(ctx, in.TimeoutMS))
-		} else {
-			err = focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), true)
-		}
-		if err != nil {
-			return nil, err
-		}
+	var target actedOn
+	switch {
+	case !named:
+		target, err = focusedTarget(ctx, p)
+	case in.Caret == "end":
+		target, err = caretToEnd(ctx, p, l, actTimeout(ctx, in.TimeoutMS))
+	default:
+		target, err = focusFirst(ctx, p, l, actTimeout(ctx, in.TimeoutMS), true)
+	}
+	if err != nil {
+		return nil, err
 	}
 	back := int(in.SelectBackChars)
 	if back > 0 {
@@ -70,7 +73,7 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 	if err := typeText(ctx, p, string(in.Text)); err != nil {
 		return nil, err
 	}
-	return textTypeOut{Typed: true, Length: utf16Length(string(in.Text)), SelectedBack: back, Fidelity: fidelityTrusted, Dialog: dialogOf(p)}, nil
+	return textTypeOut{Typed: true, Length: utf16Length(string(in.Text)), SelectedBack: back, Fidelity: fidelityTrusted, Target: target, Dialog: dialogOf(p)}, nil
 })
 
 // typeBatch is how many characters are sent before their events are awaited: a
@@ -125,21 +128,21 @@ func utf16Length(s string) int {
 
 // caretToEnd focuses an element that takes text and puts the caret at its end.
 // Controls without a selection, such as numbers, get the End key.
-func caretToEnd(ctx context.Context, p Page, l locator, timeout time.Duration) error {
+func caretToEnd(ctx context.Context, p Page, l locator, timeout time.Duration) (actedOn, error) {
 	h, err := reach(ctx, p, l, actAim{until: "attached", enabled: true, editable: true, focus: true}, timeout, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var out struct {
 		Placed bool `json:"placed"`
 	}
 	if err := p.Call(ctx, h.at.frame, "caret_end", map[string]any{"handle": h.handle}, &out); err != nil || out.Placed {
-		return err
+		return h.acted, err
 	}
 	end, err := parseChord("End", nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = pressChord(ctx, p, end, 1)
-	return err
+	return h.acted, err
 }

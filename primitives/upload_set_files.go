@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -27,10 +28,13 @@ type uploadedFile struct {
 }
 
 type uploadTarget struct {
-	TagName  string `json:"tag_name"`
-	Name     string `json:"name,omitempty"`
-	ID       string `json:"id,omitempty"`
-	Multiple bool   `json:"multiple"`
+	TagName     string          `json:"tag_name"`
+	Role        *string         `json:"role"`
+	Name        string          `json:"name"`            // accessible name
+	Field       string          `json:"field,omitempty"` // name attribute
+	ID          string          `json:"id,omitempty"`
+	Multiple    bool            `json:"multiple"`
+	BoundingBox json.RawMessage `json:"bounding_box"`
 }
 
 // uploadSetFiles makes files the choice of a file input, which need not be
@@ -50,13 +54,13 @@ var uploadSetFiles = Define("upload.set_files", func(ctx context.Context, p Page
 		return uploadSetFilesOut{}, err
 	}
 	var found struct {
-		Handle    string `json:"handle"`
-		TagName   string `json:"tag_name"`
-		Multiple  bool   `json:"multiple"`
-		Disabled  bool   `json:"disabled"`
-		Directory bool   `json:"directory"`
-		Name      string `json:"name"`
-		ID        string `json:"id"`
+		Handle    string       `json:"handle"`
+		Target    uploadTarget `json:"target"`
+		Multiple  bool         `json:"multiple"`
+		Disabled  bool         `json:"disabled"`
+		Directory bool         `json:"directory"`
+		Name      string       `json:"name"`
+		ID        string       `json:"id"`
 	}
 	args := map[string]any{"locator": in.Locator}
 	if at.view != nil {
@@ -65,7 +69,8 @@ var uploadSetFiles = Define("upload.set_files", func(ctx context.Context, p Page
 	if err := p.Call(ctx, at.frame, "file_input", args, &found); err != nil {
 		return uploadSetFilesOut{}, err
 	}
-	out.Target = &uploadTarget{TagName: found.TagName, Name: found.Name, ID: found.ID, Multiple: found.Multiple}
+	out.Target = &found.Target
+	out.Target.Field, out.Target.ID, out.Target.Multiple = found.Name, found.ID, found.Multiple
 	if found.Handle == "" {
 		out.Via = "chooser"
 		press := func() error {

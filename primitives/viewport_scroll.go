@@ -17,10 +17,11 @@ type viewportScrollIn struct {
 }
 
 type viewportScrolledTo struct {
-	Moved  bool          `json:"moved"`
-	Target string        `json:"target"`
-	Before scrollOffsets `json:"before"`
-	After  scrollOffsets `json:"after"`
+	Moved   bool          `json:"moved"`
+	Target  string        `json:"target"`
+	Element actedOn       `json:"target_element"`
+	Before  scrollOffsets `json:"before"`
+	After   scrollOffsets `json:"after"`
 	*actFound
 }
 
@@ -69,7 +70,7 @@ func scrollAt(ctx context.Context, p Page, l locator, in viewportScrollIn, args 
 		if err := json.Unmarshal(h.Target, &seen); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave another shape")
 		}
-		return json.Marshal(viewportScrolledTo{Moved: h.found.Scrolls > 0, Target: "element", Before: h.from, After: seen.Viewport, actFound: h.found})
+		return json.Marshal(viewportScrolledTo{Moved: h.found.Scrolls > 0, Target: "element", Element: h.acted, Before: h.from, After: seen.Viewport, actFound: h.found})
 	}
 	h, err := reach(ctx, p, l, actAim{until: "attached"}, timeout, false)
 	if err != nil {

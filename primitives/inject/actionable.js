@@ -200,6 +200,10 @@ function actAnswer(args, state, attempts, view, scrolls) {
     target: pressTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
   };
   if (args.until === 'drawn') Object.assign(out, { seen: edges(state.m.seen, view), fully: state.m.fully });
+  if (args.until) {
+    const { tag_name, computed_role: role, bounding_box } = out.target;
+    out.acted = { tag_name, role, name: actedName(state.node), bounding_box };
+  }
   if (args.focus) {
     takeFocus(state.node);
     const active = activeElement();
@@ -217,7 +221,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which press_seen says
  * what the press hit; until, editable and focus ask for less, or more, than a
- * press. A caller that composes frames gives view, partial and attempts: then
+ * press; still forbids to scroll. A caller that composes frames gives view, partial and attempts: then
  * the answer says what is missing instead of failing. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and come back.
  */
@@ -249,7 +253,7 @@ async function actInTime(args, first, attempts, view) {
   let restless = false; // the element moved when it was looked at last
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
-    const worth = state.pressed && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
+    const worth = !args.still && state.pressed && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
     if (worth && !(tried.node === state.pressed && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
       tried = { node: state.pressed, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);

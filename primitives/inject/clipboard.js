@@ -19,14 +19,16 @@ function selectedIn(node) {
 
 const clipboardEvent = (type, data) => new ClipboardEvent(type, { bubbles: true, cancelable: true, composed: true, clipboardData: data });
 
-questions.clipboard_copy = ({ locator }) => {
+questions.clipboard_copy = ({ locator, view: given }) => {
+  const view = viewOf(given);
   const { node } = chosenTarget(locator);
-  if (node && isFrameElement(node)) return { descend: keep(node) };
+  if (node && isFrameElement(node)) return descended(node, view);
+  const target = actedTarget(node, view);
   const data = new DataTransfer();
   const untouched = dispatchOf(node || document, clipboardEvent('copy', data));
   // An editor with a model of its own fills the clipboard and prevents the default.
-  if (!untouched) return { text: data.getData('text/plain'), html: data.getData('text/html') };
-  return selectedIn(node);
+  if (!untouched) return { text: data.getData('text/plain'), html: data.getData('text/html'), target };
+  return { ...selectedIn(node), target };
 };
 
 /** plainOf is the text flavour of HTML: cells of a row parted by tabs, rows and blocks by line breaks. */
@@ -55,16 +57,18 @@ function plainOf(html) {
   return out.trim();
 }
 
-questions.clipboard_paste = async ({ locator, text, html }) => {
+questions.clipboard_paste = async ({ locator, text, html, view: given }) => {
+  const view = viewOf(given);
   const { node, kind } = chosenTarget(locator);
-  if (node && isFrameElement(node)) return { descend: keep(node) };
+  if (node && isFrameElement(node)) return descended(node, view);
   if (!node) throw new Fault('no_paste_target', 'no element has the focus', {});
   if (locator) takeFocus(isTextControl(node) ? node : editingHost(node));
+  const target = actedTarget(node, view);
   const plainText = text === undefined ? plainOf(html) : text;
   const data = new DataTransfer();
   data.setData('text/plain', plainText);
   data.setData('text/html', html || clipboardHTML(plainText));
   const untouched = dispatchOf(node, clipboardEvent('paste', data));
   await nextFrame();
-  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: !untouched, target_kind: kind };
+  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: !untouched, target_kind: kind, target };
 };

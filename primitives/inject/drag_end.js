@@ -4,24 +4,68 @@
 
 const maxDragText = 240;
 
-questions.drag_end = async ({ locator, view: given }) => {
+questions.drag_end = async ({ locator, handle, view: given }) => {
   const view = viewOf(given);
-  const node = actedOn(locator, view);
+  const node = handle ? elementOf(handle) : actedOn(locator, view);
   const first = rectOf(node);
-  if (mayMove(node, first)) await settled(node, restBudget);
+  const strict = !quirk('drag_ends_as_they_are');
+  let moving = false;
+  // An animation may have begun and not have moved anything yet.
+  if (mayMove(node, first) || strict && runningTime(node) > 0) moving = !await settled(node, restBudget) && strict;
   else remember(node, first);
   const m = measure(node, view);
+  if (m.seen && !m.clickable && strict) {
+    const place = pressPlace(node, m.seen);
+    if (place.arrived) Object.assign(m, { point: place.point, hit: place.hit, receives: true, clickable: true });
+  }
   const seen = publicVisibility(m, view);
-  if (!m.clickable) {
-    throw new Fault('target_not_actionable', reasonNot(m), {
-      locator, actionability: {
+  const disabled = isDisabled(node) && strict;
+  if (!m.clickable || disabled || moving) {
+    const reason = disabled ? 'disabled' : !m.rendered ? 'hidden' : !m.seen ? 'outside' : !m.clickable ? 'covered' : 'moving';
+    throw new Fault('target_not_actionable', disabled || m.clickable ? actReasons[reason] : reasonNot(m), {
+      locator, reason, actionability: {
         state: seen.state, visible: seen.visible, fully_visible: seen.fully_visible, clickable: seen.clickable, receives_events: seen.receives_events,
         visible_rect: seen.visible_rect, occluded_by: seen.occluded_by || null, scroll_operation: seen.scroll_operation,
       },
     });
   }
+  const point = pointOut(m.point, view);
   return {
-    source: 'locator', locator, tag_name: tagOf(node), text: cut(norm(textOf(node)), maxDragText), bounding_box: box(m.rect, view), point: pointOut(m.point, view),
-    actionability: { clickable: true, receives_events: true, fully_visible: m.fully, occluded_by: null },
+    seen: {
+      source: 'locator', locator, tag_name: tagOf(node), text: cut(norm(textOf(node)), maxDragText), bounding_box: box(m.rect, view), point,
+      actionability: { clickable: true, receives_events: true, fully_visible: m.fully, occluded_by: null },
+    },
+    target: actedTarget(node, view, point),
   };
+};
+
+/**
+ * drag_both scrolls the document, or what scrolls both elements, so that the
+ * smallest box around them lies in the middle: ends that are shown one by one
+ * may be far from each other.
+ */
+questions.drag_both = async ({ handles }) => {
+  const nodes = handles.map(elementOf);
+  const around = (node) => {
+    const list = [];
+    for (let at = flatParentElement(node); at; at = flatParentElement(at)) if (scrolls(at, false) || scrolls(at, true)) list.push(at);
+    return list;
+  };
+  const shared = around(nodes[0]).filter((at) => flatContains(at, nodes[1]));
+  let moved = false;
+  for (const scroller of [...shared, null]) {
+    const [a, b] = nodes.map((node) => rectOf(node));
+    const area = scroller ? rectOf(scroller) : { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    const by = {
+      left: (Math.min(a.left, b.left) + Math.max(a.right, b.right) - area.left - area.right) / 2,
+      top: (Math.min(a.top, b.top) + Math.max(a.bottom, b.bottom) - area.top - area.bottom) / 2, behavior: 'instant',
+    };
+    const before = offsetsOf(scroller);
+    if (scroller) elementScrollBy(scroller, by);
+    else scrollBy(by);
+    const after = offsetsOf(scroller);
+    moved ||= before.scroll_x !== after.scroll_x || before.scroll_y !== after.scroll_y;
+  }
+  if (moved) await nextFrame();
+  return { moved };
 };

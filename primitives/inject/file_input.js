@@ -1,7 +1,7 @@
 // file_input answers which file input a locator means: the element itself, also
 // one that is not rendered, or the control of a label.
 
-questions.file_input = ({ locator }) => {
+questions.file_input = ({ locator, view }) => {
   const { nodes, trace } = locate(locator);
   if (nodes.length === 0) throw notFound(locator, trace);
   const inputOf = (node) => {
@@ -9,10 +9,10 @@ questions.file_input = ({ locator }) => {
     return control && tagOf(control) === 'input' && protoGet(control, 'type') === 'file' ? control : null;
   };
   const inputs = nodes.map(inputOf).filter((node) => node !== null);
-  if (inputs.length === 0) return { handle: null, tag_name: tagOf(nodes[0]) };
+  if (inputs.length === 0) return { handle: null, target: actedTarget(nodes[0], viewOf(view)) };
   const input = inputs[0];
   return {
-    handle: keep(input), tag_name: 'input', multiple: protoGet(input, 'multiple') === true,
+    handle: keep(input), target: actedTarget(input, viewOf(view)), multiple: protoGet(input, 'multiple') === true,
     disabled: isDisabled(input), directory: protoGet(input, 'webkitdirectory') === true,
     name: cut(attributeOf(input, 'name') || '', 200), id: cut(idOf(input) || '', 200), matches: inputs.length,
   };

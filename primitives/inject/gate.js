@@ -36,13 +36,13 @@ questions.gate_check = ({ expect }) => {
   return {};
 };
 
-questions.gate = ({ expect, fallback }) => {
+questions.gate = ({ expect, fallback, view }) => {
   let spoken = '';
   const region = queryIn(document, '#docs-aria-speakable')[0];
   if (region) spoken = norm(textOf(region));
   if (!spoken) {
     const focused = activeElement();
-    if (focused && isFrameElement(focused)) return { descend: keep(focused) };
+    if (focused && isFrameElement(focused)) return descended(focused, viewOf(view));
     if (focused && focused !== bodyOf()) spoken = spokenOf(currentOf(focused));
   }
   spoken = cut(spoken || norm(fallback), maxSpoken);

@@ -21,11 +21,13 @@ const selectionText = () => {
   return selection ? String(selection) : '';
 };
 
-questions.focus = ({ locator, view }) => {
-  const node = actedOn(locator, viewOf(view));
+questions.focus = ({ locator, view: given }) => {
+  const view = viewOf(given);
+  const node = actedOn(locator, view);
   if (typeof protoGet(node, 'focus') !== 'function') {
     throw new Fault('target_not_focusable', 'the element cannot take the focus', { locator, tag_name: tagOf(node) });
   }
+  const target = actedTarget(node, view);
   const before = selectionText();
   protoCall(node, 'focus', { preventScroll: false });
   const behind = selectionText();
@@ -33,6 +35,6 @@ questions.focus = ({ locator, view }) => {
   const active = (root instanceof ShadowRoot ? shadowActiveOf(root) : documentActiveOf(document)) === node;
   return {
     focused: active, tag_name: tagOf(node), active_is_target: active, selection_preserved: before !== '' && before === behind,
-    selection_before_length: before.length, selection_after_length: behind.length,
+    selection_before_length: before.length, selection_after_length: behind.length, target,
   };
 };

@@ -22,6 +22,7 @@ questions.page_select = async (args) => {
   if (found.length === 0 && !multiple) throw refuse('single', 'a list that takes one option cannot be emptied');
   for (const option of found) if (matchesCSS(option, ':disabled')) throw new Fault('target_not_actionable', 'the option is disabled', { reason: 'disabled', option: optionOf(option, [...protoGet(select, 'options')].indexOf(option)) });
   const options = [...protoGet(select, 'options')];
+  const target = actedTarget(select, viewOf(args.view));
   const before = options.map((option) => protoGet(option, 'selected'));
   protoCall(select, 'focus', { preventScroll: true });
   const wanted = (option, i) => args.mode === 'add' ? before[i] || found.includes(option) : args.mode === 'remove' ? before[i] && !found.includes(option) : found.includes(option);
@@ -34,7 +35,7 @@ questions.page_select = async (args) => {
   }
   const after = [...protoGet(select, 'options')]; // a listener may have rebuilt the list
   return {
-    ref: refOf(select), changed, multiple, value: String(protoGet(select, 'value')),
+    ref: refOf(select), target, changed, multiple, value: String(protoGet(select, 'value')),
     selected: after.map(optionOf).filter((_, i) => protoGet(after[i], 'selected')).slice(0, 1000),
   };
 };

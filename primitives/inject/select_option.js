@@ -31,6 +31,7 @@ questions.select_option = (args) => {
   const wanted = wantedOptions(options, args, (reason, message) => fail(reason, message, { options: known() }));
   if (wanted.length > 1 && !multiple) throw fail('single', 'the list takes one option');
   for (const option of wanted) if (matchesCSS(option, ':disabled')) throw new Fault('target_not_actionable', 'the option is disabled', { locator });
+  const target = actedTarget(node, viewOf(args.view));
   const before = options.map((o) => protoGet(o, 'selected'));
   protoCall(node, 'focus', { preventScroll: true });
   for (const option of options) protoSet(option, 'selected', wanted.includes(option));
@@ -41,5 +42,5 @@ questions.select_option = (args) => {
   }
   const after = [...protoGet(node, 'options')]; // a listener may have rebuilt the list
   const selected = after.map(optionOf).filter((_, i) => protoGet(after[i], 'selected')).slice(0, 1000);
-  return { locator, changed, multiple, selected };
+  return { locator, changed, multiple, selected, target };
 };

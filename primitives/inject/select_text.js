@@ -17,13 +17,15 @@ function takeFocus(node) {
   protoCall(node, 'focus');
 }
 
-questions.select_text = async ({ locator }) => {
+questions.select_text = async ({ locator, view: given }) => {
+  const view = viewOf(given);
   const { node, kind } = chosenTarget(locator);
-  if (node && isFrameElement(node)) return { descend: keep(node) };
+  if (node && isFrameElement(node)) return descended(node, view);
   const editable = node && protoGet(node, 'isContentEditable') === true;
   if (!node || !editable && (node === bodyOf() || node === rootElement())) {
     throw new Fault('no_select_target', 'no element has the focus', { tag_name: node ? tagOf(node) : null });
   }
+  const report = actedTarget(node, view);
   let length;
   if (isTextControl(node) && quirk('controls_select_nothing')) {
     length = 0;
@@ -36,5 +38,5 @@ questions.select_text = async ({ locator }) => {
     length = String(seatSelection(node, true)).length;
   }
   await nextFrame(); // editors read the selection when they hear that it changed
-  return { selected: true, selected_length: length, target_kind: kind };
+  return { selected: true, selected_length: length, target_kind: kind, target: report };
 };

@@ -4,13 +4,14 @@
 // A focus that is inside a frame is answered with that frame's handle in
 // descend; nothing has been changed then, and the caller asks again there.
 
-questions.text_insert = ({ locator, text, replace }) => {
+questions.text_insert = ({ locator, text, replace, view: given }) => {
+  const view = viewOf(given);
   let target;
   if (locator) {
     target = insertionTarget(locator);
   } else {
     target = activeElement();
-    if (target && isFrameElement(target)) return { descend: keep(target) };
+    if (target && isFrameElement(target)) return descended(target, view);
   }
   const reason = whyNotEditable(target);
   if (reason) throw notEditable(target, reason);
@@ -23,7 +24,9 @@ questions.text_insert = ({ locator, text, replace }) => {
     const late = whyNotEditable(target);
     if (late) throw notEditable(target, late);
   }
-  return isTextControl(target) ? insertIntoControl(target, text, replace, editing) : insertIntoEditor(target, text, replace);
+  const report = actedTarget(target, view);
+  if (isTextControl(target)) return { ...insertIntoControl(target, text, replace, editing), target: report };
+  return insertIntoEditor(target, text, replace).then((value) => ({ ...value, target: report }));
 };
 
 /** insertionTarget is the first candidate of a locator that names something. */

@@ -96,7 +96,7 @@ async function scrolledBy(node, move, moved) {
 questions.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view: given }) => {
   const view = viewOf(given);
   if (dx === 0 && dy === 0) {
-    return { moved: false, target: 'viewport', before: windowOffsets(), after: windowOffsets() };
+    return { moved: false, target: 'viewport', target_element: null, before: windowOffsets(), after: windowOffsets() };
   }
   const horizontal = Math.abs(dx) >= Math.abs(dy);
   let node = null;
@@ -121,6 +121,7 @@ questions.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view:
   const viewportBefore = viewportNow();
   const anchorBefore = anchor && placed(anchor, view);
   const nodeBefore = node && placed(node, view);
+  const element = actedTarget(node, view);
   const by = { left: dx, top: dy, behavior: 'instant' };
   const moved = () => {
     const now = offsetsOf(node);
@@ -134,7 +135,7 @@ questions.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view:
   if (fallback) scrollTarget.fallback = fallback;
   return {
     moved: moved(),
-    target: kind, before, after: end, delta_x: dx, delta_y: dy,
+    target: kind, target_element: element, before, after: end, delta_x: dx, delta_y: dy,
     diagnostics: {
       viewport: viewportNow(), viewport_before: viewportBefore,
       target_element: anchor && { tag_name: tagOf(anchor), text: cut(norm(textOf(anchor)), 240), before: anchorBefore, after: placed(anchor, view) },

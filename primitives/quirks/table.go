@@ -26,6 +26,7 @@ const (
 	WaitMeansVisible      Name = "wait_means_visible"
 	FlatBodyFails         Name = "flat_body_fails"
 	ScrollsInwardOnly     Name = "scrolls_inward_only"
+	DragEndsAsTheyAre     Name = "drag_ends_as_they_are"
 	WholeScopeText        Name = "whole_scope_text"
 	NewTabActive          Name = "new_tab_active"
 	SubsetSchema          Name = "subset_schema"
@@ -144,6 +145,11 @@ var table = []Quirk{
 		Name: ScrollsInwardOnly, Where: "viewport.scroll", InPage: true, Proof: "quirks/scrolls_inward_only.html",
 		Upstream: "only the scope and what is in it may scroll, and without a scope only the window",
 		Strict:   "what is around the scope may scroll, and without a scope the largest scroller; the result says so",
+	},
+	{
+		Name: DragEndsAsTheyAre, Where: "pointer.drag", InPage: true, Proof: "quirks/drag_ends_as_they_are.html",
+		Upstream: "ends are taken as they are: one that is not there yet, covered or outside the viewport fails at once, and a disabled one is dragged",
+		Strict:   "ends are waited for and scrolled in like the target of a click",
 	},
 	{
 		Name: WholeScopeText, Where: "browser.extract_elements", InPage: true, Proof: "quirks/whole_scope_text.html",

@@ -113,6 +113,11 @@ func TestUpload(t *testing.T) {
 				if out["via"] != c.via || out["count"] != float64(len(paths)) {
 					t.Errorf("got %v, want %d files via %s", out, len(paths), c.via)
 				}
+				target, _ := out["target"].(map[string]any)
+				named := map[string]string{"#one": "", "#styled": "Choose", "#label": "Choose", "#asks": "Attach"}[c.selector]
+				if target["role"] != "button" || target["name"] != named || target["bounding_box"] == nil || c.selector == "#one" && target["field"] != "one" {
+					t.Errorf("acted on %v, want the button %q with its place", target, named)
+				}
 			}
 			got, evalErr := tab.Eval(within(t, 5*time.Second), "", `new Promise(done => {
 				const say = () => document.getElementById("got").textContent;
