@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -196,8 +198,8 @@ func TestTranscripts(t *testing.T) {
 						continue
 					}
 					if part.Name == "client" {
-						for name, value := range names {
-							line = strings.ReplaceAll(line, name, value)
+						for _, name := range slices.Backward(slices.Sorted(maps.Keys(names))) { // $SITE before $S
+							line = strings.ReplaceAll(line, name, names[name])
 						}
 						c.send(line)
 						continue

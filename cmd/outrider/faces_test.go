@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/bridgeclient/provider"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -52,8 +55,70 @@ func ask(t *testing.T, cs *sdk.ClientSession, tool, args string) string {
 	return text
 }
 
-// A bridge, an agent of the bridge over MCP, and an MCP client of the runtime
-// itself work on one host: in parallel on tabs of their own, in order on one
+// providerSession is a session of the provider protocol on a connection of its
+// own.
+type providerSession struct {
+	in      *bufio.Reader
+	out     io.Writer
+	session string
+	next    int
+}
+
+// providerSessions are one that shares the runtime's tab and one with a page of
+// its own at url.
+func providerSessions(t *testing.T, ctx context.Context, host provider.Host, url string) (own, shared *providerSession) {
+	t.Helper()
+	server, err := provider.New(ctx, provider.Options{Host: host, NewID: uuid.NewString, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close(context.WithoutCancel(ctx)) })
+	open := func(isolation string) *providerSession {
+		toServer, out := io.Pipe()
+		in, fromServer := io.Pipe()
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			_ = server.Serve(ctx, toServer, fromServer, "pipe-json")
+		}()
+		t.Cleanup(func() { _ = out.Close(); _ = in.Close(); <-served })
+		s := &providerSession{in: bufio.NewReader(in), out: out}
+		s.session, _ = s.call(t, "session.ensure", map[string]any{"client_session_id": isolation, "isolation": isolation})["session_id"].(string)
+		return s
+	}
+	own, shared = open("per_jcode_session"), open("shared")
+	own.call(t, "page.open", map[string]any{"url": url})
+	return own, shared
+}
+
+func (s *providerSession) call(t *testing.T, method string, params map[string]any) map[string]any {
+	s.next++
+	if s.session != "" {
+		params["session_id"] = s.session
+	}
+	line, err := json.Marshal(map[string]any{"id": fmt.Sprint(s.next), "method": method, "params": params})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	if _, err := s.out.Write(append(line, '\n')); err != nil {
+		t.Errorf("%s: %v", method, err)
+		return nil
+	}
+	answer, err := s.in.ReadBytes('\n')
+	var a struct {
+		ID     string         `json:"id"`
+		OK     bool           `json:"ok"`
+		Result map[string]any `json:"result"`
+	}
+	if err != nil || json.Unmarshal(answer, &a) != nil || !a.OK || a.ID != fmt.Sprint(s.next) {
+		t.Errorf("%s: %v, %s", method, err, answer)
+	}
+	return a.Result
+}
+
+// A bridge, an agent of the bridge over MCP, an MCP client of the runtime itself
+// and a client of the provider protocol work on one host: in parallel on tabs of their own, in order on one
 // that they share.
 func TestFacesShareAHost(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -124,6 +189,8 @@ func TestFacesShareAHost(t *testing.T) {
 		t.Errorf("the bridge sees the pages of another client's session: %s", list)
 	}
 
+	own3, shared3 := providerSessions(t, ctx, host, page.URL)
+
 	const each = 20
 	press := `{"x":50,"y":150}`
 	var group sync.WaitGroup
@@ -149,6 +216,15 @@ func TestFacesShareAHost(t *testing.T) {
 			ask(t, direct, "pointer.click", fmt.Sprintf(`{"page":%q,"x":50,"y":150}`, session.Page))
 		}
 	})
+	for _, c := range []*providerSession{shared3, own3} { // a provider client, on both
+		group.Go(func() {
+			for range each {
+				if out := c.call(t, "page.click", map[string]any{"position": map[string]any{"x": 50, "y": 150}}); out["clicked"] != true {
+					t.Errorf("provider: %v", out)
+				}
+			}
+		})
+	}
 	group.Wait()
 	count := func(page string, want int) {
 		got := ask(t, direct, "browser.run_javascript", fmt.Sprintf(`{"page":%q,"source":"return document.getElementById('log').textContent.trim().split('\\n').length"}`, page))
@@ -156,6 +232,9 @@ func TestFacesShareAHost(t *testing.T) {
 			t.Errorf("page %s counted %s, want %d presses", page, got, want)
 		}
 	}
-	count("p1", 3*each)
+	count("p1", 4*each)
+	if got := own3.call(t, "page.eval", map[string]any{"expression": `document.getElementById('log').textContent.trim().split('\n').length`})["value"]; got != float64(each) {
+		t.Errorf("the provider client's own page counted %v, want %d presses", got, each)
+	}
 	count(session.Page, each)
 }
