@@ -252,6 +252,8 @@ func (r *textReader) document(ctx context.Context, frame FrameID, args map[strin
 	var b strings.Builder
 	for i, piece := range doc.Pieces {
 		switch {
+		case piece.Frame == "" && r.alone && strings.HasSuffix(b.String(), "\n"):
+			b.WriteString(strings.TrimLeft(piece.Text, "\n")) // a frame that is left out leaves no gap
 		case piece.Frame == "":
 			b.WriteString(piece.Text)
 		case inner[i] != nil:

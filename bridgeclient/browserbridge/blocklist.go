@@ -71,3 +71,9 @@ func (b *blocklist) set(entries []string) {
 		}
 	}
 }
+
+func (b *blocklist) empty() bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.entries) == 0
+}

@@ -21,9 +21,10 @@ const (
 func translate(err *fault.Error) *Error {
 	code := codeInternal
 	switch err.Code {
-	case fault.TargetNotFound, fault.TargetNotActionable, fault.TargetNotFocusable, fault.TargetObscured, fault.ElementStale:
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.TargetNotFocusable, fault.TargetNotEditable, fault.TargetObscured, fault.ElementStale,
+		fault.MultipleTargets, fault.FrameNotFound:
 		code = codeElementNotFound
-	case fault.InvalidSelector, fault.InvalidInput, fault.InvalidArguments:
+	case fault.InvalidSelector, fault.InvalidInput, fault.InvalidArguments, fault.InvalidKey:
 		code = codeInvalidAction
 	case fault.Timeout, fault.HandlerTimeout, fault.PageUnresponsive:
 		code = codeTimeout
@@ -33,9 +34,7 @@ func translate(err *fault.Error) *Error {
 		code = codeDomainBlocked
 	}
 	message := err.Message
-	if exception, ok := err.Evidence["exception"].(string); ok && exception != "" {
-		message = exception
-	} else if reason, ok := err.Evidence["net_error"].(string); ok && reason != "" {
+	if reason, ok := err.Evidence["error_text"].(string); ok && reason != "" {
 		message += " (" + reason + ")"
 	}
 	return &Error{Code: code, Message: message}

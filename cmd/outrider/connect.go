@@ -16,19 +16,39 @@ import (
 )
 
 func (a *app) connectCommand() *cobra.Command {
-	var token string
+	var token, tokenFile, dialect string
 	var noEvents bool
+	var bridge browserBridgeFlags
 	cmd := &cobra.Command{
 		Use:   "connect URL",
 		Short: "Be a runtime for a bridge until interrupted",
 		Long: "Connect to a bridge as a runtime of the Actions Bridge Protocol and serve its calls until interrupted.\n" +
 			"URL is ws://... or wss://..., or stdio: for one JSON item per line on standard input and output;\n" +
 			"with stdio: the process ends when standard input closes and every accepted call has been answered.",
-		Example: `  outrider connect ws://127.0.0.1:17345/extension --open https://example.com/ --maps ./sites
+		Example: `  OUTRIDER_TOKEN=... outrider connect --dialect browser-bridge wss://agent.example.com/bridge --block-domain bank.example.com
+  outrider connect ws://127.0.0.1:17345/extension --open https://example.com/ --maps ./sites
   printf '%s\n' '{"type":"action_call","call_id":"1","name":"page.info","arguments":{}}' | outrider connect stdio: --open http://127.0.0.1:8080/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[0]
+			switch dialect {
+			case "actions":
+				if cmd.Flags().Changed("token-file") {
+					secret, err := readToken(tokenFile)
+					if err != nil {
+						return err
+					}
+					token = secret
+				}
+			case "browser-bridge":
+				secret, err := pairingToken(cmd, token, tokenFile)
+				if err != nil {
+					return err
+				}
+				return a.connectBrowserBridge(cmd.Context(), target, secret, bridge)
+			default:
+				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
+			}
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
 				if u, err := url.Parse(target); err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" {
@@ -48,6 +68,12 @@ func (a *app) connectCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&token, "token", "", "bearer token for the bridge")
+	f := cmd.Flags()
+	f.StringVar(&dialect, "dialect", "actions", "actions (Actions Bridge Protocol) or browser-bridge (browser bridge v4)")
+	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
+	f.StringArrayVar(&bridge.block, "block-domain", nil, "browser-bridge: domain on which nothing is done, subdomains included (repeatable)")
+	f.BoolVar(&bridge.keepWebDriver, "keep-webdriver", false, "browser-bridge: leave navigator.webdriver as the browser has it")
+	f.DurationVar(&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never")
 	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output)")
 	a.addBrowserFlags(cmd)
 	return cmd

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token string
+	var listen, token, tokenFile, dialect string
 	var stdio bool
 	var origins []string
 	cmd := &cobra.Command{
@@ -31,6 +31,20 @@ func (a *app) hubCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if tokenFile != "" {
+				secret, err := readToken(tokenFile)
+				if err != nil {
+					return err
+				}
+				token = secret
+			}
+			switch dialect {
+			case "actions":
+			case "browser-bridge":
+				return a.hubBrowserBridge(ctx, listen, token)
+			default:
+				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
+			}
 			show := a.showRuntime
 			if stdio {
 				show = func(c hub.RuntimeChange) {
@@ -67,6 +81,8 @@ func (a *app) hubCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
+	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
+	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
