@@ -1,7 +1,7 @@
 # make demo and make test need Go and nothing else: each finds Chromium or installs it.
 GO ?= go
 GOLANGCI_LINT ?= $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.1
-TEST_TIMEOUT ?= 12m
+TEST_TIMEOUT ?= 20m
 
 .PHONY: demo test race bench lint generate check build slow
 
