@@ -3,7 +3,7 @@ GO ?= go
 GOLANGCI_LINT ?= $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.1
 TEST_TIMEOUT ?= 20m
 
-.PHONY: demo test race bench lint generate check build slow
+.PHONY: demo test race bench bench-browser lint generate check build slow
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -23,6 +23,10 @@ slow:
 bench:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
 		exec $(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+bench-browser:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract' -benchtime 20x -timeout 30m ./runtime/browser
 
 build:
 	$(GO) build -o bin/outrider ./cmd/outrider
