@@ -184,7 +184,8 @@ class TreeWalk {
       if (!inline && !invisible && tag !== 'area') return;
       if (!inline && invisible && !checkVisibility(node)) return;
     }
-    if (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert')) {
+    const said = hasAttributes(node); // most elements need not be asked for one after the other
+    if (said && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
       if (node !== this.active && tag !== 'body') return;
     }
     if (!inline && !blockTags.has(tag)) {
@@ -196,18 +197,17 @@ class TreeWalk {
       return;
     }
     if (!inline && this.text !== '') this.text += ' ';
-    let role = roleOf(node);
+    let role = said ? roleOf(node) : implicitRole(node);
     if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
-    const disabled = state.disabled || attributeOf(node, 'aria-disabled') === 'true';
+    const disabled = state.disabled || said && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
     let shown = !invisible && !plainRoles.has(role);
     if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
       style ||= getComputedStyle(node);
       if (style.contentVisibility === 'hidden') return;
-      clickable = !state.pressed && (tag !== 'label' && this.points(style, node) || hasAttribute(node, 'onclick')) ||
-        hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' && isFocusable(node) ||
-        hasAttribute(node, 'contenteditable') && isFocusable(node);
+      clickable = !state.pressed && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
+        said && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
       if (clickable) {
         role = 'generic';
         shown = true;
@@ -300,8 +300,11 @@ class TreeWalk {
 
   nameFor(node, tag, role, clickable) {
     if (clickable) return norm(attributeOf(node, 'aria-label'));
-    const attributes = hasAttribute(node, 'aria-label') || hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'title');
-    if (hasAttribute(node, 'aria-label') && !hasAttribute(node, 'aria-labelledby')) {
+    const said = hasAttributes(node);
+    const labelled = said && hasAttribute(node, 'aria-label');
+    const referring = said && hasAttribute(node, 'aria-labelledby');
+    const attributes = labelled || referring || said && hasAttribute(node, 'title');
+    if (labelled && !referring) {
       const label = norm(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
@@ -379,6 +382,7 @@ class TreeWalk {
 
   /** says reads the states that ARIA attributes tell. */
   says(row, node, role) {
+    if (!hasAttributes(node)) return;
     for (const attribute of attributeNames(node)) {
       if (!attribute.startsWith('aria-')) continue;
       const value = attributeOf(node, attribute);
@@ -456,6 +460,7 @@ function mayGenerateText() {
   return false;
 }
 
+const hasAttributes = methodOf(Element.prototype, 'hasAttributes');
 const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
 const offsetHeightOf = getterOf(HTMLElement.prototype, 'offsetHeight');
 const styleMapOf = methodOf(Element.prototype, 'computedStyleMap');
