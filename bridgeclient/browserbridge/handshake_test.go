@@ -65,7 +65,9 @@ func client(t *testing.T, url string, change func(*browserbridge.Options)) *brow
 	return c
 }
 
-func send(ws *websocket.Conn, s string) { _ = ws.Write(context.Background(), websocket.MessageText, []byte(s)) }
+func send(ws *websocket.Conn, s string) {
+	_ = ws.Write(context.Background(), websocket.MessageText, []byte(s))
+}
 
 func read(t *testing.T, ws *websocket.Conn) map[string]any {
 	_, frame, err := ws.Read(context.Background())

@@ -122,7 +122,7 @@ func captcha(s Sighting, a address) *Obstacle {
 			return found("its address")
 		}
 	}
-	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") || a.segment(captchaSegment) && len(a.segments) <= 2 {
+	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") || a.segment(captchaSegment) && len(a.segments) <= 2 && len([]rune(s.Markdown)) < shortPage {
 		return found("its address")
 	}
 	if len([]rune(s.Markdown)) < phrasePage {
@@ -223,11 +223,21 @@ func authWall(s Sighting, a address, length int) *Obstacle {
 }
 
 // ordinary: the button and the link of a navigation bar ("Sign in", "Sign up")
-// above a content of its own are no wall. The protocol's text counts any two
-// signals; these two alone would condemn every shop and every newspaper, so on a
-// page that is not short they need a third.
+// above a content of its own are no wall, also at an address such as
+// /docs/oauth. The protocol's text counts any two signals; these would condemn
+// every shop and every newspaper, so on a page that is not short they need
+// another one: a password field, a provider's button, the title or the link for
+// a forgotten password.
 func ordinary(signals map[string]bool, length int) bool {
-	return length >= shortPage && len(signals) == 2 && signals["a sign-in button"] && signals["a sign-up link"]
+	if length < shortPage {
+		return false
+	}
+	for s := range signals {
+		if s != "a sign-in button" && s != "a sign-up link" && s != "its address" {
+			return false
+		}
+	}
+	return true
 }
 
 func sorted(signals map[string]bool) string {

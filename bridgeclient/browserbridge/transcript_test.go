@@ -227,14 +227,15 @@ func (p *player) step(line string, last *outcome) bool {
 		name, action, _ := strings.Cut(rest, " ")
 		done := make(chan outcome, 1)
 		p.pending[name] = done
-		raw := p.fill(action)
-		started := make(chan struct{})
+		wait, err := p.backend.Start(p.t.Context(), p.fill(action))
+		if err != nil {
+			p.t.Error(err)
+			return false
+		}
 		go func() {
-			close(started)
-			result, err := p.backend.Do(p.t.Context(), raw)
+			result, err := wait()
 			done <- outcome{result, err}
 		}()
-		<-started
 	case "<", "!":
 		return p.check(word, rest, *last)
 	case "<<", "!!":

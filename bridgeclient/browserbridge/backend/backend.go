@@ -319,19 +319,34 @@ func (b *Backend) client(ctx context.Context) (*connection, error) {
 // Do requests an action and waits for its response, as long as the protocol's
 // pool does. The error of the client is *browserbridge.Error.
 func (b *Backend) Do(ctx context.Context, action json.RawMessage) (json.RawMessage, error) {
+	wait, err := b.Start(ctx, action)
+	if err != nil {
+		return nil, err
+	}
+	return wait()
+}
+
+// Start is Do that returns when the request is sent; the result waits.
+func (b *Backend) Start(ctx context.Context, action json.RawMessage) (wait func() (json.RawMessage, error), err error) {
 	c, err := b.client(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := b.o.NewID()
-	r, err := b.request(ctx, c, id, browserbridge.Request{Type: "request", ID: id, Action: action}, poolLimit(action))
+	answered, err := b.request(ctx, c, id, browserbridge.Request{Type: "request", ID: id, Action: action}, poolLimit(action))
 	if err != nil {
 		return nil, err
 	}
-	if r.Error != nil {
-		return nil, r.Error
-	}
-	return r.Result, nil
+	return func() (json.RawMessage, error) {
+		r, err := answered()
+		if err != nil {
+			return nil, err
+		}
+		if r.Error != nil {
+			return nil, r.Error
+		}
+		return r.Result, nil
+	}, nil
 }
 
 // Raw sends any message with an id and waits for the response to it.
@@ -340,7 +355,11 @@ func (b *Backend) Raw(ctx context.Context, id string, message any) (browserbridg
 	if err != nil {
 		return browserbridge.Response{}, err
 	}
-	return b.request(ctx, c, id, message, 15*time.Second)
+	wait, err := b.request(ctx, c, id, message, 15*time.Second)
+	if err != nil {
+		return browserbridge.Response{}, err
+	}
+	return wait()
 }
 
 // Send sends a frame as it is.
@@ -352,14 +371,19 @@ func (b *Backend) Send(ctx context.Context, kind websocket.MessageType, frame []
 	return c.ws.Write(context.WithoutCancel(ctx), kind, frame)
 }
 
-func (b *Backend) request(ctx context.Context, c *connection, id string, message any, limit time.Duration) (browserbridge.Response, error) {
+func (b *Backend) request(ctx context.Context, c *connection, id string, message any, limit time.Duration) (func() (browserbridge.Response, error), error) {
 	waiting := make(chan browserbridge.Response, 1)
 	c.mu.Lock()
 	c.pending[id] = waiting
 	c.mu.Unlock()
 	if err := b.send(context.WithoutCancel(ctx), c.ws, message); err != nil {
-		return browserbridge.Response{}, err
+		return nil, err
 	}
+	end := time.Now().Add(limit)
+	return func() (browserbridge.Response, error) { return c.await(ctx, id, waiting, time.Until(end)) }, nil
+}
+
+func (c *connection) await(ctx context.Context, id string, waiting <-chan browserbridge.Response, limit time.Duration) (browserbridge.Response, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
