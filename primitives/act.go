@@ -216,7 +216,9 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 		}
 		var got actAnswer
 		if err := p.Call(ctx, at.frame, "act_target", args, &got); err != nil {
-			if fault.CodeOf(err) == fault.PageNavigated && left() > 0 && ctx.Err() == nil {
+			// The document was replaced, or the frame with it.
+			code := fault.CodeOf(err)
+			if (code == fault.PageNavigated || framed && isFrameFault(code)) && left() > 0 && pause(ctx, frameRetry) {
 				delete(args, "attempts")
 				continue
 			}
@@ -246,6 +248,9 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			var occluder json.RawMessage
 			if a.until == "" {
 				if occluder, err = at.over(ctx, p, got.X, got.Y); err != nil {
+					if framed && isFrameFault(fault.CodeOf(err)) && left() > 0 && pause(ctx, frameRetry) {
+						continue
+					}
 					return hold{}, err
 				}
 			}

@@ -49,10 +49,7 @@ var uploadSetFiles = Define("upload.set_files", func(ctx context.Context, p Page
 	for _, f := range files {
 		out.Files = append(out.Files, uploadedFile{f.Name, f.Size})
 	}
-	at, err := in.Locator.enter(ctx, p)
-	if err != nil {
-		return uploadSetFilesOut{}, err
-	}
+	var at place
 	var found struct {
 		Handle    string       `json:"handle"`
 		Target    uploadTarget `json:"target"`
@@ -62,11 +59,25 @@ var uploadSetFiles = Define("upload.set_files", func(ctx context.Context, p Page
 		Name      string       `json:"name"`
 		ID        string       `json:"id"`
 	}
-	args := map[string]any{"locator": in.Locator}
-	if at.view != nil {
-		args["view"] = at.view
+	look := func() error {
+		if at, err = in.Locator.enter(ctx, p); err != nil {
+			return err
+		}
+		args := map[string]any{"locator": in.Locator}
+		if at.view != nil {
+			args["view"] = at.view
+		}
+		return p.Call(ctx, at.frame, "file_input", args, &found)
 	}
-	if err := p.Call(ctx, at.frame, "file_input", args, &found); err != nil {
+	err = look()
+	if code := fault.CodeOf(err); code == fault.TargetNotFound || isFrameFault(code) {
+		// It may still come, or be in a closed shadow root.
+		if _, err := reach(ctx, p, in.Locator, actAim{until: "attached"}, actTimeout(ctx, in.TimeoutMS), false); err != nil {
+			return uploadSetFilesOut{}, err
+		}
+		err = look()
+	}
+	if err != nil {
 		return uploadSetFilesOut{}, err
 	}
 	out.Target = &found.Target

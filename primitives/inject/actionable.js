@@ -27,7 +27,12 @@ function pressedControl(node) {
  */
 function arrives(node, hit) {
   if (!hit) return false;
-  if (flatContains(node, hit)) return true;
+  if (flatContains(node, hit)) {
+    // A link or a button inside a label takes the press for itself.
+    const control = labelledControl(node);
+    const around = control && controlAround(hit);
+    return !around || around === node || around === control;
+  }
   const wanted = pressedControl(node);
   return wanted !== null && pressedControl(hit) === wanted;
 }
@@ -39,6 +44,20 @@ function drawnLabel(node) {
   const labels = protoGet(node, 'labels');
   return labels ? Array.from(labels).find((label) => rendered(label)) || null : null;
 }
+
+/** drawnChild is what stands for an element whose box is that of its children alone (display: contents): the first of them that is drawn, or null. */
+function drawnChild(node) {
+  if (styleOf(node).display !== 'contents') return null;
+  for (const child of flatChildren(node)) {
+    if (nodeType(child) !== 1) continue;
+    const part = rendered(child) ? child : drawnChild(child);
+    if (part) return part;
+  }
+  return null;
+}
+
+/** beyondReach: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
+const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
 /** pressPlace finds a point of the element at which a press arrives: the middle, a line's middle, then a quarter in from each corner. */
 function pressPlace(node, seen) {
@@ -84,12 +103,12 @@ function actState(args, view) {
   }
   let pressed = node;
   let m = measure(node, view);
-  const unpressable = !m.rendered || m.seen && !m.point;
+  const unpressable = !m.rendered || m.seen && !m.point || !m.seen && beyondReach(m.rect);
   if (unpressable && !args.force) {
-    const label = args.press && drawnLabel(node);
-    if (label) {
-      pressed = label;
-      m = measure(label, view);
+    const other = args.press && drawnLabel(node) || !m.rendered && drawnChild(node);
+    if (other) {
+      pressed = other;
+      m = measure(other, view);
     } else if (!m.rendered) {
       return { reason: 'hidden', node, count, m };
     }

@@ -35,13 +35,24 @@ questions.frame_view = ({ selector, handle, view: given }) => {
   return { handle: keep(node), view: frameView(node, view) };
 };
 
+/** findFrame is the first frame element that matches, in the document itself before its shadow roots. */
 function findFrame(selector) {
   if (norm(selector) === '') throw new Fault('invalid_selector', 'the frame selector is blank', { frame: selector });
   try {
-    return queryIn(document, selector).find(showsDocument) || null;
+    for (const root of inLightFirst()) {
+      const found = queryIn(root, selector).find(showsDocument);
+      if (found) return found;
+    }
+    return null;
   } catch {
     throw new Fault('invalid_selector', 'the frame selector does not parse', { frame: cut(selector, 500) });
   }
+}
+
+/** inLightFirst gives the document, then the roots below it: those cost a walk. */
+function* inLightFirst() {
+  yield document;
+  if (!quirk('frames_unseen')) yield* withShadows(document).slice(1);
 }
 
 function frameNotFound(selector) {
@@ -54,7 +65,7 @@ function frameNotFound(selector) {
 questions.frame_wait = ({ selector, view: given, timeout_ms }) => waitUntil(() => {
   const node = findFrame(selector);
   return node && { handle: keep(node), view: frameView(node, viewOf(given)) };
-}, { timeout: timeout_ms, silent: () => false }).then((found) => {
+}, { timeout: timeout_ms, silent: () => false, pierce: true }).then((found) => {
   if (!found) throw frameNotFound(selector);
   return found;
 });

@@ -10,8 +10,14 @@ function chosenTarget(locator) {
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }
 
+/** focusWindow: the body of a document in design mode is edited without taking the focus; its window has to have it. */
+function focusWindow(node) {
+  if ((node === bodyOf() || node === rootElement()) && protoGet(document, 'designMode') === 'on' && !protoCall(document, 'hasFocus')) focus();
+}
+
 /** takeFocus focuses an element that does not hold the focus already. */
 function takeFocus(node) {
+  focusWindow(node);
   const active = activeElement();
   if (active === node || active && active !== bodyOf() && flatContains(node, active)) return;
   protoCall(node, 'focus');

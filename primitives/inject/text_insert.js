@@ -18,6 +18,7 @@ questions.text_insert = ({ locator, text, replace, view: given }) => {
   const editor = isTextControl(target) ? target : editingHost(target);
   const active = activeElement();
   const editing = active === target || !isTextControl(target) && active !== null && contains(editor, active);
+  focusWindow(editor);
   if (!editing) {
     protoCall(editor, 'focus');
     if (!isConnected(target)) throw notEditable(target, 'removed', 'the element left the document when it got the focus');
