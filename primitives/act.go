@@ -418,5 +418,10 @@ func actOn(ctx context.Context, p Page, l locator, a actAim, t actTarget, events
 		if n == maxPresses || timeout-time.Since(start) <= 0 {
 			return hold{}, fault.From(err).With("locator", l).With("presses_held_back", n)
 		}
+		if h.at.view != nil {
+			// Nobody tells when the browser has drawn the frame where it is now; a
+			// busy machine takes its time.
+			pause(ctx, min(frameRetry<<(2*n), max(timeout-time.Since(start), 0)))
+		}
 	}
 }
