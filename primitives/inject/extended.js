@@ -153,12 +153,31 @@ function leavesOut(node, known) {
 /** Names of elements that have the role but another name are told, at most this many. */
 const maxNearest = 8;
 
-/** locateExtended is locate for a locator with extensions. */
+/**
+ * locateExtended is locate for a locator with extensions. Most elements have
+ * another name than the one that is wanted, and show it at once: the others
+ * alone are looked at closely. What was counted on the way matters only when
+ * nothing is found, and then everything is looked at.
+ */
 function locateExtended(locator) {
   const trace = {};
+  const nodes = gathered(locator, trace);
+  if (typeof locator.name === 'string' && nodes.length > 1) {
+    const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
+    const needle = fold(norm(locator.name));
+    const likely = nodes.filter((node) => !surelyOtherName(node, needle, fold));
+    if (likely.length > 0 && likely.length < nodes.length) {
+      const found = narrowed(locator, likely, { ...trace });
+      if (found.nodes.length > 0) return found;
+    }
+  }
+  return narrowed(locator, nodes, trace);
+}
+
+/** narrowed leaves of nodes what all fields of a locator hold for. */
+function narrowed(locator, nodes, trace) {
   const known = new Map();
   const given = (field) => locator[field] !== undefined && locator[field] !== null;
-  let nodes = gathered(locator, trace);
   const keepOnly = (stage, test) => {
     nodes = nodes.filter(test);
     trace[stage + '_matches'] = nodes.length;
