@@ -94,8 +94,8 @@ func (e *RejectedError) Error() string {
 	case e.CloseCode == ClosePairing:
 		s += ": the pairing token is not valid"
 	}
-	if e.RequiredMin != 0 {
-		s += fmt.Sprintf(" (needs version %d or later, this is %d)", e.RequiredMin, ProtocolVersion)
+	if e.RequiredMin != 0 && e.RequiredMin != ProtocolVersion {
+		s += fmt.Sprintf(" (it needs version %d, this is %d)", e.RequiredMin, ProtocolVersion)
 	}
 	if e.Message != "" {
 		s += ": " + e.Message

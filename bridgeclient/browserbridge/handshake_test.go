@@ -88,7 +88,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"version", `{"type":"reject","requiredMinProtocolVersion":5,"error":{"code":"invalid_action","message":"too old"}}`, 4001, "needs version 5"},
+		{"version", `{"type":"reject","requiredMinProtocolVersion":5,"error":{"code":"invalid_action","message":"too old"}}`, 4001, "it needs version 5"},
 		{"version 3", `{"type":"reject","requiredMinProtocolVersion":3,"error":{"code":"invalid_action","message":"too new"}}`, 4001, "protocol version does not match"},
 		{"token", `{"type":"reject","requiredMinProtocolVersion":4,"error":{"code":"internal_error","message":"who are you"}}`, 4002, "pairing token is not valid"},
 		{"reject and an ordinary close", `{"type":"reject","error":{"code":"internal_error","message":"closed for today"}}`, 1000, "closed for today"},

@@ -114,8 +114,10 @@ func (a *app) showBridgeState(s browserbridge.State, target string) {
 // hubBrowserBridge is a backend to try a runtime with: it reads one action per
 // line and prints responses and events, one JSON object per line.
 func (a *app) hubBrowserBridge(ctx context.Context, listen, token string) error {
+	shown := "…" // one that was given is the giver's secret
 	if token == "" {
 		token = rand.Text()
+		shown = token
 	}
 	var printing sync.Mutex
 	show := func(v any) {
@@ -137,9 +139,9 @@ func (a *app) hubBrowserBridge(ctx context.Context, listen, token string) error 
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	address := "ws://" + listener.Addr().String() + "/bridge"
 	if a.json {
-		show(map[string]any{"listening": address, "token": token})
+		show(map[string]any{"listening": address, "token": shown})
 	} else {
-		fmt.Fprintf(a.stdout, "listening on %s; connect a runtime with\n  OUTRIDER_TOKEN=%s outrider connect --dialect browser-bridge %s\nand type one action per line, such as {\"type\":\"open_tab\",\"url\":\"https://example.com/\"}\n", address, token, address)
+		fmt.Fprintf(a.stdout, "listening on %s; connect a runtime with\n  OUTRIDER_TOKEN=%s outrider connect --dialect browser-bridge %s\nand type one action per line, such as {\"type\":\"open_tab\",\"url\":\"https://example.com/\"}\n", address, shown, address)
 	}
 	var running sync.WaitGroup
 	running.Go(func() { _ = server.Serve(listener) })
