@@ -36,6 +36,8 @@ type expectation struct {
 	About    string     `json:"about"`
 	Viewport viewport   `json:"viewport"` // default 1280 x 720
 	Calls    []pageCall `json:"calls"`
+
+	autofocus bool
 }
 
 // pageCall is one primitive and what must come of it. A string argument
@@ -168,6 +170,7 @@ func TestPages(t *testing.T) {
 			if e.About == "" || len(e.Calls) == 0 {
 				t.Fatal("the expectation says nothing")
 			}
+			e.autofocus = bytes.Contains(b, []byte("autofocus"))
 			var problems []string
 			for _, profile := range e.profiles() {
 				for _, p := range runPage(t, registry, origin+"/"+name+".html", e.in(profile), profile) {
@@ -207,6 +210,13 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 		t.Fatal(err)
 	}
 	open(t, tab, url)
+	if e.autofocus {
+		// The browser gives the focus with a frame of its own, after the load event.
+		_, err := tab.Evaluate(within(t, 10*time.Second), "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	set, ok := quirks.Profile(profile)
 	if !ok {
 		t.Fatalf("there is no profile %q", profile)
