@@ -29,13 +29,13 @@ class Attachment {
     this.replants = [];
   }
 
-  /** anchors are the elements it belongs to now, and by which candidate. */
+  /** anchors are the elements it belongs to now, and by which candidate. One that has no box for a moment keeps what it has. */
   anchors() {
     const d = this.spec.target;
     const candidates = descriptorCandidates(d);
     const attempt = (list) => {
       for (const candidate of list) {
-        const nodes = triedCandidate(candidate).nodes.filter((node) => this.spec.kind === 'shortcut' || node === bodyOf() || rendered(node));
+        const nodes = triedCandidate(candidate).nodes.filter((node) => this.spec.kind === 'shortcut' || node === bodyOf() || this.hosts.has(node) || rendered(node));
         if (nodes.length > 0) return { candidate: candidate.candidate, nodes: nodes.slice(0, this.spec.max_instances) };
       }
       return null;

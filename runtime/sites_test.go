@@ -1,0 +1,114 @@
+package runtime_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// siteStep is one entry of testdata/sites/SITE/calls.json: a call as in
+// testdata/live, something that a person does, or neither, and what follows.
+type siteStep struct {
+	liveCall
+	Press string `json:"press"` // an attachment to click
+	Keys  string `json:"keys"`  // a chord to press
+	// Attachments is what runtime_status says of them afterwards.
+	Attachments string `json:"attachments"`
+	// Called is a subset of runtime.attachment_called.
+	Called any `json:"called"`
+	Signal *struct {
+		Name    string `json:"name"`
+		Payload any    `json:"payload"`
+		Caused  bool   `json:"caused"` // it names the call before it
+	} `json:"signal"`
+}
+
+// TestSites drives the sites below testdata/sites as their calls.json say. The
+// map of a site is its actions.json, or a storage folder beside it.
+func TestSites(t *testing.T) {
+	dirs, err := filepath.Glob("../testdata/sites/*/calls.json")
+	if err != nil || len(dirs) < 2 {
+		t.Fatalf("found %d sites: %v", len(dirs), err)
+	}
+	for _, path := range dirs {
+		dir := filepath.Dir(path)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+			t.Cleanup(server.Close)
+			engine, err := expr.New("", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { engine.Close() })
+			from := filepath.Join(dir, "storage")
+			if _, err := os.Stat(from); err != nil {
+				from = filepath.Join(dir, "actions.json")
+			}
+			maps, reports := runtime.LoadMaps([]string{from}, primitives.Standard(), engine, runtime.MapOptions{})
+			for _, r := range reports {
+				for _, p := range r.Errors {
+					t.Errorf("%s: %s %s %s", r.Path, p.Pointer, p.Code, p.Message)
+				}
+			}
+			h := open(t, runtime.Options{Open: []string{server.URL + "/"}, Maps: maps})
+			ev := subscribe(t, h)
+			var steps []siteStep
+			d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&steps); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			for i, s := range steps {
+				s.check(t, h, ev, fmt.Sprintf("step %d, %s", i+1, s.About))
+			}
+		})
+	}
+}
+
+func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
+	t.Helper()
+	t.Log(at)
+	switch {
+	case s.Press != "":
+		value(t, do(t, h, "debug.run_javascript", `{"source":"window.box = (id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + '\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`, 10*time.Second))
+		pressAttachment(t, h, s.Press)
+	case s.Keys != "":
+		args, _ := json.Marshal(map[string]string{"key": s.Keys})
+		value(t, do(t, h, "keyboard.press", string(args), 10*time.Second))
+	case s.Action != "" || s.Mode != "" || s.Call != "":
+		s.liveCall.check(t, h, at)
+	}
+	if s.Signal != nil {
+		e := ev.signal(t, s.Signal.Name)
+		if diff := missing(s.Signal.Payload, decoded(t, e.Payload)); diff != "" {
+			t.Errorf("%s: signal %s: %s in %s", at, e.Name, diff, e.Payload)
+		}
+		if s.Signal.Caused && e.PreviousCallID == "" {
+			t.Errorf("%s: signal %s names no call", at, e.Name)
+		}
+	}
+	if s.Called != nil {
+		e := ev.signal(t, runtime.AttachmentCalledEvent)
+		if diff := missing(s.Called, decoded(t, e.Payload)); diff != "" {
+			t.Errorf("%s: called: %s in %s", at, diff, e.Payload)
+		}
+	}
+	if s.Attachments != "" {
+		attachmentStates(t, h, s.Attachments)
+	}
+	if s.Then != "" && s.Action+s.Mode+s.Call == "" {
+		s.Mode, s.Args = "list", nil
+		s.Expect, s.Error = nil, ""
+		s.liveCall.check(t, h, at)
+	}
+}
