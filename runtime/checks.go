@@ -20,6 +20,7 @@ const (
 	checkFailed  = "failed"
 	checkSkipped = "skipped" // it is about a state that is not current
 	checkUnknown = "unknown" // it asks for nothing that can be seen
+	checkNotRun  = "not_run" // its setup was not done, or failed: nothing is known about the site
 )
 
 // checkOutcome is what one check found (schema v1, "checks").
@@ -41,6 +42,7 @@ type checkOutcome struct {
 	Contingency string                     `json:"contingency,omitempty"`
 	Error       *fault.Error               `json:"error,omitempty"`
 	Drift       []drift                    `json:"drift,omitempty"`
+	Setup       *setupOutcome              `json:"setup,omitempty"`
 }
 
 // defaultSeverity is that of a check that declares none.
@@ -164,6 +166,9 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	if r.Status == checkPassed && len(r.Drift) > 0 {
 		r.Status = checkDrifted
 	}
+	if r.Status == checkFailed && hasSetup(k) && s.prepared != k {
+		r.Status = checkNotRun
+	}
 	if k.OnFail != nil && (r.Status == checkFailed || r.Status == checkDrifted) {
 		r.Contingency = k.OnFail.Contingency
 	}
@@ -187,8 +192,11 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	return r
 }
 
-// breaks says whether the check fails and is more than information.
-func (r checkOutcome) breaks() bool { return r.Status == checkFailed && r.Severity != "info" }
+// breaks says whether the check fails, or could not be run, and is more than
+// information.
+func (r checkOutcome) breaks() bool {
+	return (r.Status == checkFailed || r.Status == checkNotRun) && r.Severity != "info"
+}
 
 func labelOf(f finding, list string, i int) string {
 	if f.Name != "" {
@@ -227,7 +235,8 @@ const (
 
 // siteCheck answers mode check: every check and every state of the maps that
 // apply, from one look at the page. With wait_ms it looks again while a check
-// fails: a page that has just loaded goes on building itself.
+// fails: a page that has just loaded goes on building itself. Checks with a
+// setup come after it, one by one, each with its setup and a look of its own.
 func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
 	o, url, err := h.offerFor(ctx, t, j)
 	if err != nil {
@@ -243,6 +252,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	for _, m := range maps {
 		checks = append(checks, o.library.Composition(m).Checks...)
 	}
+	setUp := func(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
 	var s survey
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
 		next := survey{attached: t.attachmentState}
@@ -250,24 +260,23 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 			next.wantState(n.in, n.own)
 		}
 		for _, k := range checks {
-			next.wantCheck(k.Source.Map, k.Entry)
+			if !setUp(k) {
+				next.wantCheck(k.Source.Map, k.Entry)
+			}
 		}
 		if err := next.ask(ctx, page); err != nil {
 			return false, err
 		}
 		s = next
 		return !slices.ContainsFunc(checks, func(k sites.Exposed[manifest.Check]) bool {
-			return s.check(k.Source.Map, k.Entry).breaks()
+			return !setUp(k) && s.check(k.Source.Map, k.Entry).breaks()
 		}), nil
 	}
 	if _, e := look(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
 		return Reply{Err: fault.From(e)}
 	}
 	if in.WaitMS != nil && *in.WaitMS > 0 || s.at.IsZero() {
-		wait := stateGrace
-		if in.WaitMS != nil {
-			wait = max(wait, time.Duration(*in.WaitMS)*time.Millisecond)
-		}
+		wait := max(stateGrace, waitOf(in))
 		whole, end := answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, wait)
 		_, e := t.lookUntil(whole, bounded, look)
@@ -282,7 +291,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	}
 	out := checkReport{
 		OK: true, URL: s.url, ObservedAt: stateTime(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
-		Summary: map[string]int{checkPassed: 0, checkDrifted: 0, checkFailed: 0, checkSkipped: 0, checkUnknown: 0},
+		Summary: map[string]int{checkPassed: 0, checkDrifted: 0, checkFailed: 0, checkSkipped: 0, checkUnknown: 0, checkNotRun: 0},
 	}
 	ev := evidence{host: h, v: invoker{host: h, tab: t, job: j}}
 	seen := s.diagnoseAll(states)
@@ -290,20 +299,48 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	for _, m := range maps {
 		out.Maps = append(out.Maps, m.Path)
 	}
-	for _, k := range checks {
+	out.Checks = make([]checkOutcome, len(checks))
+	for i, k := range checks {
+		if setUp(k) {
+			continue
+		}
 		r := s.check(k.Source.Map, k.Entry)
-		r.CheckID = k.Name
-		out.Summary[r.Status]++
 		if r.Status == checkFailed || r.Status == checkDrifted {
-			out.OK = out.OK && !r.breaks()
 			r.Evidence = ev.collect(ctx, k.Entry, r)
 		}
-		out.Checks = append(out.Checks, r)
+		if len(k.Entry.SetupRest) > 0 {
+			r.Setup = &setupOutcome{ByHand: k.Entry.SetupRest}
+		}
+		out.Checks[i] = r
 	}
 	if j.call.Map == nil {
 		t.noteStates(seen)
 	}
+	// Setup moves the page, so what needs none was seen before.
+	for i, k := range checks {
+		if setUp(k) {
+			j.progress(Progress{Step: k.Name, Phase: "setup"})
+			out.Checks[i] = h.preparedCheck(ctx, ev.v, o, k.Source.Map, k.Entry, waitOf(in))
+		}
+	}
+	for i, k := range checks {
+		r := &out.Checks[i]
+		r.CheckID = k.Name
+		out.Summary[r.Status]++
+		out.OK = out.OK && !r.breaks()
+	}
+	if slices.ContainsFunc(checks, setUp) {
+		t.diagnoser.poke()
+	}
 	return encoded(out)
+}
+
+// waitOf is how long the caller gives a check to come right.
+func waitOf(in siteArguments) time.Duration {
+	if in.WaitMS == nil {
+		return 0
+	}
+	return time.Duration(*in.WaitMS) * time.Millisecond
 }
 
 // evidence collects what checks ask for, each thing once for all of them.

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -63,11 +65,27 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// openLive opens a host at the index.html of a case, with its map.
+// openLive opens a host at the index.html of a case, with its map: actions.json,
+// or draft.actions.json of before version 1.
 func openLive(t *testing.T, dir string) *runtime.Host {
 	t.Helper()
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(s.Close)
+	draft := filepath.Join(dir, "draft.actions.json")
+	if _, err := os.Stat(draft); err == nil {
+		engine, err := expr.New("", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { engine.Close() })
+		maps, reports := runtime.LoadMaps([]string{draft}, primitives.Standard(), engine, runtime.MapOptions{AcceptDrafts: true})
+		for _, r := range reports {
+			if !r.OK {
+				t.Fatalf("%s: %v", r.Path, r.Errors)
+			}
+		}
+		return open(t, runtime.Options{Open: []string{s.URL + "/"}, Maps: maps})
+	}
 	return openMap(t, []string{s.URL + "/"}, string(readFile(t, filepath.Join(dir, "actions.json"))))
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -82,6 +83,18 @@ func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine,
 func MapFromBytes(name string, data []byte, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
 	m := NoMaps(registry, engine)
 	library, err := sites.FromMap(name, data, m.options())
+	if err != nil {
+		return nil, err
+	}
+	m.files, m.offered = library, &offer{library: library}
+	return m, nil
+}
+
+// MapFromFiles is MapFromBytes for a map that lies among files, from which it
+// may import.
+func MapFromFiles(files fs.FS, name string, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
+	m := NoMaps(registry, engine)
+	library, err := sites.FromFiles(files, name, m.options())
 	if err != nil {
 		return nil, err
 	}

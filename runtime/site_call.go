@@ -189,7 +189,7 @@ func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.M
 		h.arrive(ctx, v.tab, match.Map, g.chosen, report)
 		reply.Output = withMember(reply.Output, "transition", report)
 	}
-	return reply
+	return g.note(reply)
 }
 
 // prepared is a tool that can be run, and what of this runtime it will use.

@@ -40,6 +40,11 @@ type listedAction struct {
 	ResultSchema json.RawMessage `json:"result_schema,omitempty"`
 	// RequiresStates are the states that must be current before it starts.
 	RequiresStates []string `json:"requires_states,omitempty"`
+	// RequiresSignedIn is whether somebody must be signed in, or with false
+	// nobody.
+	RequiresSignedIn *bool `json:"requires_signed_in,omitempty"`
+	// UnverifiedRequires are those of both that nothing on the page can decide.
+	UnverifiedRequires []string `json:"unverified_requires,omitempty"`
 	// Transitions are those that a call of the action performs.
 	Transitions []string `json:"transitions,omitempty"`
 }
@@ -209,6 +214,7 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 		return out
 	}
 	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(match.Map, requiredStates(match.Map, match.Tool))
+	out.RequiresSignedIn = needsSignedIn(match.Map, match.Tool)
 	for _, tr := range moves(match) {
 		out.Transitions = append(out.Transitions, tr.Name)
 	}
@@ -231,6 +237,19 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 	}
 	if err == nil && p.form != formStatic {
 		err = stateReason(match, out.RequiresStates, seen)
+		for _, n := range out.RequiresStates {
+			if seen.verdictOf(match.Map, n) == unknown {
+				out.UnverifiedRequires = append(out.UnverifiedRequires, n)
+			}
+		}
+		if want := out.RequiresSignedIn; want != nil {
+			switch v := signedInVerdict(match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
+			case v == unknown:
+				out.UnverifiedRequires = append(out.UnverifiedRequires, signedInName(*want))
+			case (v == yes) != *want && err == nil:
+				err = fault.New(fault.StateMismatch, "%s", map[bool]string{true: "nobody is signed in", false: "somebody is signed in"}[*want])
+			}
+		}
 	}
 	if err != nil {
 		out.unavailable(err)

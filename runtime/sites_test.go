@@ -14,6 +14,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites/demo"
 )
 
 // siteStep is one entry of testdata/sites/SITE/calls.json: a call as in
@@ -62,16 +63,39 @@ func TestSites(t *testing.T) {
 			}
 			h := open(t, runtime.Options{Open: []string{server.URL + "/"}, Maps: maps})
 			ev := subscribe(t, h)
-			var steps []siteStep
-			d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&steps); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			for i, s := range steps {
-				s.check(t, h, ev, fmt.Sprintf("step %d, %s", i+1, s.About))
-			}
+			driveSite(t, h, ev, path)
 		})
+	}
+}
+
+// TestDemoSite drives the site inside the binary, with the map that describes
+// it, as its calls.json says.
+func TestDemoSite(t *testing.T) {
+	server := httptest.NewServer(demo.Handler(50 * time.Millisecond))
+	t.Cleanup(server.Close)
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, primitives.Standard(), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, runtime.Options{Open: []string{server.URL + "/"}, Maps: maps})
+	driveSite(t, h, subscribe(t, h), "../sites/demo/calls.json")
+}
+
+func driveSite(t *testing.T, h *runtime.Host, ev events, path string) {
+	t.Helper()
+	var steps []siteStep
+	d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&steps); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for i, s := range steps {
+		s.check(t, h, ev, fmt.Sprintf("step %d, %s", i+1, s.About))
 	}
 }
 

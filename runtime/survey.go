@@ -21,6 +21,7 @@ type survey struct {
 	index       map[string]int // by the descriptor's text
 	matches     []primitives.Match
 	attached    func(m *sites.Map, id string) (state string, known bool)
+	prepared    *manifest.Check // its setup was done for this look
 }
 
 // verdict is yes, no, or unknown where a probe asks for what nobody can see.

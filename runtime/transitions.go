@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -88,14 +89,19 @@ func (o *offer) transition(pageURL, name string) (*sites.Map, *manifest.Transiti
 type gate struct {
 	m        *sites.Map
 	required []string               // states
+	signedIn *bool                  // somebody must be signed in, or nobody
 	moves    []*manifest.Transition // one of them applies
 	checks   []*manifest.Check      // they must pass
 	chosen   *manifest.Transition
+
+	// What the last look could not decide, and held nothing up: required states
+	// and signed_in, checks that need a setup.
+	undecided, unchecked []string
 }
 
 func (h *Host) gateOf(match *sites.Match, transitions []*manifest.Transition) *gate {
 	return &gate{
-		m: match.Map, required: requiredStates(match.Map, match.Tool), moves: transitions,
+		m: match.Map, required: requiredStates(match.Map, match.Tool), signedIn: needsSignedIn(match.Map, match.Tool), moves: transitions,
 		checks: slices.DeleteFunc(checksAbout(match.Map, match.Tool.Name), func(k *manifest.Check) bool { return k.Severity != "critical" }),
 	}
 }
@@ -106,7 +112,7 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	if len(g.moves) > 0 {
 		g.chosen = g.moves[0]
 	}
-	if len(g.required)+len(g.checks) == 0 && !g.asks() {
+	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.asks() {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, stateGrace)
@@ -135,6 +141,26 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	return fault.New(fault.StateMismatch, "the page could not be looked at in time; nothing was done")
 }
 
+// note puts into a reply what the gate could not decide: an agent learns what
+// nobody has verified, whether the action went well or not.
+func (g *gate) note(reply Reply) Reply {
+	for _, n := range []struct {
+		member string
+		names  []string
+	}{{"unverified_requires", g.undecided}, {"unverified_checks", g.unchecked}} {
+		switch {
+		case len(n.names) == 0:
+		case reply.Err != nil:
+			e := *reply.Err
+			e.Evidence = maps.Clone(e.Evidence)
+			reply.Err = e.With(n.member, n.names)
+		default:
+			reply.Output = withMember(reply.Output, n.member, n.names)
+		}
+	}
+	return reply
+}
+
 // asks says whether the transitions depend on anything that can be seen.
 func (g *gate) asks() bool {
 	return slices.ContainsFunc(g.moves, func(t *manifest.Transition) bool {
@@ -151,6 +177,9 @@ func (g *gate) want(s *survey) {
 	for _, n := range g.required {
 		s.wantState(g.m, n)
 	}
+	if g.signedIn != nil {
+		s.wantSignedIn(g.m)
+	}
 	for _, k := range g.checks {
 		s.wantCheck(g.m, k)
 	}
@@ -166,12 +195,30 @@ func (g *gate) want(s *survey) {
 }
 
 func (g *gate) judge(s *survey) *fault.Error {
+	g.undecided, g.unchecked = nil, nil
 	if err := s.require(g.m, g.required); err != nil {
 		return err
 	}
+	for _, n := range requiredNames(g.m, g.required) {
+		if s.diagnose(g.m, n).verdict == unknown {
+			g.undecided = append(g.undecided, n)
+		}
+	}
+	if g.signedIn != nil {
+		decided, err := s.requireSignedIn(g.m, *g.signedIn)
+		if err != nil {
+			return err
+		}
+		if !decided {
+			g.undecided = append(g.undecided, signedInName(*g.signedIn))
+		}
+	}
 	for _, k := range g.checks {
-		if r := s.check(g.m, k); r.Status == checkFailed {
+		switch r := s.check(g.m, k); r.Status {
+		case checkFailed:
 			return r.fault("a critical check of the action fails; nothing was done")
+		case checkNotRun:
+			g.unchecked = append(g.unchecked, k.ID)
 		}
 	}
 	if len(g.moves) == 0 {
@@ -179,11 +226,13 @@ func (g *gate) judge(s *survey) *fault.Error {
 	}
 	var first *fault.Error
 	for _, t := range g.moves {
+		before := len(g.unchecked)
 		err := g.precondition(s, t)
 		if err == nil {
 			g.chosen = t
 			return nil
 		}
+		g.unchecked = g.unchecked[:before]
 		if first == nil {
 			first = err
 		}
@@ -199,8 +248,11 @@ func (g *gate) precondition(s *survey, t *manifest.Transition) *fault.Error {
 	}
 	for _, p := range t.Preconditions {
 		if k := g.m.Manifest.Check(p); k != nil && g.m.Manifest.State(p) == nil {
-			if r := s.check(g.m, k); r.Status == checkFailed {
+			switch r := s.check(g.m, k); r.Status {
+			case checkFailed:
 				return r.fault("a precondition of the transition fails; nothing was done").With("transition", t.Name)
+			case checkNotRun:
+				g.unchecked = append(g.unchecked, k.ID)
 			}
 		}
 	}
@@ -287,6 +339,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 	var report *transitionReport
 	var values []json.RawMessage
 	var reply Reply
+	var first *gate
 	longest := time.Duration(0)
 	for attempt := 1; ; attempt++ {
 		if goal != nil {
@@ -305,6 +358,9 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 		}
 		if err := g.pass(ctx, v.tab); err != nil {
 			return Reply{Err: err, Steps: reply.Steps}
+		}
+		if first == nil {
+			first = g
 		}
 		if report == nil {
 			report, err = h.begin(ctx, v.tab, m, tr)
@@ -325,7 +381,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 		if reply.Err != nil {
 			e := *reply.Err
 			reply.Err = e.Field("transition", report)
-			return reply
+			return first.note(reply)
 		}
 		value := valueOf(reply.Output)
 		values = append(values, value)
@@ -361,6 +417,9 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 	out["transition"] = report
 	result := encoded(out)
 	result.Steps = reply.Steps
+	if first != nil {
+		result = first.note(result)
+	}
 	return result
 }
 

@@ -69,6 +69,29 @@ func (f folderFiles) read(name string, max int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, max))
 }
 
+// embeddedFiles reads what a program brought along.
+type embeddedFiles struct{ fs.FS }
+
+func (f *embeddedFiles) size(name string) (int64, error) {
+	info, err := fs.Stat(f.FS, name)
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, errors.New("not a regular file")
+	}
+	return info.Size(), nil
+}
+
+func (f *embeddedFiles) read(name string, max int64) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, max))
+}
+
 // resolve returns the storage path of a declared file, or "" when the map may
 // not read it: a public map reaches public files only, a shared one those of
 // its own audience too. Otherwise a map that somebody else wrote could publish

@@ -378,3 +378,28 @@ func FromMap(mapPath string, raw json.RawMessage, opts Options) (*Library, *faul
 	out.everywhere = !ok
 	return newLibrary([]*Map{out}, nil, opts), nil
 }
+
+// FromFiles is FromMap for a map that lies among files, such as those embedded
+// in a program: it may import from them and declare them as companions. name is
+// its path in files.
+func FromFiles(files fs.FS, name string, opts Options) (*Library, *fault.Error) {
+	from := &embeddedFiles{files}
+	raw, err := from.read(name, manifest.MaxBytes+1)
+	if err != nil {
+		return nil, fault.Wrap(fault.StorageFileReadFailed, err, "reading the map").With("map_path", shown(name))
+	}
+	m, report := manifest.Parse(raw, opts.manifest())
+	if m == nil {
+		return nil, report.Err().With("map_path", shown(name))
+	}
+	loc, ok := Locate(name)
+	out := newMap(m, name, loc, opts)
+	out.everywhere = !ok
+	out.companions, out.dir = from, path.Dir(name)
+	file := reportOf(name, report)
+	library := newLibrary([]*Map{out}, nil, opts).admit(func(*Map) *FileReport { return &file }, nil)
+	if !file.OK {
+		return nil, manifest.Report{Errors: file.Errors}.Err().With("map_path", shown(name))
+	}
+	return library, nil
+}

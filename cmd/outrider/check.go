@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,6 +48,9 @@ type checkedCheck struct {
 		Message  string         `json:"message"`
 		Evidence map[string]any `json:"evidence"`
 	} `json:"error"`
+	Setup struct {
+		ByHand []string `json:"by_hand"`
+	} `json:"setup"`
 	Drift []struct {
 		Preferred string          `json:"preferred"`
 		Matched   string          `json:"matched"`
@@ -57,7 +61,9 @@ type checkedCheck struct {
 
 // breaks says whether the check makes the verb fail: severity info is for
 // people to know.
-func (c checkedCheck) breaks() bool { return c.Status == "failed" && c.Severity != "info" }
+func (c checkedCheck) breaks() bool {
+	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
+}
 
 // detail is one line about a check that did not simply pass.
 func (c checkedCheck) detail() string {
@@ -70,6 +76,8 @@ func (c checkedCheck) detail() string {
 			line += fmt.Sprintf(" %v", failed)
 		}
 		return line
+	case c.Status == "not_run":
+		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
 	case c.Status == "skipped":
 		return "the state it is about is not current"
 	case c.Status == "unknown":
@@ -85,7 +93,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
 		Long: "Run every check and diagnose every state of the maps that apply to each open page.\n" +
-			"Exit code 1 when a check fails that is more than information, or when there is nothing to check.\n" +
+			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
+			"Exit code 1 when a check that is more than information fails or cannot be run, or when there is nothing to check.\n" +
 			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
@@ -192,5 +201,5 @@ func printChecked(w io.Writer, p checkedPage) {
 		}
 	}
 	s := p.Summary
-	fmt.Fprintf(w, "  %d passed, %d drifted, %d failed, %d skipped, %d unknown\n", s["passed"], s["drifted"], s["failed"], s["skipped"], s["unknown"])
+	fmt.Fprintf(w, "  %d passed, %d drifted, %d failed, %d not run, %d skipped, %d unknown\n", s["passed"], s["drifted"], s["failed"], s["not_run"], s["skipped"], s["unknown"])
 }

@@ -66,6 +66,7 @@ func site(action, args string) string {
 
 var demoCalls = []demoCall{
 	{say: "What does this site offer?", name: runtime.SiteTool, args: `{"mode":"list"}`},
+	{say: "A tool of the map that this one imports", name: runtime.SiteTool, args: site("helpers.headings", `{}`)},
 	{say: "Wait for content that arrives late", name: runtime.SiteTool, args: site("board.read_activity", `{}`)},
 	{say: "Add a card: a composer that appears a moment later, typed and saved with trusted input", name: runtime.SiteTool, args: site("board.add_card", `{"list":"todo","title":"Welcome the new pilot"}`)},
 	{say: "Set labels, one step per label, on one-pixel checkboxes behind styled labels", name: runtime.SiteTool, args: site("board.label_card", `{"title":"Welcome the new pilot","labels":["upkeep","urgent"]}`)},
@@ -77,10 +78,11 @@ var demoCalls = []demoCall{
 	{say: "End the watch", name: runtime.SiteTool, args: `{"mode":"state_watch","projection_name":"board.state","enabled":false}`},
 	{say: "Delete another one and answer the browser's question", name: runtime.SiteTool, args: site("board.delete_card", `{"title":"Sweep the fish market"}`)},
 	{say: "Read the result", name: runtime.SiteTool, args: site("board.list_cards", `{"list":"doing"}`)},
+	{say: "Is the page still as the map says? One of the checks opens a card first", name: runtime.SiteTool, args: `{"mode":"check"}`},
 	{say: "A call without its title is refused before anything happens", name: runtime.SiteTool, args: site("board.add_card", `{"list":"todo"}`), code: fault.InvalidInput},
 	{say: "An action nobody declared", name: runtime.SiteTool, args: site("board.open_crad", `{}`), code: fault.UnknownAction},
 	{say: "A primitive on an element that is not there", name: "locator.element_info", args: `{"locator":{"selector":"#crane"}}`, code: fault.TargetNotFound},
-	{say: "What does it look like now?", name: "browser.screenshot", args: `{"format":"png","max_width":1280}`},
+	{say: "What does it look like now? Finish and close, Count and do first are attachments of the map", name: "browser.screenshot", args: `{"format":"png","max_width":1280}`},
 }
 
 func (a *app) demo(ctx context.Context, keep string, options browser.Options) error {
@@ -125,7 +127,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	}
 	defer engine.Close()
 	registry := primitives.Standard()
-	maps, err := runtime.MapFromBytes("demo/actions.json", demo.Map, registry, engine)
+	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, registry, engine)
 	if err != nil {
 		return err
 	}

@@ -143,6 +143,12 @@ func checkSuites(pages []checkedPage) []junitSuite {
 			tc := junitCase{Name: c.ID, Class: "checks." + c.Severity, Time: "0"}
 			detail := &junitMessage{Message: c.detail(), Type: c.Severity}
 			switch {
+			case c.Status == "not_run": // nothing is known about the site
+				detail.Text = evidenceText(c)
+				tc.Error = detail
+				if c.Severity == "info" {
+					tc.Error, tc.Skipped = nil, detail
+				}
 			case c.breaks():
 				detail.Text = evidenceText(c)
 				tc.Failure = detail

@@ -17,10 +17,13 @@ import (
 //go:embed site
 var files embed.FS
 
-// Map is the site's actions.json.
+// Maps holds the site's map, MapName, and what it imports.
 //
-//go:embed actions.json
-var Map []byte
+//go:embed actions.json parts
+var Maps embed.FS
+
+// MapName is the path of the site's map in Maps.
+const MapName = "actions.json"
 
 type card struct {
 	ID          string   `json:"id"`

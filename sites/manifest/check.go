@@ -12,9 +12,11 @@ type Check struct {
 	Description string
 	Severity    string // info, minor, major, critical; "" when not declared
 	// Setup is what to do first, for checks that somebody asks for. SetupSteps
-	// are its entries that are objects with a type.
+	// are its entries that are objects with a type, SetupRest the pointers of
+	// those that no runtime can follow.
 	Setup              json.RawMessage
 	SetupSteps         []ExecutionStep
+	SetupRest          []string
 	Assertions         []Probe
 	NegativeAssertions []Probe
 	OnFail             *OnFail
@@ -45,7 +47,7 @@ func (c *checker) check(o *object) Check {
 	k.Tools = c.plural(o, "tools", &c.tools)
 	k.States = c.plural(o, "states", &c.states)
 	k.Attachments = c.plural(o, "attachments", &c.attachments)
-	k.SetupSteps = c.setup(o)
+	k.SetupSteps, k.SetupRest = c.setup(o)
 	if v, ok := o.get("target"); ok {
 		k.Target, k.TargetOf = c.targetOrName(v, true)
 	}
@@ -69,20 +71,20 @@ func (c *checker) check(o *object) Check {
 // setup reads the entries of setup. It is a plan that nobody runs unasked, so
 // what is odd in it is worth a warning at most; an entry that no runtime could
 // follow is left out of the steps and kept in the text.
-func (c *checker) setup(o *object) []ExecutionStep {
+func (c *checker) setup(o *object) (steps []ExecutionStep, rest []string) {
 	v, ok := o.get("setup")
 	if !ok || v.n.kind != kindArray {
-		return nil
+		return nil, nil
 	}
 	quiet := &checker{opts: c.opts, src: c.src, targets: map[string]bool{}}
 	quiet.opts.trace = nil
-	var out []ExecutionStep
 	for _, e := range v.items() {
 		e.c = quiet
 		entry := &object{value: e}
 		if e.n.kind != kindObject || e.n.member("type") == nil {
 			e.c = c
 			e.warn(fault.InvalidValue, "should be a step: an object with a type")
+			rest = append(rest, e.at.String())
 			continue
 		}
 		var ids names
@@ -91,11 +93,12 @@ func (c *checker) setup(o *object) []ExecutionStep {
 		if len(quiet.found.errors) > errors {
 			e.c = c
 			e.warn(fault.InvalidValue, "not a step: %s", quiet.found.errors[errors].Message)
+			rest = append(rest, e.at.String())
 			continue
 		}
-		out = append(out, step)
+		steps = append(steps, step)
 	}
-	return out
+	return steps, rest
 }
 
 // plural reads an array of names that must be declared.

@@ -1,0 +1,115 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// setupOutcome says how the setup of a check went.
+type setupOutcome struct {
+	// Done is whether all of it was done by this runtime.
+	Done  bool            `json:"done"`
+	Steps json.RawMessage `json:"steps,omitempty"` // summaries, as of a tool
+	// ByHand points to entries that no runtime can follow.
+	ByHand []string `json:"by_hand,omitempty"`
+	// LeftAt is where the page was left, when its address could not be restored.
+	LeftAt string `json:"left_at,omitempty"`
+}
+
+// hasSetup says whether something must happen before the check can fail. What
+// has not been prepared may pass, which is as good as ever, but that it does not
+// tells nothing about the site.
+func hasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest) > 0 }
+
+// runSetup does the steps of a check's setup as those of a tool are done, under
+// the same policy, pacing and deadline. They get no arguments.
+func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, k *manifest.Check) (setupOutcome, *fault.Error) {
+	out := setupOutcome{ByHand: k.SetupRest}
+	tool := &manifest.Tool{Name: k.ID, Target: k.Target, XActions: manifest.XActions{
+		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
+	}}
+	if tool.Target == nil && k.TargetOf != "" {
+		tool.Target = m.Manifest.TargetNamed(k.TargetOf)
+	}
+	match := &sites.Match{Name: k.ID, Map: m, Tool: tool, Via: m}
+	plan, err := h.opts.Maps.planExecution(match)
+	if err == nil {
+		err = h.unmet(o, match, plan.uses())
+	}
+	if err != nil {
+		return out, err
+	}
+	whole, end := answerable(ctx)
+	defer end()
+	r := &executionRun{ctx: whole, host: h, match: match, v: v, raw: json.RawMessage("{}")}
+	reply := r.bySteps(plan)
+	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0
+	return out, reply.Err
+}
+
+// notRun turns the outcome of a check whose setup failed into one that says
+// nothing about the site.
+func (r checkOutcome) notRun(err *fault.Error) checkOutcome {
+	r.Status, r.Assertions, r.NegativeAssertions, r.Drift, r.Contingency = checkNotRun, nil, nil, nil, ""
+	e := *err
+	e.Message = "the setup of the check " + r.CheckID + " failed, so it was not run: " + err.Message
+	r.Error = e.Field("check_id", r.CheckID).Field("phase", "setup")
+	return r
+}
+
+// preparedCheck sets up one check and judges it from a look of its own, again
+// after each change of the page while it fails, for as long as wait. The page
+// comes back to the address it had.
+func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.Map, k *manifest.Check, wait time.Duration) checkOutcome {
+	began := v.tab.Status().URL
+	setup, err := h.runSetup(ctx, v, o, m, k)
+	var r checkOutcome
+	if err == nil {
+		var s survey
+		whole, end := answerable(ctx)
+		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
+		_, e := v.tab.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+			next := survey{attached: v.tab.attachmentState}
+			if setup.Done {
+				next.prepared = k
+			}
+			next.wantCheck(m, k)
+			if err := next.ask(ctx, page); err != nil {
+				return false, err
+			}
+			s = next
+			return !s.check(m, k).breaks(), nil
+		})
+		cancel()
+		end()
+		if s.at.IsZero() {
+			err = fault.From(e)
+			if e == nil {
+				err = fault.New(fault.Timeout, "the page could not be looked at in time")
+			}
+		}
+		r = s.check(m, k)
+	}
+	if err != nil {
+		s := survey{url: v.tab.Status().URL, at: time.Now()}
+		r = s.check(m, k).notRun(err)
+	}
+	r.Setup = &setup
+	if r.Status == checkFailed || r.Status == checkDrifted || r.Status == checkNotRun {
+		ev := evidence{host: h, v: v}
+		r.Evidence = ev.collect(ctx, k, r)
+	}
+	if now := v.tab.Status().URL; now != began && ctx.Err() == nil {
+		args := encoded(map[string]string{"url": began}).Output
+		if res := v.Invoke(ctx, "browser.navigate", args); res.Err != nil {
+			setup.LeftAt = now
+		}
+	}
+	return r
+}
