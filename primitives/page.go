@@ -114,6 +114,11 @@ type Page interface {
 	ActedPage
 }
 
+// TextTaker is an out of Page.Call for a question that answers text besides its
+// value: many lines that are nobody's JSON. TakeText is called last, and may
+// keep what it gets.
+type TextTaker interface{ TakeText(text []byte) }
+
 // FrameInfo describes one frame.
 type FrameInfo struct {
 	ID     FrameID

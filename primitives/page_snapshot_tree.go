@@ -78,10 +78,11 @@ type tree struct {
 	missed  []missedFrame
 }
 
-// documentRows is the answer of the page library for one document.
+// documentRows is the answer of the page library for one document. Its rows
+// come as text, a line for each, indented by a space for each step of depth.
 type documentRows struct {
-	Rows   []json.RawMessage `json:"rows"`
-	Depths []int             `json:"depths"`
+	rows   []treeRow
+	Count  int `json:"count"`
 	Frames []struct {
 		Row    int    `json:"row"`
 		Handle string `json:"handle"`
@@ -91,6 +92,24 @@ type documentRows struct {
 	Hosts   []string `json:"hosts"`
 	More    bool     `json:"more_hosts"`
 	Title   *string  `json:"title"`
+}
+
+// TakeText implements TextTaker.
+func (d *documentRows) TakeText(text []byte) {
+	d.rows = make([]treeRow, 0, d.Count)
+	for len(text) > 0 {
+		line := text
+		if end := bytes.IndexByte(text, '\n'); end >= 0 {
+			line, text = text[:end:end], text[end+1:]
+		} else {
+			text = nil
+		}
+		depth := 0
+		for depth < len(line) && line[depth] == ' ' {
+			depth++
+		}
+		d.rows = append(d.rows, treeRow{depth: depth, text: line[depth:]})
+	}
 }
 
 func readTree(ctx context.Context, p Page, in pageSnapshotIn) (*tree, error) {
@@ -138,8 +157,8 @@ func (r *treeReader) document(ctx context.Context, frame FrameID, part map[strin
 	var doc *documentRows
 	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
 		doc = &documentRows{}
-		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.Depths) != len(doc.Rows) {
-			err = fault.New(fault.Internal, "the page library gave %d rows and %d depths", len(doc.Rows), len(doc.Depths))
+		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
+			err = fault.New(fault.Internal, "the page library said %d rows and gave %d", doc.Count, len(doc.rows))
 		}
 		return doc.Hosts, doc.More, err
 	})
@@ -175,10 +194,13 @@ func (r *treeReader) assemble(ctx context.Context, frame FrameID, doc *documentR
 		}
 		wg.Wait()
 	}
-	out := &tree{rows: make([]treeRow, 0, len(doc.Rows)), frames: 1, left: doc.LeftOut, stopped: doc.Stopped}
+	out := &tree{rows: doc.rows, frames: 1, left: doc.LeftOut, stopped: doc.Stopped}
+	if len(doc.Frames) == 0 {
+		return out
+	}
+	out.rows = make([]treeRow, 0, len(doc.rows)+8*len(doc.Frames))
 	next := 0
-	for i, raw := range doc.Rows {
-		row := treeRow{depth: doc.Depths[i], text: plainRow(raw)}
+	for i, row := range doc.rows {
 		out.rows = append(out.rows, row)
 		if next == len(doc.Frames) || doc.Frames[next].Row != i {
 			continue
@@ -220,19 +242,4 @@ func (r *treeReader) child(ctx context.Context, parent FrameID, handle string, n
 		return nil, err
 	}
 	return r.assemble(ctx, frame, doc, nesting), nil
-}
-
-// plainRow is a line without its quotes, or an object as it is.
-func plainRow(raw json.RawMessage) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return raw
-	}
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return nil
-	}
-	return []byte(s)
 }

@@ -17,12 +17,21 @@ class Raw {
   }
 }
 
+/** A value, and text that is told after it as it is: lines that need not be quoted once more. */
+class WithText {
+  constructor(value, text) {
+    this.value = value;
+    this.text = text;
+  }
+}
+
 /** Functions that Go may call, by name. */
 const questions = Object.create(null);
 
 function accept(value) {
   const head = '{"ok":true' + refsTold() + ',"value":';
   if (value instanceof Raw) return head + value.json + '}';
+  if (value instanceof WithText) return head + JSON.stringify(value.value) + '}\n' + value.text;
   const json = JSON.stringify(value);
   return head + (json === undefined ? 'null' : json) + '}';
 }

@@ -123,12 +123,17 @@ function activeElement() {
   return active;
 }
 
+const descriptors = new WeakMap(); // prototype -> name -> descriptor or undefined; nobody else changes the prototypes of this world
+
 function descriptorOf(node, name) {
-  for (let proto = Object.getPrototypeOf(node); proto; proto = Object.getPrototypeOf(proto)) {
-    const descriptor = Object.getOwnPropertyDescriptor(proto, name);
-    if (descriptor) return descriptor;
-  }
-  return undefined;
+  const first = Object.getPrototypeOf(node);
+  let known = descriptors.get(first);
+  if (known === undefined) descriptors.set(first, known = new Map());
+  let found = known.get(name);
+  if (found !== undefined || known.has(name)) return found;
+  for (let proto = first; proto && !found; proto = Object.getPrototypeOf(proto)) found = Object.getOwnPropertyDescriptor(proto, name);
+  known.set(name, found);
+  return found;
 }
 
 /** protoGet reads a property through the prototypes, undefined when there is none. */

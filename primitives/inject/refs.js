@@ -25,8 +25,7 @@ function refsTold() {
 }
 
 /** refRecord is what is kept of an element with a ref, and gives it one. */
-function refRecord(node) {
-  let number = refNumbers.get(node);
+function refRecord(node, number = refNumbers.get(node)) {
   let record = number && refRecords.get(number);
   if (record) return record; // of this element, or of one that it took the place of
   if (!number) {
@@ -88,14 +87,15 @@ const recognisable = (role, name, place) => place !== null && (name !== '' && na
 let lastGiven = []; // the records of the newest snapshot of the whole document
 
 /**
- * giveRefs gives refs to the rows of a snapshot. An element that was not seen
+ * giveRefs gives refs to the rows of a snapshot, each with its element and the
+ * number that this had when the walk came to it, if any. An element that was not seen
  * before gets the ref of one that is gone when it has its tag, role, name and
  * place, and neither of them has a double: it was rendered again.
  */
 function giveRefs(named, whole) {
   let lost = null;
   const fresh = new Map(); // key -> element, null when there are several
-  if (whole && lastGiven.length > 0 && named.some(({ node }) => !refNumbers.has(node))) {
+  if (whole && lastGiven.length > 0 && named.some(({ number }) => number === undefined)) {
     lost = new Map();
     for (const record of lastGiven) {
       const node = record.node.deref();
@@ -112,13 +112,13 @@ function giveRefs(named, whole) {
     }
   }
   const given = [];
-  for (const { row, node, tag, role, name, place } of named) {
+  for (const { row, node, tag, role, name, place, number } of named) {
     if (lost !== null && lost.size > 0 && !refNumbers.has(node) && recognisable(role, name, place)) {
       const key = placeKey(tag, role, name, place);
       const record = lost.get(key);
       if (record && fresh.get(key) === node) bindRef(record, node);
     }
-    const record = refRecord(node);
+    const record = refRecord(node, number);
     row.ref = record.ref;
     record.role = role;
     record.name = name;

@@ -100,10 +100,19 @@ function tablePart(node, role) {
   return role === 'cell' && (whole === 'grid' || whole === 'treegrid') ? 'gridcell' : role;
 }
 
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+/** Tags whose role depends on nothing else, and most elements have one of them. */
+const steadyRoles = new Map('div span b i u small big center font bdi bdo data hr p h1 h2 h3 h4 h5 h6 ul ol nav main button article blockquote form strong em code table label dl'.split(' ')
+  .map((tag) => [tag, fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic')]));
+
 /** implicitRole is what HTML says: a role, 'generic' for a container, '' where there is none. */
 function implicitRole(node) {
+  const steady = steadyRoles.get(localNameOf(node));
+  const foreign = namespaceOf(node) === svgNamespace;
+  if (steady !== undefined && !foreign) return steady;
   const tag = tagOf(node);
-  if (namespaceOf(node) === 'http://www.w3.org/2000/svg') {
+  if (foreign) {
     if (tag === 'svg') return 'img';
     return tag === 'a' && (hasAttribute(node, 'href') || hasAttribute(node, 'xlink:href')) ? 'link' : 'generic';
   }

@@ -59,6 +59,42 @@ function ownership(root) {
 }
 
 /**
+ * Row is what is told of an element, or of a run of text. All rows have the same
+ * members in the same order: thousands are written out one after the other.
+ */
+class Row {
+  constructor(depth, role, name, text) {
+    this.role = role;
+    this.name = name;
+    this.ref = undefined;
+    this.checked = undefined;
+    this.selected = undefined;
+    this.expanded = undefined;
+    this.pressed = undefined;
+    this.current = undefined;
+    this.disabled = undefined;
+    this.required = undefined;
+    this.readonly = undefined;
+    this.invalid = undefined;
+    this.busy = undefined;
+    this.focused = undefined;
+    this.filled = undefined;
+    this.clickable = undefined;
+    this.level = undefined;
+    this.type = undefined;
+    this.haspopup = undefined;
+    this.sort = undefined;
+    this.options = undefined;
+    this.url = undefined;
+    this.value = undefined;
+    this.text = text;
+    this.visible = undefined;
+    this.depth = depth;
+    this.frame = undefined;
+  }
+}
+
+/**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
  * only compares), limit of rows, places (whether neighbours are noted).
  */
@@ -85,6 +121,7 @@ class TreeWalk {
     this.deadline = performance.now() + options.time;
     this.stopped = false;
     this.hosts = new Set();
+    this.shadows = 0; // shadow roots that are walked just now
     this.generates = mayGenerateText();
   }
 
@@ -105,7 +142,7 @@ class TreeWalk {
     if (text === '') return;
     this.said(cut(text, 80));
     if (this.options.interactive) return;
-    this.add({ depth: this.textDepth, role: 'text', text: text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text });
+    this.add(new Row(this.textDepth, 'text', undefined, text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text));
   }
 
   /** hides notes an element that may have a closed shadow root. */
@@ -114,7 +151,7 @@ class TreeWalk {
   }
 
   add(row) {
-    this.bytes += 48 + 2 * row.depth + (row.name ? row.name.length : 0) + (row.text ? row.text.length : 0);
+    this.bytes += 48 + 2 * row.depth + (row.name === undefined ? 0 : row.name.length) + (row.text === undefined ? 0 : row.text.length);
     if (this.rows.length >= this.options.limit || this.bytes > this.options.bytes) {
       this.full = true;
       this.leftOut++;
@@ -127,15 +164,18 @@ class TreeWalk {
   /** children walks what is drawn inside a node. */
   children(node, depth, level, state, tag) {
     const shadow = shadowOf(node);
-    if (!shadow && mayHideShadow(node, tag)) this.hides(node);
+    const first = firstChildOf(node);
+    if (!shadow && (first === null || tag.includes('-')) && mayHideShadow(node, tag)) this.hides(node);
     if (shadow) {
+      this.shadows++;
       for (let child = firstChildOf(shadow); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+      this.shadows--;
     } else if (tag === 'slot' && node instanceof HTMLSlotElement) {
       const given = assignedTo(node);
       if (given.length > 0) for (const child of given) this.node(child, depth, level, state);
       else for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
     } else {
-      for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+      for (let child = first; child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
     }
     const owned = this.owners.size > 0 && this.owners.get(node);
     if (owned) for (const child of owned) this.element(child, depth, level, state, true);
@@ -233,8 +273,7 @@ class TreeWalk {
         if (this.options.compare) this.options.compare(node, tag, role, name, place);
       }
       if (wanted) {
-        row = { depth: this.options.interactive ? 0 : depth, role };
-        if (name !== '') row.name = cut(name, maxRowName);
+        row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
         if (!this.add(row)) row = null;
         else this.describe(row, node, tag, role, disabled, clickable, place, name);
       }
@@ -311,8 +350,8 @@ class TreeWalk {
     if (tag === 'iframe' || tag === 'frame') return norm(attributeOf(node, 'aria-label')) || norm(attributeOf(node, 'title')) || norm(attributeOf(node, 'name'));
     if (!attributes) {
       if (toldByName.has(role) && tag !== 'input') {
-        if (firstElementOf(node) === null && !shadowOf(node) && !hasAttribute(node, 'aria-owns') && !(node instanceof HTMLSlotElement)) {
-          const bare = !this.generates && rootOf(node) === document;
+        if (firstElementOf(node) === null && !shadowOf(node) && !(said && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
+          const bare = !this.generates && this.shadows === 0;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
@@ -328,7 +367,7 @@ class TreeWalk {
   describe(row, node, tag, role, disabled, clickable, place, name) {
     if (this.options.refs) {
       row.ref = ''; // its place among the members
-      this.named.push({ row, node, tag, role, name, place });
+      this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
     }
     if (clickable) {
       row.clickable = true;
@@ -425,12 +464,12 @@ class TreeWalk {
       const selected = protoGet(option, 'selected') === true;
       if (told >= maxOptions && !(selected && told < 2 * maxOptions)) continue;
       told++;
-      const child = { depth: this.options.interactive ? 0 : depth, role: 'option', name: cut(name, maxRowName) };
+      const child = new Row(this.options.interactive ? 0 : depth, 'option', cut(name, maxRowName), undefined);
       if (selected) child.selected = true;
       if (matchesCSS(option, ':disabled')) child.disabled = true;
       if (!this.options.interactive && this.add(child) && this.options.refs) {
         child.ref = '';
-        this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null });
+        this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null, number: refNumbers.get(option) });
       }
     }
     if (count > told || this.options.interactive) row.options = count;
@@ -494,6 +533,7 @@ outrider.adopt = (root) => {
 function walkTree(root, options) {
   const walk = new TreeWalk(options);
   const state = { quiet: false, invisible: false, disabled: false, pressed: false, path: '' };
+  if (rootOf(root) !== document) walk.shadows++;
   walk.element(root, 0, 0, state, false);
   walk.flush();
   return walk;
@@ -508,29 +548,53 @@ function drawnPart(locator) {
   throw notFound(locator, trace);
 }
 
-const rowFlags = ['checked', 'selected', 'expanded', 'pressed'];
-const rowMarks = ['disabled', 'required', 'readonly', 'invalid', 'busy', 'focused', 'filled', 'clickable'];
-const rowDetails = ['level', 'type', 'haspopup', 'sort', 'options', 'url'];
+const notPlain = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
+
+/** quoted is text as a JSON string. */
+const quoted = (text) => notPlain.test(text) ? JSON.stringify(text) : '"' + text + '"';
+
+/** flagged is a state that is told also when it is not so only of what opens. */
+const flagged = (value, word) => value === true ? ' [' + word + ']' : value === false ? '' : ' [' + word + '=' + value + ']';
+
+const lineEnds = /[\r\n\u2028\u2029]/;
+
+/** oneLine: one row is one line, whatever somebody typed into a text area. */
+const oneLine = (text) => lineEnds.test(text) ? text.replace(/\r\n?|[\n\u2028\u2029]/g, '\\n') : text;
 
 /** rowLine is a row as one line of text. The ref comes first of what is in brackets. */
 function rowLine(row) {
   if (row.role === 'text') return '- text: ' + row.text;
   let line = '- ' + row.role;
-  if (row.name !== undefined) line += ' ' + JSON.stringify(row.name);
+  if (row.name !== undefined) line += ' ' + quoted(row.name);
   if (row.ref !== undefined) line += ' [ref=' + row.ref + ']';
-  for (const key of rowFlags) {
-    const value = row[key];
-    if (value === undefined) continue;
-    if (value === true) line += ' [' + key + ']';
-    else if (value === false) line += key === 'expanded' ? ' [collapsed]' : '';
-    else line += ' [' + key + '=' + value + ']';
-  }
-  if (row.current !== undefined) line += row.current === true ? ' [current]' : ' [current=' + row.current + ']';
-  for (const key of rowMarks) if (row[key]) line += ' [' + key + ']';
-  for (const key of rowDetails) if (row[key] !== undefined) line += ' [' + key + '=' + row[key] + ']';
+  if (row.checked !== undefined) line += flagged(row.checked, 'checked');
+  if (row.selected !== undefined) line += flagged(row.selected, 'selected');
+  if (row.expanded !== undefined) line += row.expanded === false ? ' [collapsed]' : flagged(row.expanded, 'expanded');
+  if (row.pressed !== undefined) line += flagged(row.pressed, 'pressed');
+  if (row.current !== undefined) line += row.current === true ? ' [current]' : ' [current=' + oneLine(row.current) + ']';
+  if (row.disabled) line += ' [disabled]';
+  if (row.required) line += ' [required]';
+  if (row.readonly) line += ' [readonly]';
+  if (row.invalid) line += ' [invalid]';
+  if (row.busy) line += ' [busy]';
+  if (row.focused) line += ' [focused]';
+  if (row.filled) line += ' [filled]';
+  if (row.clickable) line += ' [clickable]';
+  if (row.level !== undefined) line += ' [level=' + row.level + ']';
+  if (row.type !== undefined) line += ' [type=' + row.type + ']';
+  if (row.haspopup !== undefined) line += ' [haspopup=' + oneLine(row.haspopup) + ']';
+  if (row.sort !== undefined) line += ' [sort=' + oneLine(row.sort) + ']';
+  if (row.options !== undefined) line += ' [options=' + row.options + ']';
+  if (row.url !== undefined) line += ' [url=' + oneLine(row.url) + ']';
   const said = row.value ?? row.text;
-  // One row is one line, whatever somebody typed into a text area.
-  return said === undefined ? line : line + ': ' + (/[\r\n\u2028\u2029]/.test(said) ? said.replace(/\r\n?|[\n\u2028\u2029]/g, '\\n') : said);
+  return said === undefined ? line : line + ': ' + oneLine(said);
+}
+
+/** rowObject is a row as JSON, without what only we need. */
+function rowObject(row) {
+  row.depth = undefined;
+  row.frame = undefined;
+  return JSON.stringify(row);
 }
 
 /** handOver tells which elements may have a shadow root that only the browser can open; each is told once. */
@@ -543,16 +607,22 @@ function handOver(hosts) {
   return handles;
 }
 
+const steps = [];
+
+/** stepsIn is a space for each step of depth. */
+const stepsIn = (depth) => steps[depth] ??= ' '.repeat(depth);
+
 /**
- * page_snapshot answers the rows of this document: lines of text, or objects.
- * depths has the depth of each row, frames the rows that show a frame.
+ * page_snapshot answers the rows of this document: lines of text, or objects, as
+ * the text of the answer, each on a line of its own with a space before it for
+ * each step of depth. frames has the rows that show a frame.
  */
 questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, tell_visible, max_nodes, max_bytes, time_ms }) => {
   let root = rootElement();
   if (ref !== undefined) root = elementOfRef(ref);
   else if (locator !== undefined) root = drawnPart(locator);
   const whole = root === rootElement();
-  if (!root) return { rows: [], depths: [], frames: [], left_out: 0, hosts: [], stopped: false };
+  if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
   const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: whole, time: time_ms });
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
@@ -564,14 +634,14 @@ questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, tell_
     for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
   }
   const frames = [];
-  const depths = new Array(walk.rows.length);
-  const rows = walk.rows.map((row, i) => {
-    if (row.frame !== undefined) frames.push({ row: i, handle: row.frame });
-    depths[i] = row.depth;
-    if (format === 'text') return rowLine(row);
-    delete row.depth;
-    delete row.frame;
-    return row;
-  });
-  return { rows, depths, frames, left_out: walk.leftOut, stopped: walk.stopped, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts, title: whole ? documentTitleOf(document) : undefined };
+  const lines = [];
+  for (const row of walk.rows) {
+    if (row.frame !== undefined) frames.push({ row: lines.length, handle: row.frame });
+    const before = stepsIn(row.depth);
+    lines.push(before + (format === 'text' ? rowLine(row) : rowObject(row)));
+  }
+  return new WithText({
+    count: lines.length, frames, left_out: walk.leftOut, stopped: walk.stopped, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    title: whole ? documentTitleOf(document) : undefined,
+  }, lines.join('\n'));
 };

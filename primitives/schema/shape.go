@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -12,6 +13,10 @@ import (
 // a value whose shape passed once passes again, so it is not checked again.
 type shapes struct {
 	strings, numbers bool // the schema looks at these values too, so they belong to the shape
+	// words are the strings that the schema names as values: those belong to the
+	// shape, as all others are alike to it.
+	words   map[string]struct{}
+	longest int // of them, in bytes
 
 	mu     sync.RWMutex
 	passed map[string]struct{}
@@ -25,7 +30,7 @@ const (
 // newShapes returns nil for a schema with keywords whose outcome a shape does
 // not decide.
 func newShapes(doc any) *shapes {
-	s := &shapes{passed: map[string]struct{}{}}
+	s := &shapes{passed: map[string]struct{}{}, words: map[string]struct{}{}}
 	if !s.schema(doc) {
 		return nil
 	}
@@ -42,7 +47,9 @@ func (s *shapes) schema(doc any) bool {
 		switch k {
 		case "type", "required", "title", "description", "default", "examples", "$comment", "$ref", "$schema",
 			"minItems", "maxItems", "minProperties", "maxProperties":
-		case "enum", "const", "uniqueItems":
+		case "enum", "const":
+			s.named(v)
+		case "uniqueItems":
 			s.strings, s.numbers = true, true
 		case "pattern", "minLength", "maxLength":
 			s.strings = true
@@ -81,6 +88,36 @@ func (s *shapes) schema(doc any) bool {
 	return true
 }
 
+// named notes the values of enum and const.
+func (s *shapes) named(value any) {
+	switch v := value.(type) {
+	case string:
+		s.words[v] = struct{}{}
+		s.longest = max(s.longest, len(v))
+	case []any:
+		for _, e := range v {
+			s.named(e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			s.named(e)
+		}
+	case bool, nil:
+	default:
+		s.numbers = true
+	}
+}
+
+// isWord says whether a string, without its quotes, may be one of those. An
+// escape takes up to six bytes for one.
+func (s *shapes) isWord(text []byte) bool {
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return len(text) <= 6*s.longest
+	}
+	_, ok := s.words[string(text)]
+	return ok
+}
+
 // shape returns the shape of a value; ok is false when it is not JSON or the
 // shape is not worth keeping.
 func (s *shapes) shape(raw []byte) (shape []byte, ok bool) {
@@ -96,19 +133,12 @@ func (s *shapes) shape(raw []byte) (shape []byte, ok bool) {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			i++
 		case c == '"':
-			end := i + 1
-			for raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end++
+			end := stringEnd(raw, i)
 			next := end
 			for next < len(raw) && (raw[next] == ' ' || raw[next] == '\t' || raw[next] == '\n' || raw[next] == '\r') {
 				next++
 			}
-			if s.strings || next < len(raw) && raw[next] == ':' { // a name, or a value that counts
+			if s.strings || next < len(raw) && raw[next] == ':' || s.isWord(raw[i+1:end-1]) { // a name, or a value that counts
 				out = append(out, raw[i:end]...)
 			} else {
 				out = append(out, 's')
@@ -135,6 +165,16 @@ func (s *shapes) shape(raw []byte) (shape []byte, ok bool) {
 		}
 	}
 	return out, true
+}
+
+// stringEnd returns the index after the string that starts at i of valid JSON.
+func stringEnd(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
 }
 
 // numberKind tells integers from other numbers as schemas do: 1.0 is one.

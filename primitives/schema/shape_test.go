@@ -16,6 +16,7 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 		`{"type":"object","properties":{"a":{"enum":[1,"x",null]},"b":{"type":"string","maxLength":2},"c":{"type":"number","minimum":1}}}`,
 		`{"anyOf":[{"type":"object","required":["b"]},{"type":"array","items":{"$ref":"#/$defs/n"}}],"$defs":{"n":{"type":"integer"}}}`,
 		`{"type":"object","properties":{"a":{"not":{"type":"string"}},"b":{"const":"x"}}}`,
+		`{"type":"object","properties":{"a":{"enum":["x","xyz"]},"b":{"type":"string"},"c":{"enum":[{"a":"x"},["xyz"],"\"\\"]}}}`,
 		`{"type":"array","uniqueItems":true,"items":{"type":["integer","string","boolean"]}}`,
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -41,7 +42,7 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 			}
 			return out + "]"
 		default:
-			return []string{"1", "0", "2", "1.0", "1.5", "-3", "1e2", `"x"`, `"xyz"`, `"x\":"`, `""`, "true", "false", "null"}[r.IntN(14)]
+			return []string{"1", "0", "2", "1.0", "1.5", "-3", "1e2", `"x"`, `"xyz"`, `"x\":"`, `""`, "true", "false", "null", `"\u0078"`, `"\u0078\u0079z"`, `"\"\\"`, `"a longer text"`}[r.IntN(18)]
 		}
 	}
 	for _, text := range schemas {
@@ -50,7 +51,7 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		valid := 0
-		for range 3000 {
+		for range 4500 {
 			v := json.RawMessage(value(0))
 			fresh, err := schema.Compile(json.RawMessage(text))
 			if err != nil {

@@ -540,11 +540,21 @@ func unquoteRemote(remote []byte) ([]byte, bool) {
 }
 
 // decodeAnswer reads the result of a library call: a remote object that holds
-// the library's answer as a string of JSON.
-func decodeAnswer(fn string, remote []byte, out any) error {
+// the library's answer as a string of JSON, with text behind it for those who
+// take it: the JSON itself is one line.
+func decodeAnswer(fn string, remote []byte, out any) (err error) {
 	text, ok := unquoteRemote(remote)
 	if !ok {
 		return fault.New(fault.HandlerFailed, "page function %s gave no text", fn)
+	}
+	if taker, ok := out.(primitives.TextTaker); ok {
+		head, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = head
+		defer func() {
+			if err == nil {
+				taker.TakeText(rest)
+			}
+		}()
 	}
 	value, success := bytes.CutPrefix(text, acceptance)
 	if !success {
