@@ -178,7 +178,7 @@ func TestReconnects(t *testing.T) {
 			_ = ws.Close(websocket.StatusNormalClosure, "")
 		case 3:
 			read(t, ws)
-			time.Sleep(500 * time.Millisecond) // longer than AckTimeout
+			read(t, ws) // the client gives up after AckTimeout
 		case 4:
 			read(t, ws)
 			send(ws, `{"type":"ack","protocolVersion":4,"serverVersion":"x"}`)
@@ -193,7 +193,7 @@ func TestReconnects(t *testing.T) {
 	})
 	var lost []browserbridge.State
 	err := client(t, url, func(o *browserbridge.Options) {
-		o.AckTimeout, o.PingEvery = 300*time.Millisecond, 100*time.Millisecond
+		o.AckTimeout, o.PingEvery = 2*time.Second, 100*time.Millisecond
 		o.OnState = func(s browserbridge.State) {
 			if s.Kind == browserbridge.Lost {
 				lost = append(lost, s)
@@ -213,23 +213,50 @@ func TestReconnects(t *testing.T) {
 	}
 }
 
+// held is a page whose script can fetch /held, which answers when release is called
+// and tells of each request.
+func held(t *testing.T) (url string, asked <-chan struct{}, release func()) {
+	t.Helper()
+	arrived, open := make(chan struct{}, 8), make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/held" {
+			return
+		}
+		arrived <- struct{}{}
+		select {
+		case <-open:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(site.Close)
+	release = sync.OnceFunc(func() { close(open) })
+	t.Cleanup(release) // before the server waits for its answers
+	return site.URL, arrived, release
+}
+
 // The result of a request whose connection is gone is not sent on the next one;
 // events wait for it.
 func TestResultsOfALostConnectionAreDropped(t *testing.T) {
 	host := openHost(t)
 	b := connect(t, host, nil, backend.Options{})
 	ctx := t.Context()
-	if _, err := b.backend.Do(ctx, json.RawMessage(`{"type":"navigate","url":"about:blank"}`)); err != nil {
+	url, asked, release := held(t)
+	if _, err := b.backend.Do(ctx, json.RawMessage(`{"type":"navigate","url":"`+url+`"}`)); err != nil {
 		t.Fatal(err)
 	}
 	<-b.events // session_started
 	failed := make(chan error, 1)
 	go func() {
-		_, err := b.backend.Do(ctx, json.RawMessage(`{"type":"evaluate","expression":"return new Promise(ok => setTimeout(() => ok(1), 700))"}`))
+		_, err := b.backend.Do(ctx, json.RawMessage(`{"type":"evaluate","expression":"return fetch('/held').then(() => 1)"}`))
 		failed <- err
 	}()
-	time.Sleep(200 * time.Millisecond) // the script is running
+	select {
+	case <-asked: // the script is running
+	case err := <-failed:
+		t.Fatalf("the request ended with %v", err)
+	}
 	b.backend.Drop()
+	release()
 	if err := <-failed; !errors.Is(err, backend.ErrLost) {
 		t.Errorf("the request ended with %v, want that the client was lost", err)
 	}
@@ -313,40 +340,55 @@ func TestQueues(t *testing.T) {
 		}()
 		return done
 	}
-	busy := ask(`{"type":"wait_for","selector":"#never","tabId":1,"timeoutMs":4000}`)
+	const fetch = `{"type":"evaluate","expression":"return fetch('/held').then(() => 1)","tabId":1}`
+	page, asked, release := held(t)
+	if err := <-ask(`{"type":"navigate","url":"` + page + `","tabId":1}`); err != nil {
+		t.Fatal(err)
+	}
+	busy := ask(fetch)
 	<-b.events // its session has begun
+	select {
+	case <-asked:
+	case err := <-busy:
+		t.Fatalf("the first tab was not busy: %v", err)
+	}
 	if err := <-ask(`{"type":"evaluate","expression":"return 1","tabId":2}`); err != nil {
 		t.Errorf("the other tab: %v", err)
 	}
-	select {
-	case err := <-busy:
-		t.Fatalf("the first tab was not busy: %v", err)
-	default:
-	}
-	var waiting []chan error
+	answers := make(chan error, 40)
 	for range 40 {
-		waiting = append(waiting, ask(`{"type":"evaluate","expression":"return 1","tabId":1}`))
+		go func() { answers <- <-ask(`{"type":"evaluate","expression":"return 1","tabId":1}`) }()
 	}
-	refused := 0
-	for _, w := range waiting {
+	for range 8 { // and the others wait
 		var e *browserbridge.Error
-		switch err := <-w; {
-		case errors.As(err, &e) && e.Code == "internal_error" && strings.Contains(e.Message, "32 requests"):
-			refused++
-		case err != nil:
+		if err := <-answers; !errors.As(err, &e) || e.Code != "internal_error" || !strings.Contains(e.Message, "32 requests") {
+			t.Errorf("one request too many: %v, want that it is refused", err)
+		}
+	}
+	release()
+	for range 32 {
+		if err := <-answers; err != nil {
 			t.Errorf("a request that waited: %v", err)
 		}
 	}
-	if refused != 8 {
-		t.Errorf("%d of 40 requests were refused, want 8", refused)
+	if err := <-busy; err != nil {
+		t.Errorf("the first request: %v", err)
 	}
 	const id = "51111111-1111-4111-8111-111111111111"
+	page, asked, release = held(t)
+	if err := <-ask(`{"type":"navigate","url":"` + page + `","tabId":1}`); err != nil {
+		t.Fatal(err)
+	}
 	first := make(chan error, 1)
 	go func() {
-		_, err := b.backend.Raw(ctx, id, browserbridge.Request{Type: "request", ID: id, Action: json.RawMessage(`{"type":"wait_for","selector":"#never","tabId":1,"timeoutMs":1500}`)})
+		_, err := b.backend.Raw(ctx, id, browserbridge.Request{Type: "request", ID: id, Action: json.RawMessage(fetch)})
 		first <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	select {
+	case <-asked:
+	case err := <-first:
+		t.Fatalf("the first request was not in flight: %v", err)
+	}
 	r, err := b.backend.Raw(ctx, id, browserbridge.Request{Type: "request", ID: id, Action: json.RawMessage(`{"type":"get_tabs"}`)})
 	if err != nil || r.Error == nil || r.Error.Code != "invalid_action" {
 		t.Errorf("a second request with an id in flight: %+v, %v", r, err)

@@ -26,8 +26,7 @@ func maxBytes(tokens int) int {
 	return max(int(float64(tokens-70)*bytesPerToken), 200)
 }
 
-// textOf takes a long text out of a structured result, so that it is not there
-// twice for clients that show both: the text block has it, labelled.
+// textOf takes a text out of a structured result.
 func textOf(result map[string]any, member string) string {
 	text, _ := result[member].(string)
 	delete(result, member)
@@ -75,8 +74,9 @@ func (s *Server) snapshotTool() tool {
 		})
 }
 
-// textual is an answer whose text is one member of the result; the others come
-// as a line above it.
+// textual is an answer whose text is one member of the result, labelled. It is
+// the member text of the structured content, which is all that some clients
+// show, and stands below the other members in the text block.
 func (s *Server) textual(p page, result map[string]any, address string, candidates ...string) *answer {
 	text := ""
 	for _, member := range candidates {
@@ -84,9 +84,10 @@ func (s *Server) textual(p page, result map[string]any, address string, candidat
 			text = t
 		}
 	}
-	text = strings.TrimRight(text, "\n")
+	text = labelled(p, address, s.mark(), strings.TrimRight(text, "\n"))
 	encoded, _ := json.Marshal(result)
-	return &answer{Result: result, Text: string(encoded) + "\n" + labelled(p, address, s.mark(), text)}
+	result["text"] = text
+	return &answer{Result: result, Text: string(encoded) + "\n" + text}
 }
 
 func set(args map[string]any, name, value string) {

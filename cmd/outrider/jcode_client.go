@@ -25,18 +25,32 @@ type sessionClient struct {
 	next    int
 }
 
+// errSessionEnded means that the process of the session went away before it answered.
+var errSessionEnded = errors.New("browser_not_running: the process of the session ended")
+
+// joinAttempts is how often a session that goes away again and again is joined.
+const joinAttempts = 4
+
 // dialSession connects to the process of a session, which is started when there
-// is none.
+// is none. A process that is being killed accepts connections for a moment more:
+// whoever got one of these starts anew.
 func (a *app) dialSession(ctx context.Context, s jcodeSession) (*sessionClient, error) {
-	dial := func() (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", s.socket()) }
-	conn, err := dial()
-	if err != nil {
+	for attempt := 1; ; attempt++ {
+		c, err := s.join(ctx)
+		if err == nil || ctx.Err() != nil || attempt == joinAttempts || !errors.Is(err, errSessionEnded) {
+			return c, err
+		}
 		if err := a.startSession(ctx, s); err != nil {
 			return nil, err
 		}
-		if conn, err = dial(); err != nil {
-			return nil, fmt.Errorf("browser_not_running: the process of the session does not answer: %w", err)
-		}
+	}
+}
+
+// join connects to the process that serves the session and opens the session there.
+func (s jcodeSession) join(ctx context.Context) (*sessionClient, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSessionEnded, err)
 	}
 	c := &sessionClient{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -109,7 +123,7 @@ func (a *app) startSession(ctx context.Context, s jcodeSession) error {
 		return nil
 	}
 	why, _ := os.ReadFile(s.file(".log"))
-	return fmt.Errorf("browser_not_running: the process of the session ended: %s", shorten(strings.TrimSpace(string(why)), 500))
+	return fmt.Errorf("%w: %s", errSessionEnded, shorten(strings.TrimSpace(string(why)), 500))
 }
 
 // call sends one request and waits for its answer.
@@ -125,7 +139,7 @@ func (c *sessionClient) call(method string, params map[string]any) (map[string]a
 		return nil, nil, err
 	}
 	if _, err := c.conn.Write(append(line, '\n')); err != nil {
-		return nil, nil, fmt.Errorf("browser_not_running: the process of the session ended: %w", err)
+		return nil, nil, fmt.Errorf("%w: %w", errSessionEnded, err)
 	}
 	for {
 		line, err := c.in.ReadBytes('\n')
@@ -133,7 +147,7 @@ func (c *sessionClient) call(method string, params map[string]any) (map[string]a
 			return nil, nil, fmt.Errorf("not_ready: %s was not answered in time", method)
 		}
 		if err != nil {
-			return nil, nil, errors.New("browser_not_running: the process of the session ended")
+			return nil, nil, errSessionEnded
 		}
 		var answer provider.Response
 		if err := json.Unmarshal(line, &answer); err != nil {

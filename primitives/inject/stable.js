@@ -55,6 +55,10 @@ function runningTime(node) {
   return left;
 }
 
+const timelineOf = getterOf(Document.prototype, 'timeline');
+const timelineTimeOf = getterOf(AnimationTimeline.prototype, 'currentTime');
+const timelineTime = () => timelineTimeOf(timelineOf(document));
+
 /** carriedForEver: an animation without an end can move the element. */
 function carriedForEver(node) {
   return documentAnimationsOf(document).some((animation) => {
@@ -76,7 +80,7 @@ async function settled(node, budget) {
   const start = performance.now();
   let end = start + budget;
   let missed = 0; // frames in a row that did not come
-  for (let rect = rectOf(node); ;) {
+  for (let rect = rectOf(node), time = timelineTime(); ;) {
     const framed = await nextFrame();
     const next = rectOf(node);
     const running = runningTime(node);
@@ -84,7 +88,11 @@ async function settled(node, budget) {
     missed = framed ? 0 : missed + 1;
     // Without a frame nothing could have been seen to move. A tab that is drawn
     // gets its frames late on a busy machine; one behind another gets none.
-    const seen = framed || (missed >= framesMissed || protoGet(document, 'visibilityState') === 'hidden') && !carriedForEver(node);
+    // Between frames the browser guesses how far animations are, and the frame
+    // after a guess too far shows the same moment once more.
+    const before = time;
+    time = timelineTime();
+    const seen = carriedForEver(node) ? framed && time !== before : framed || missed >= framesMissed || protoGet(document, 'visibilityState') === 'hidden';
     const still = same(rect, next) && running === 0 && seen;
     rect = next;
     if (still || performance.now() >= end) {

@@ -311,7 +311,7 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 		t.revive()
 		t.commits++
 		t.loaders[t.commits%len(t.loaders)] = f.loader
-		t.redirect = false
+		t.redirect, t.redirecting = false, false
 		t.identity.URL = f.url
 	}
 	t.mu.Unlock()
@@ -385,6 +385,10 @@ func (t *Tab) onLoading(params []byte, loading bool) {
 	top := id == t.main
 	if top {
 		t.loading = loading
+		if !loading && t.redirecting { // into a download, or to nothing
+			t.redirect = false
+		}
+		t.redirecting = loading && t.redirect
 	}
 	t.mu.Unlock()
 	if top {

@@ -20,6 +20,9 @@ const (
 	wedged = time.Second
 	// describeCap bounds asking the new document for its title and status.
 	describeCap = 500 * time.Millisecond
+	// mostReplaced is how many more documents are waited for when each replaces
+	// itself before it said what it is.
+	mostReplaced = 5
 )
 
 // Navigate implements primitives.Page. A dialog that the new document opens while
@@ -53,7 +56,21 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	if err != nil {
 		return primitives.Navigation{}, t.b.explain(t.b.fence.blockedSince(blocked, err), "navigating")
 	}
-	return t.describe(ctx, n), nil
+	for again := 0; ; again++ {
+		out, ok := t.describe(ctx, n)
+		// The page may replace itself while it describes itself.
+		if ok || again == mostReplaced || !t.replacing(n) || n.load(ctx) != nil {
+			return out, nil
+		}
+	}
+}
+
+// replacing reports whether another document than the one that n saw last is there
+// or on its way.
+func (t *Tab) replacing(n *navigation) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.commits != n.seen || t.redirect || t.loading
 }
 
 func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) error {
@@ -105,6 +122,7 @@ type navigation struct {
 	again    bool   // the page's process was ended for it
 	steps    bool   // along the history
 	within   int    // moves within a document that the frame had before
+	seen     int    // documents the frame had when the load was over
 	same     bool
 	replaced bool
 	loaded   bool
@@ -258,8 +276,11 @@ func (n *navigation) load(ctx context.Context) error {
 		f := n.t.frames[n.t.main]
 		failed := ""
 		if f != nil {
-			n.loaded, failed = f.loaded && !n.t.redirect, f.failed
+			// A refresh without delay is announced between the load event and
+			// the end of loading.
+			n.loaded, failed = f.loaded && !n.t.redirect && !n.t.loading, f.failed
 		}
+		n.seen = n.t.commits
 		blocked := n.t.dialog != nil
 		n.t.mu.Unlock()
 		switch {
@@ -281,16 +302,16 @@ func (n *navigation) load(ctx context.Context) error {
 }
 
 // describe says what is there now. The document is asked, in our world; one
-// that does not answer is described from outside.
-func (t *Tab) describe(ctx context.Context, n *navigation) primitives.Navigation {
+// that does not answer is described from outside, and then ok is false.
+func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
 	info := t.Tab()
-	out := primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
+	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
 	ctx, cancel := context.WithTimeout(ctx, describeCap)
 	defer cancel()
 	remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true} })
 	if err != nil {
 		t.b.log.Debug("the new document did not describe itself", "error", err)
-		return out
+		return out, false
 	}
 	var d struct {
 		Title  string `json:"title"`
@@ -299,13 +320,13 @@ func (t *Tab) describe(ctx context.Context, n *navigation) primitives.Navigation
 	}
 	text, ok := unquote(member(remote, "value"))
 	if !ok || json.Unmarshal(text, &d) != nil {
-		return out
+		return out, false
 	}
 	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
 	t.mu.Lock()
 	t.title, t.identity.URL = d.Title, d.URL
 	t.mu.Unlock()
-	return out
+	return out, true
 }
 
 // describeFunction reads the title through the prototype: an element named
@@ -365,7 +386,8 @@ func (t *Tab) endRenderer(ctx context.Context) error {
 }
 
 // onRequestedNavigation notes that the page is about to replace itself at once: a
-// script set the location, or a refresh has no delay.
+// script set the location, or a refresh has no delay. It holds until the new
+// document is there or the frame stops loading without one.
 func (t *Tab) onRequestedNavigation(params []byte) {
 	var e struct {
 		FrameID     primitives.FrameID `json:"frameId"`
@@ -377,15 +399,17 @@ func (t *Tab) onRequestedNavigation(params []byte) {
 	}
 	t.mu.Lock()
 	if e.FrameID == t.main {
-		t.redirect = true
+		t.redirect, t.redirecting = true, false
 	}
 	t.mu.Unlock()
 }
 
+// onClearedNavigation hears that a navigation is no longer scheduled: it was called
+// off, or it has begun.
 func (t *Tab) onClearedNavigation(params []byte) {
 	id := primitives.FrameID(plainString(member(params, "frameId")))
 	t.mu.Lock()
-	if id == t.main {
+	if id == t.main && !t.redirecting {
 		t.redirect = false
 	}
 	t.mu.Unlock()

@@ -25,20 +25,21 @@ type Tab struct {
 
 	announced bool // guarded by b.mu: reported as a tab
 
-	mu       sync.Mutex
-	identity primitives.TabInfo
-	title    string
-	life     *life
-	crashed  bool
-	frames   map[primitives.FrameID]*frame
-	main     primitives.FrameID
-	dialog   *openDialog
-	dialogs  chan struct{} // closed when a dialog opens
-	commits  int           // documents that the main frame has had
-	within   int           // moves of the main frame within its documents
-	loaders  [16]string    // ids of the newest of them
-	loading  bool          // between frameStartedLoading and frameStoppedLoading
-	redirect bool          // the page asked for a navigation at once
+	mu          sync.Mutex
+	identity    primitives.TabInfo
+	title       string
+	life        *life
+	crashed     bool
+	frames      map[primitives.FrameID]*frame
+	main        primitives.FrameID
+	dialog      *openDialog
+	dialogs     chan struct{} // closed when a dialog opens
+	commits     int           // documents that the main frame has had
+	within      int           // moves of the main frame within its documents
+	loaders     [16]string    // ids of the newest of them
+	loading     bool          // between frameStartedLoading and frameStoppedLoading
+	redirect    bool          // the page asked for a navigation at once
+	redirecting bool          // it has begun
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
 	change     broadcast // any of the above changed
