@@ -1,15 +1,14 @@
 package runtime
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -34,23 +33,42 @@ const (
 	// attachRest is the pause before a page that could not be asked is asked
 	// again: a dialog is open, or it hangs.
 	attachRest = 250 * time.Millisecond
-	// maxAttachments bounds those of one page, maxAttached the places of each.
-	maxAttachments = 100
-	maxAttached    = 50
+	// maxAttachments bounds those of one page, maxAttached the places of each,
+	// maxAttachFrames the documents of a page that are looked at, the main one
+	// among them.
+	maxAttachments  = 100
+	maxAttached     = 50
+	maxAttachFrames = 50
 	// maxAffordanceText bounds what an affordance shows, in bytes.
 	maxAffordanceText = 200
+)
+
+// Why an attachment is not on the page.
+const (
+	awayURL     = "other_url"
+	awayState   = "other_state"
+	awayInstall = "install_policy" // install says manual or never
+	awayKeys    = "no_keys"        // a shortcut without a key
+	awayDrift   = "drift_policy"   // only a fallback selector matches
+	awayTarget  = "no_target"      // no document of the page has the target
+	awayFrames  = "frame_limit"    // those that were looked at have not
 )
 
 // AttachmentStatus is one attachment of a page in reports.
 type AttachmentStatus struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
+	// Reason is why it is not on the page; empty when it is.
+	Reason string `json:"reason,omitempty"`
 }
 
 // attachments keeps those of one tab. It costs nothing while no map with
 // attachments applies to the page.
 type attachments struct {
-	wake chan struct{} // buffered, 1: the address, the states or the maps changed
+	wake   chan struct{} // buffered, 1: the address, the states, the frames or the maps changed
+	framed atomic.Bool   // changes of frames matter
+	// documents counts the main documents of the tab.
+	documents atomic.Int64
 
 	mu      sync.Mutex
 	now     []attachedRow
@@ -61,15 +79,28 @@ type attachments struct {
 type attachedRow struct {
 	offeredAttachment
 	state     string
-	reason    string // why it is not on the page, when the runtime keeps it away
+	reason    string // why it is not on the page
 	instances int
 	candidate string
+	frameURL  string             // of the first child frame that has it; "" in the main frame
+	frame     primitives.FrameID // the one that has it; "" for the main frame
 }
 
 func (a *attachments) poke() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
+	}
+}
+
+// onFrames has the tab look at its frames again. The browser's reader calls it.
+func (h *Host) onFrames(bt *browser.Tab) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.tabs {
+		if t.attachments.framed.Load() && t.shows(bt) {
+			t.attachments.poke()
+		}
 	}
 }
 
@@ -110,17 +141,19 @@ type attachmentSpec struct {
 	MaxInstances int                   `json:"max_instances"`
 	Opens        bool                  `json:"opens"`
 	Keys         *primitives.Shortcut  `json:"keys"`
-	Reattach     string                `json:"reattach"` // always, url, never
-	Remove       bool                  `json:"remove"`
+	Reattach     manifest.Return       `json:"reattach"`
+	Remove       manifest.Removal      `json:"remove"`
 	HideDrifted  bool                  `json:"hide_drifted"`
-	Epoch        string                `json:"epoch"` // changes with the address
+	Epoch        string                `json:"epoch"`     // changes with the address
+	Present      bool                  `json:"present"`   // the context matches
+	Elsewhere    bool                  `json:"elsewhere"` // another document has the anchor of this shortcut
 }
 
-func (o offeredAttachment) spec(url string) attachmentSpec {
+func (o offeredAttachment) spec() attachmentSpec {
 	a := o.attachment
 	s := attachmentSpec{
-		ID: o.id, Kind: a.Kind, Target: descriptorOf(a.Target, "", nil), Label: a.Description, MaxInstances: 1,
-		Placement: "afterend", Reattach: "always", Remove: true, HideDrifted: strings.Contains(a.Lifecycle.Drift, "hide"), Epoch: url,
+		ID: o.id, Kind: a.Kind, Target: descriptorOf(a.Target, "", nil), Label: a.Description, MaxInstances: 1, Placement: "afterend",
+		Reattach: a.Lifecycle.Return(), Remove: a.Lifecycle.Removal(), HideDrifted: a.Lifecycle.HidesDrifted(),
 	}
 	if f := a.Affordance; f != nil {
 		if f.Title != "" {
@@ -144,15 +177,6 @@ func (o offeredAttachment) spec(url string) attachmentSpec {
 	if a.Kind == "shortcut" {
 		s.Keys = o.keys()
 	}
-	switch a.Lifecycle.Reattach {
-	case "never", "none", "manual":
-		s.Reattach = "never"
-	case "on_url_change":
-		s.Reattach = "url"
-	}
-	if a.Lifecycle.Remove == "never" {
-		s.Remove = false
-	}
 	return s
 }
 
@@ -175,39 +199,6 @@ func (o offeredAttachment) keys() *primitives.Shortcut {
 	return nil
 }
 
-// attachmentsWanted says what belongs on the page now, and where the others
-// stand that its maps declare.
-func (t *Tab) attachmentsWanted(url string) (rows []attachedRow, specs []attachmentSpec) {
-	o := t.host.offerAt(url)
-	if o.library == nil {
-		return nil, nil
-	}
-	applying := o.library.For(url)
-	for _, a := range attachmentsOffered(o.library, applying) {
-		row := attachedRow{offeredAttachment: a, state: attUnattached}
-		spec := a.spec(url)
-		switch {
-		case !spec.Target.OnPage(url):
-			row.state, row.reason = attWrongContext, "other_url"
-		case t.certainlyNot(a.in, a.attachment.Target.State):
-			row.state, row.reason = attWrongContext, "other_state"
-		case a.attachment.Lifecycle.Install == "manual" || a.attachment.Lifecycle.Install == "never":
-			row.reason = "install_policy"
-		case a.attachment.Kind == "shortcut" && spec.Keys == nil:
-			row.reason = "no_keys"
-		default:
-			specs = append(specs, spec)
-		}
-		// What was put there with remove never stays in a context that is not its own.
-		if row.state == attWrongContext && !spec.Remove && t.attached(a.id) {
-			row.state = attAttached
-			specs = append(specs, spec)
-		}
-		rows = append(rows, row)
-	}
-	return rows, specs
-}
-
 // certainlyNot says whether a state of a map was seen not to be current.
 func (t *Tab) certainlyNot(m *sites.Map, state string) bool {
 	if state == "" || manifest.LifecycleState(state) {
@@ -216,13 +207,6 @@ func (t *Tab) certainlyNot(m *sites.Map, state string) bool {
 	t.diagnoser.mu.Lock()
 	defer t.diagnoser.mu.Unlock()
 	return t.diagnoser.last.verdictOf(m, state) == no
-}
-
-// attached says whether an attachment is on the page.
-func (t *Tab) attached(id string) bool {
-	t.attachments.mu.Lock()
-	defer t.attachments.mu.Unlock()
-	return slices.ContainsFunc(t.attachments.now, func(r attachedRow) bool { return r.id == id && r.instances > 0 })
 }
 
 // attachmentStateOf is the state of an attachment of a map by its own id.
@@ -237,130 +221,16 @@ func (t *Tab) attachmentStateOf(m *sites.Map, id string) (state string, known bo
 	return "", false
 }
 
-// attachmentAnswer is what attachments.js answers.
-type attachmentAnswer struct {
-	Revision    string `json:"revision"`
-	Attachments []struct {
-		ID        string `json:"id"`
-		State     string `json:"state"`
-		Candidate string `json:"candidate"`
-		Instances int    `json:"instances"`
-	} `json:"attachments"`
-	Activations []struct {
-		ID  string `json:"id"`
-		How string `json:"how"` // click, keys
-	} `json:"activations"`
-}
-
-// keepAttachments keeps on the page what its maps attach, until the tab is gone.
-func (t *Tab) keepAttachments() {
-	var asking sync.WaitGroup
-	defer asking.Wait()
-	ctx, cancel := context.WithCancel(t.host.ctx)
-	defer cancel()
-	asking.Go(func() {
-		select {
-		case <-t.gone:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	type answered struct {
-		page primitives.Page
-		out  attachmentAnswer
-		err  error
-	}
-	answers := make(chan answered)
-	var drawn primitives.Page // has attachments of ours, perhaps
-	open, seen := 0, ""
-	defer func() {
-		if drawn != nil && t.host.opts.Browser.Attach != "" { // a browser that lives on
-			last, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer end()
-			_ = drawn.Call(last, "", "attachments", map[string]any{"items": []attachmentSpec{}, "timeout_ms": 0}, nil)
-		}
-	}()
-	for ctx.Err() == nil {
-		page, err := t.livePage(ctx)
-		if err != nil {
-			return
-		}
-		rows, specs := t.attachmentsWanted(page.Tab().URL)
-		if len(specs) == 0 && drawn == nil {
-			t.noteAttachments(rows, attachmentAnswer{})
-			select {
-			case <-t.attachments.wake:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		drawn = page
-		args := map[string]any{"items": append([]attachmentSpec{}, specs...), "seen": seen, "timeout_ms": attachSilence.Milliseconds()}
-		if len(specs) == 0 {
-			args["timeout_ms"] = 0
-		}
-		open++
-		asking.Go(func() {
-			bounded, end := context.WithTimeout(ctx, 2*attachSilence)
-			defer end()
-			a := answered{page: page}
-			a.err = page.Call(bounded, "", "attachments", args, &a.out)
-			select {
-			case answers <- a:
-			case <-ctx.Done():
-			}
-		})
-		for again := false; !again && open > 0; {
-			select {
-			case a := <-answers:
-				open--
-				again = open == 0
-				if a.err != nil {
-					seen = ""
-					if fault.CodeOf(a.err) != fault.PageNavigated {
-						t.host.log.Debug("keeping attachments", "tab", t.id, "error", a.err)
-						rest(ctx, attachRest)
-					}
-					continue
-				}
-				seen = a.out.Revision
-				if len(specs) == 0 {
-					drawn = nil
-				}
-				t.noteAttachments(rows, a.out)
-				for _, used := range a.out.Activations {
-					for _, r := range rows {
-						if r.id == used.ID {
-							t.activate(r, used.How)
-						}
-					}
-				}
-			case <-t.attachments.wake:
-				again = true // the new question ends the one that is open
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
-}
-
 // noteAttachments takes over where attachments stand and tells of what changed.
-func (t *Tab) noteAttachments(rows []attachedRow, seen attachmentAnswer) {
+func (t *Tab) noteAttachments(rows []attachedRow) {
 	rows = slices.Clone(rows)
-	for i := range rows {
-		for _, a := range seen.Attachments {
-			if a.ID == rows[i].id && rows[i].reason == "" {
-				rows[i].state, rows[i].candidate, rows[i].instances = a.State, a.Candidate, a.Instances
-			}
-		}
-	}
 	t.attachments.mu.Lock()
 	before := t.attachments.now
 	t.attachments.now = rows
 	t.attachments.mu.Unlock()
 	var status []AttachmentStatus
 	for _, r := range rows {
-		status = append(status, AttachmentStatus{r.id, r.state})
+		status = append(status, AttachmentStatus{r.id, r.state, r.reason})
 		was := attUnattached
 		for _, b := range before {
 			if b.id == r.id {

@@ -113,7 +113,7 @@ func (t *Tab) tellCalled(r attachedRow, tool, how string, reply Reply) {
 			if page, err := t.livePage(t.host.ctx); err == nil {
 				bounded, cancel := context.WithTimeout(t.host.ctx, attachSilence)
 				defer cancel()
-				_ = page.Call(bounded, "", "attachment_result", map[string]any{"id": r.id, "ok": out.OK, "text": clip(text, maxAffordanceText)}, nil)
+				_ = page.Call(bounded, r.frame, "attachment_result", map[string]any{"id": r.id, "ok": out.OK, "text": clip(text, maxAffordanceText)}, nil)
 			}
 		})
 	}

@@ -50,6 +50,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options.AdoptTabs = options.AdoptTabs || adopt
 	options.OnEvent = h.onBrowserEvent
 	options.OnSignal = h.onSignal
+	options.OnFrames = h.onFrames
 	h.hearing.mu.Lock()
 	options.Listen, _ = h.listenScript()
 	h.hearing.mu.Unlock()
@@ -156,6 +157,10 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	}
 	switch ev.Kind {
 	case browser.TabNavigated, browser.TabChanged:
+		if ev.Kind == browser.TabNavigated {
+			t.attachments.documents.Add(1)
+			t.attachments.poke()
+		}
 		h.refresh(t, ev.Tab.Tab())
 	case browser.TabCrashed:
 		t.forget(ev.Tab)

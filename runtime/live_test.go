@@ -36,7 +36,7 @@ type liveCall struct {
 	Fields   any    `json:"fields"`   // subset of its other members
 	Steps    []any  `json:"steps"`    // the summaries, one subset for each
 	NoSteps  bool   `json:"no_steps"` // nothing ran
-	Then     string `json:"then"`     // expression in the page's own world that becomes true within 3 s
+	Then     string `json:"then"`     // expression in the page's own world that becomes true within 8 s
 	Eval     string `json:"eval"`     // statements to run in the page before the call
 }
 
@@ -161,7 +161,7 @@ func (c liveCall) check(t *testing.T, h *runtime.Host, at string) {
 		}
 	}
 	if c.Then != "" {
-		wait := "const end = performance.now() + 3000; while (performance.now() < end) { if (" + c.Then + ") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
+		wait := "const end = performance.now() + 8000; while (performance.now() < end) { if (" + c.Then + ") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
 		if v := script(wait); v["result"] != true {
 			t.Errorf("%s: then %s does not hold", at, c.Then)
 		}

@@ -83,10 +83,11 @@ type listedAttachment struct {
 	Kind        string `json:"kind"`
 	Description string `json:"description,omitempty"`
 	State       string `json:"state"`
-	// Reason is why the runtime keeps it off the page: other_url, other_state,
-	// install_policy, no_keys.
+	// Reason is why it is not on the page: other_url, other_state, no_target,
+	// frame_limit, drift_policy, install_policy, no_keys.
 	Reason    string `json:"reason,omitempty"`
 	Instances int    `json:"instances"`
+	FrameURL  string `json:"frame_url,omitempty"` // of the first that is in a child frame
 	Candidate string `json:"candidate,omitempty"` // of the target, that matched
 	Opens     string `json:"opens,omitempty"`     // the tool
 	MapPath   string `json:"map_path"`
@@ -102,7 +103,7 @@ func (t *Tab) listAttachments(l *sites.Library, applying []*sites.Map) []listedA
 		t.attachments.mu.Lock()
 		for _, r := range t.attachments.now {
 			if r.id == o.id {
-				row.State, row.Reason, row.Instances, row.Candidate = r.state, r.reason, r.instances, r.candidate
+				row.State, row.Reason, row.Instances, row.Candidate, row.FrameURL = r.state, r.reason, r.instances, r.candidate, r.frameURL
 			}
 		}
 		t.attachments.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +22,15 @@ import (
 // testdata/live, something that a person does, or neither, and what follows.
 type siteStep struct {
 	liveCall
+
+	dir   string
 	Press string `json:"press"` // an attachment to click
 	Keys  string `json:"keys"`  // a chord to press
-	// Attachments is what runtime_status says of them afterwards.
+	// Map is a file that takes the place of actions.json, where the case is
+	// loaded from a bundle.
+	Map string `json:"map"`
+	// Attachments is what runtime_status says of them afterwards: ID=STATE with
+	// spaces between, or none.
 	Attachments string `json:"attachments"`
 	// Called is a subset of runtime.attachment_called.
 	Called any `json:"called"`
@@ -32,6 +39,9 @@ type siteStep struct {
 		Payload any    `json:"payload"`
 		Caused  bool   `json:"caused"` // it names the call before it
 	} `json:"signal"`
+	// Signals are those that come next, in this order and without another one
+	// between, as NAME or NAME PAYLOAD.
+	Signals []string `json:"signals"`
 }
 
 // TestSites drives the sites below testdata/sites as their calls.json say. The
@@ -102,9 +112,16 @@ func driveSite(t *testing.T, h *runtime.Host, ev events, path string) {
 func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 	t.Helper()
 	t.Log(at)
+	if s.Map != "" {
+		s.importMap(t, h)
+	}
+	if s.Eval != "" && s.Action+s.Mode+s.Call == "" {
+		args, _ := json.Marshal(map[string]string{"source": s.Eval})
+		value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second))
+	}
 	switch {
 	case s.Press != "":
-		value(t, do(t, h, "debug.run_javascript", `{"source":"window.box = (id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + '\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`, 10*time.Second))
+		value(t, do(t, h, "debug.run_javascript", `{"source":"if (typeof window.box !== 'function') window.box = (id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + '\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`, 10*time.Second))
 		pressAttachment(t, h, s.Press)
 	case s.Keys != "":
 		args, _ := json.Marshal(map[string]string{"key": s.Keys})
@@ -121,6 +138,11 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 			t.Errorf("%s: signal %s names no call", at, e.Name)
 		}
 	}
+	for _, want := range s.Signals {
+		if got := ev.next(t); got != want {
+			t.Errorf("%s: signal %s, want %s", at, got, want)
+		}
+	}
 	if s.Called != nil {
 		e := ev.signal(t, runtime.AttachmentCalledEvent)
 		if diff := missing(s.Called, decoded(t, e.Payload)); diff != "" {
@@ -128,11 +150,32 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 		}
 	}
 	if s.Attachments != "" {
-		attachmentStates(t, h, s.Attachments)
+		attachmentStates(t, h, strings.TrimPrefix(s.Attachments, "none"))
 	}
 	if s.Then != "" && s.Action+s.Mode+s.Call == "" {
-		s.Mode, s.Args = "list", nil
+		s.Mode, s.Args, s.Eval = "list", nil, ""
 		s.Expect, s.Error = nil, ""
 		s.liveCall.check(t, h, at)
+	}
+}
+
+// next returns the next signal of a map as NAME PAYLOAD, or NAME alone when its
+// payload is empty.
+func (e events) next(t *testing.T) string {
+	t.Helper()
+	timeout := time.After(15 * time.Second)
+	for {
+		select {
+		case ev := <-e:
+			switch {
+			case ev.Kind != runtime.DOMEvent || strings.HasPrefix(ev.Name, "runtime."):
+			case string(ev.Payload) == "{}":
+				return ev.Name
+			default:
+				return ev.Name + " " + string(ev.Payload)
+			}
+		case <-timeout:
+			return "none within 15 s"
+		}
 	}
 }

@@ -1,11 +1,14 @@
-// attachments keeps what maps attach to the page: launchers, annotations,
+// attachments keeps what maps attach to a document: launchers, annotations,
 // status badges and shortcuts. Like launchers of the overlay they are drawn in
 // closed shadow roots. They follow their anchors while the page renders again,
-// are invisible to the questions of this library, and leave nothing behind.
+// are invisible to the questions of this library, and leave nothing behind. The
+// frames of a page do not know of each other: how many a document may show is
+// for the caller to say, who knows what the others do.
 
 const attachmentHost = 'data-actions-json-attachment';
 const attachmentQuiet = 60; // ms without changes before anchors are looked for again
 const attachmentShare = 9; // and this many times what the last look took
+const maxAnchors = 50;
 const maxReplants = 20; // of one attachment within replantWindow ms: the page fights it
 const replantWindow = 10000;
 const maxActivations = 50;
@@ -19,13 +22,15 @@ const stopNow = methodOf(Event.prototype, 'stopImmediatePropagation');
 class Attachment {
   constructor(spec) {
     this.spec = spec;
-    this.text = JSON.stringify(spec);
     this.hosts = new Map(); // anchor -> host
     this.state = 'unattached';
     this.candidate = null;
     this.ever = false;
-    this.lost = false;
+    this.lost = null; // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away
+    this.again = false; // it came back after the page took it away
     this.epoch = spec.epoch;
+    this.turns = 0; // changes of the epoch
+    this.most = spec.max_instances;
     this.replants = [];
   }
 
@@ -36,7 +41,7 @@ class Attachment {
     const attempt = (list) => {
       for (const candidate of list) {
         const nodes = triedCandidate(candidate).nodes.filter((node) => this.spec.kind === 'shortcut' || node === bodyOf() || this.hosts.has(node) || rendered(node));
-        if (nodes.length > 0) return { candidate: candidate.candidate, nodes: nodes.slice(0, this.spec.max_instances) };
+        if (nodes.length > 0) return { candidate: candidate.candidate, nodes: nodes.slice(0, maxAnchors) };
       }
       return null;
     };
@@ -53,27 +58,53 @@ class Attachment {
     return found || { candidate: null, nodes: [] };
   }
 
-  sync() {
-    const { reattach, remove, hide_drifted: hidesDrifted } = this.spec;
+  /** keeps says whether an instance stays that is not wanted there. */
+  keeps(anchor, matched, stands, there) {
+    const { present, remove } = this.spec;
+    return remove === 'never' ? stands : remove === 'target' && !present && there && matched.has(anchor);
+  }
+
+  /** returns says whether the lifecycle lets come back what was lost. */
+  returns(changes) {
+    const { reattach } = this.spec;
+    if (reattach === 'always') return true;
+    if (reattach === 'url') return this.turns !== this.lost.turns;
+    return reattach === 'dom' && changes !== this.lost.changes;
+  }
+
+  /** sync puts what belongs to the document where it belongs; changes is how many the page has made. */
+  sync(changes) {
+    const { present, max_instances: most, placement, hide_drifted: hidesDrifted, epoch } = this.spec;
+    const turns = this.turns;
+    if (epoch !== this.epoch) this.turns++;
+    this.epoch = epoch;
     const found = this.anchors();
     const drifted = found.candidate !== null && found.candidate.startsWith('fallback');
-    const wanted = new Set(drifted && hidesDrifted ? [] : found.nodes);
+    const matched = new Set(drifted && hidesDrifted ? [] : found.nodes);
+    const wanted = new Set(present ? [...matched].slice(0, most) : []);
+    const shrunk = most < this.most;
     for (const [anchor, host] of this.hosts) {
-      if (host !== null && isConnected(host) && (wanted.has(anchor) && inPlace(host, anchor, this.spec.placement) || !wanted.has(anchor) && !remove)) continue;
-      if (host === null && wanted.has(anchor)) continue;
+      const stands = host === null || isConnected(host);
+      const there = stands && (host === null ? isConnected(anchor) : inPlace(host, anchor, placement));
+      if (wanted.has(anchor) ? there : this.keeps(anchor, matched, stands, there)) continue;
       this.drop(anchor);
-      this.lost = true;
+      // What makes room for another frame is not lost.
+      if (!(shrunk && present && there && matched.has(anchor))) this.lost ||= { turns, changes: present ? -1 : changes };
     }
-    const again = this.lost && this.ever;
-    if (!again || reattach === 'always' || reattach === 'url' && this.epoch !== this.spec.epoch) {
-      for (const anchor of wanted) if (!this.hosts.has(anchor) && this.hosts.size < this.spec.max_instances) this.plant(anchor, again);
-      this.epoch = this.spec.epoch;
+    const again = this.lost !== null;
+    if (!again || this.returns(changes)) {
+      for (const anchor of wanted) if (!this.hosts.has(anchor) && this.hosts.size < most) this.plant(anchor, again || this.again);
+      if (again && this.hosts.size > 0 && present) {
+        this.again ||= this.lost.changes === -1;
+        this.lost = null;
+      }
     }
+    this.most = most;
     this.candidate = found.candidate;
     if (drifted && hidesDrifted) this.state = 'drifted';
     else if (this.hosts.size === 0) this.state = this.ever ? 'stale' : 'unattached';
     else if (drifted) this.state = 'drifted';
-    else this.state = this.lost ? 'reattached' : 'attached';
+    else this.state = this.again || this.lost && this.lost.changes === -1 ? 'reattached' : 'attached';
   }
 
   plant(anchor, again) {
@@ -172,14 +203,18 @@ class Attachments {
     this.byID = new Map();
     this.document = Math.random().toString(36).slice(2);
     this.revision = 0;
+    this.changes = 0; // that the page made
     this.told = '';
     this.activations = [];
     this.wake = null;
     this.timer = 0;
     this.cost = 0;
     this.observer = new MutationObserver((records) => {
-      if (records.some((record) => !this.own(record))) this.soon();
+      if (!records.some((record) => !this.own(record))) return;
+      this.changes++;
+      this.soon();
     });
+    this.observed = new WeakSet(); // shadow roots
     this.key = (event) => this.pressed(event);
     this.watching = false;
   }
@@ -202,7 +237,7 @@ class Attachments {
   set(specs) {
     const wanted = new Map(specs.map((spec) => [spec.id, spec]));
     for (const [id, attachment] of this.byID) {
-      if (wanted.has(id) && sameButEpoch(attachment.spec, wanted.get(id))) attachment.spec = wanted.get(id);
+      if (wanted.has(id) && sameLooks(attachment.spec, wanted.get(id))) attachment.spec = wanted.get(id);
       else {
         attachment.clear();
         this.byID.delete(id);
@@ -221,6 +256,7 @@ class Attachments {
       listen(globalThis, 'keydown', this.key, true);
     } else {
       this.observer.disconnect();
+      this.observed = new WeakSet();
       unlisten(globalThis, 'keydown', this.key, true);
       clearTimeout(this.timer);
       this.timer = 0;
@@ -229,14 +265,28 @@ class Attachments {
 
   sync() {
     const began = performance.now();
-    for (const attachment of this.byID.values()) attachment.sync();
+    const pending = this.observer.takeRecords();
+    if (pending.some((record) => !this.own(record))) this.changes++;
+    for (const attachment of this.byID.values()) attachment.sync(this.changes);
     this.observer.takeRecords(); // our own
+    this.observeShadows();
     this.cost = performance.now() - began;
     const states = JSON.stringify(this.states());
     if (states === this.told) return;
     this.told = states;
     this.revision++;
     if (this.wake) this.wake();
+  }
+
+  /** observeShadows has changes in open shadow roots noticed where an anchor may be in one: it was not found in the document itself. */
+  observeShadows() {
+    const inside = (node) => node.getRootNode() !== document;
+    if (![...this.byID.values()].some((a) => a.spec.present && (a.hosts.size === 0 || [...a.hosts.keys()].some(inside)))) return;
+    for (const root of withShadows(document)) {
+      if (root === document || this.observed.has(root)) continue;
+      this.observed.add(root);
+      this.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    }
   }
 
   states() {
@@ -252,7 +302,7 @@ class Attachments {
     if (!event.isTrusted || event.repeat || event.isComposing) return;
     for (const attachment of this.byID.values()) {
       const keys = attachment.spec.keys;
-      if (!keys || attachment.hosts.size === 0) continue;
+      if (!keys || attachment.hosts.size === 0 && !attachment.spec.elsewhere) continue;
       if (event.ctrlKey !== keys.control || event.altKey !== keys.alt || event.metaKey !== keys.meta) continue;
       const printed = keys.key.length === 1;
       if (event.shiftKey !== keys.shift && !(printed && !keys.shift && keys.key.toLowerCase() === keys.key.toUpperCase())) continue;
@@ -268,11 +318,13 @@ class Attachments {
   answer() {
     const activations = this.activations;
     this.activations = [];
-    return { revision: this.document + ':' + this.revision, attachments: this.states(), activations };
+    return { revision: this.document + ':' + this.revision, document: this.document, attachments: this.states(), activations };
   }
 }
 
-const sameButEpoch = (a, b) => JSON.stringify({ ...a, epoch: 0 }) === JSON.stringify({ ...b, epoch: 0 });
+/** sameLooks says whether two specs differ at most in what may change while an attachment stands. */
+const sameLooks = (a, b) => lasting(a) === lasting(b);
+const lasting = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_instances: 0, elsewhere: 0 });
 
 /** writes says whether keys that reach an element are text. */
 function writes(node) {

@@ -159,6 +159,14 @@ func (t *Tab) removeChildren(f *frame) {
 	f.children = nil
 }
 
+// framesMoved tells of other child frames, or other documents in them.
+func (t *Tab) framesMoved() {
+	t.change.notify()
+	if t.b.opts.OnFrames != nil {
+		t.b.opts.OnFrames(t)
+	}
+}
+
 func (t *Tab) onFrameAttached(s *session, params []byte) {
 	id := primitives.FrameID(plainString(member(params, "frameId")))
 	parent := primitives.FrameID(plainString(member(params, "parentFrameId")))
@@ -181,7 +189,7 @@ func (t *Tab) onFrameAttached(s *session, params []byte) {
 		t.addFrame(s, id, parent)
 	}
 	t.mu.Unlock()
-	t.change.notify()
+	t.framesMoved()
 	t.hearFrame(s, id)
 }
 
@@ -202,7 +210,7 @@ func (t *Tab) onFrameDetached(s *session, params []byte) {
 		t.removeChildren(f)
 	}
 	t.mu.Unlock()
-	t.change.notify()
+	t.framesMoved()
 }
 
 // onFrameSession starts to follow a frame in another process.
@@ -239,7 +247,7 @@ func (t *Tab) onFrameSession(s *session, info targetInfo) {
 		}
 	}
 	t.b.c.post(commands...)
-	t.change.notify()
+	t.framesMoved()
 }
 
 // onFrameSessionGone: the frame moves into the process of its parent, which
@@ -260,7 +268,7 @@ func (t *Tab) onFrameSessionGone(s *session) {
 	if !moved {
 		return
 	}
-	t.change.notify()
+	t.framesMoved()
 	t.b.c.post(command{session: s.parent, method: "DOM.getFrameOwner", params: object("frameId", string(s.frame)), then: func(r reply) {
 		if r.err == nil {
 			return
@@ -270,7 +278,7 @@ func (t *Tab) onFrameSessionGone(s *session) {
 			t.removeFrame(f.id)
 		}
 		t.mu.Unlock()
-		t.change.notify()
+		t.framesMoved()
 	}})
 }
 
@@ -283,7 +291,7 @@ func (t *Tab) onFrameCrashed(s *session) {
 		f.doc = newDocument()
 	}
 	t.mu.Unlock()
-	t.change.notify()
+	t.framesMoved()
 }
 
 func (t *Tab) onFrameNavigated(s *session, params []byte) {
@@ -320,6 +328,8 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 	t.hearFrame(s, id)
 	if top {
 		t.b.events.add(Event{Kind: TabNavigated, Tab: t})
+	} else {
+		t.framesMoved()
 	}
 }
 
@@ -346,6 +356,8 @@ func (t *Tab) onNavigatedWithin(params []byte) {
 	if top {
 		t.refreshInfo()
 		t.b.events.add(Event{Kind: TabChanged, Tab: t})
+	} else if f != nil {
+		t.framesMoved()
 	}
 }
 

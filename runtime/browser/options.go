@@ -69,6 +69,10 @@ type Options struct {
 	// OnSignal hears what that script reports. The reader of the connection
 	// calls it, so it must not wait for anything. Without it nothing is heard.
 	OnSignal func(t *Tab, report []byte)
+	// OnFrames hears that a child frame of a tab came, went, or shows another
+	// document or address. The reader of the connection calls it, so it must not
+	// wait for anything.
+	OnFrames func(t *Tab)
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }

@@ -3,16 +3,54 @@ package manifest_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
+
+// everyOtherMap is every map of the repository outside of the tables of good, bad
+// and draft ones: those of sites, of live tests, and in archives of imports.
+func everyOtherMap(t testing.TB) [][]byte {
+	t.Helper()
+	var out [][]byte
+	walk := func(root string) {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			switch {
+			case d.Name() == "actions.json":
+				out = append(out, readFile(t, path))
+			case filepath.Ext(path) == ".txtar":
+				for _, file := range txtar.Parse(readFile(t, path)).Files {
+					if filepath.Ext(file.Name) == ".json" && bytes.Contains(file.Data, []byte(`"protocol"`)) {
+						out = append(out, file.Data)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, root := range []string{"../demo", "../../testdata/sites", "../../testdata/live", filepath.Join(testMaps, "imports")} {
+		before := len(out)
+		if walk(root); len(out) == before {
+			t.Fatalf("no map below %s", root)
+		}
+	}
+	return out
+}
 
 // FuzzParse holds for every text: no panic, the same report twice, what
 // encoding/json calls JSON is what Parse calls JSON, and the published schema
@@ -24,6 +62,9 @@ func FuzzParse(f *testing.F) {
 		for _, dir := range cases(f, kind) {
 			f.Add(readFile(f, filepath.Join(dir, "actions.json")))
 		}
+	}
+	for _, data := range everyOtherMap(f) {
+		f.Add(data)
 	}
 	pub := published(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -95,12 +95,6 @@ type Opens struct {
 	Extensions Extensions
 }
 
-// Lifecycle says when an attachment comes and goes.
-type Lifecycle struct {
-	Install, Remove, Reattach, Drift string
-	Extensions                       Extensions
-}
-
 func (c *checker) attachment(o *object) Attachment {
 	a := Attachment{ID: o.declared("id", &c.attachments, "attachment"), Kind: o.string("kind"), Description: o.description()}
 	if v, ok := o.get("target"); !ok || v.n.kind == kindNull {
@@ -118,8 +112,7 @@ func (c *checker) attachment(o *object) Attachment {
 		if len(e.n.kids) == 0 {
 			v.fail(fault.MissingLifecycle, "an empty lifecycle is no policy")
 		}
-		a.Lifecycle = Lifecycle{Install: e.string("install"), Remove: e.string("remove"), Reattach: e.string("reattach"), Drift: e.string("drift")}
-		a.Lifecycle.Extensions = e.done()
+		a.Lifecycle = c.lifecycle(e)
 	}
 	a.Affordance = readObject(o, "affordance", c.affordance)
 	a.Signals = read(o, "signals", c.attachmentSignals)
