@@ -47,7 +47,7 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 
 // ImportStored implements primitives.Storage.
 func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
-	return s.host.opts.Maps.importBundle(bundle)
+	return s.host.ImportBundle(s.host.ctx, bundle)
 }
 
 // StoredAsset implements primitives.Storage.

@@ -140,7 +140,8 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 	}
 	for _, want := range s.Signals {
 		if got := ev.next(t); got != want {
-			t.Errorf("%s: signal %s, want %s", at, got, want)
+			r := do(t, h, runtime.SiteTool, `{"mode":"signals"}`, 10*time.Second)
+			t.Errorf("%s: signal %s, want %s\n\t%s", at, got, want, r.Output)
 		}
 	}
 	if s.Called != nil {
