@@ -29,6 +29,8 @@ type checks struct {
 	in, out *schema.Schema
 	fields  *fields
 	effects bool // the argument effects is ours, not the handler's
+	// plain remembers arguments that were right as they were.
+	plain *schema.Alike
 }
 
 // Define binds a handler to the record dictionary/<name>.json. It panics when
@@ -75,7 +77,7 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 			if err != nil {
 				return nil, fmt.Errorf("input schema of %s: %w", name, err)
 			}
-			return &checks{in, out, fields, record.Acts && !record.ownEffects}, nil
+			return &checks{in, out, fields, record.Acts && !record.ownEffects, in.Alike()}, nil
 		}),
 	}
 }

@@ -174,6 +174,10 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
+	shape, met := c.plain.Met(args)
+	if met {
+		return args, 0, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any
@@ -209,6 +213,8 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 			return nil, 0, fault.Translate(fault.Internal, err, "encoding the arguments")
 		}
 		args = b
+	} else {
+		c.plain.Add(shape)
 	}
 	return args, window, nil
 }

@@ -12,14 +12,18 @@ import (
 // of one primitive. A shape is a value with its scalars replaced by their kind;
 // a value whose shape passed once passes again, so it is not checked again.
 type shapes struct {
+	*rules
+	mu     sync.RWMutex
+	passed map[string]struct{}
+}
+
+// rules say what of a value belongs to its shape. They are immutable once read.
+type rules struct {
 	strings, numbers bool // the schema looks at these values too, so they belong to the shape
 	// words are the strings that the schema names as values: those belong to the
 	// shape, as all others are alike to it.
 	words   map[string]struct{}
 	longest int // of them, in bytes
-
-	mu     sync.RWMutex
-	passed map[string]struct{}
 }
 
 const (
@@ -30,14 +34,14 @@ const (
 // newShapes returns nil for a schema with keywords whose outcome a shape does
 // not decide.
 func newShapes(doc any) *shapes {
-	s := &shapes{passed: map[string]struct{}{}, words: map[string]struct{}{}}
+	s := &shapes{rules: &rules{words: map[string]struct{}{}}, passed: map[string]struct{}{}}
 	if !s.schema(doc) {
 		return nil
 	}
 	return s
 }
 
-func (s *shapes) schema(doc any) bool {
+func (s *rules) schema(doc any) bool {
 	m, ok := doc.(map[string]any)
 	if !ok {
 		_, boolean := doc.(bool)
@@ -89,7 +93,7 @@ func (s *shapes) schema(doc any) bool {
 }
 
 // named notes the values of enum and const.
-func (s *shapes) named(value any) {
+func (s *rules) named(value any) {
 	switch v := value.(type) {
 	case string:
 		s.words[v] = struct{}{}
@@ -110,7 +114,7 @@ func (s *shapes) named(value any) {
 
 // isWord says whether a string, without its quotes, may be one of those. An
 // escape takes up to six bytes for one.
-func (s *shapes) isWord(text []byte) bool {
+func (s *rules) isWord(text []byte) bool {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		return len(text) <= 6*s.longest
 	}
@@ -120,7 +124,7 @@ func (s *shapes) isWord(text []byte) bool {
 
 // shape returns the shape of a value; ok is false when it is not JSON or the
 // shape is not worth keeping.
-func (s *shapes) shape(raw []byte) (shape []byte, ok bool) {
+func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 	if !json.Valid(raw) {
 		return nil, false
 	}
@@ -177,24 +181,58 @@ func stringEnd(raw []byte, i int) int {
 	return i + 1
 }
 
-// numberKind tells integers from other numbers as schemas do: 1.0 is one.
+// numberKind tells integers from other numbers as schemas do, for which 1.0 is
+// one, and 1.0 from 1.
 func numberKind(text []byte) (kind byte, ok bool) {
 	if len(text) > 30 {
 		return 0, false
 	}
 	kind = 'i'
-	fraction := false
 	for _, c := range text {
 		switch {
 		case c == 'e' || c == 'E':
 			return 0, false
 		case c == '.':
-			fraction = true
-		case fraction && c != '0':
+			kind = 'w'
+		case kind == 'w' && c != '0':
 			kind = 'n'
 		}
 	}
 	return kind, true
+}
+
+// Alike remembers values that took a way once which all of their shape take: their
+// names, kinds and the values that the schema looks at are the same.
+type Alike struct{ shapes *shapes }
+
+// Alike returns a memory that is empty; nil, which remembers nothing, for a schema
+// to which the shape of a value is not enough. A way may depend on what the schema
+// says of a value and on how its numbers are written, not on other strings.
+func (s *Schema) Alike() *Alike {
+	if s.shapes == nil {
+		return nil
+	}
+	return &Alike{&shapes{rules: s.shapes.rules, passed: map[string]struct{}{}}}
+}
+
+// Met returns the shape of raw, which is nil for one not worth keeping, and whether
+// it was added before.
+func (a *Alike) Met(raw []byte) (shape []byte, met bool) {
+	if a == nil {
+		return nil, false
+	}
+	shape, ok := a.shapes.shape(raw)
+	if !ok {
+		return nil, false
+	}
+	return shape, a.shapes.has(shape)
+}
+
+// Add remembers a shape that Met returned.
+func (a *Alike) Add(shape []byte) {
+	if a != nil && shape != nil {
+		a.shapes.add(shape)
+	}
 }
 
 func (s *shapes) has(shape []byte) bool {

@@ -254,7 +254,7 @@ func (b *Browser) onEnd(cause error) {
 		lost.Message = "the browser was closed"
 	} else {
 		if b.proc != nil {
-			b.proc.awaitExit(contextWithin(50 * time.Millisecond))
+			b.proc.awaitExit(contextWithin(400 * time.Millisecond))
 			lost.Err = errors.Join(cause, b.proc.cause())
 		}
 		b.err = lost

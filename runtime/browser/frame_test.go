@@ -224,8 +224,8 @@ func TestInputReachesARemoteFrame(t *testing.T) {
 		primitives.KeyEvent{Type: primitives.KeyUp, Key: "a", Code: "KeyA", KeyCode: 65}); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := tab.Eval(ctx, frame, `document.title+' '+document.getElementById('i').value`); got != "true:50 hélloa" {
-		t.Errorf("got %s", got)
+	if got, err := tab.Eval(ctx, frame, `document.title+' '+document.getElementById('i').value`); err != nil || got != "true:50 hélloa" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 

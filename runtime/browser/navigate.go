@@ -19,7 +19,7 @@ const (
 	// so.
 	wedged = time.Second
 	// describeCap bounds asking the new document for its title and status.
-	describeCap = 500 * time.Millisecond
+	describeCap = 2 * time.Second
 	// mostReplaced is how many more documents are waited for when each replaces
 	// itself before it said what it is.
 	mostReplaced = 5
