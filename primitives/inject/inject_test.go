@@ -60,6 +60,13 @@ func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
 		if !strings.HasSuffix(src, "\n") {
 			t.Errorf("%s does not end with a newline", name)
 		}
+		// What the library leaves out of its files goes by lines.
+		if m := regexp.MustCompile("(?m)(?:[=(,:+?]|return) *`[^`\n]*$|\\\\$").FindString(src); m != "" {
+			t.Errorf("%s has a text over several lines: %s", name, m)
+		}
+		if m := regexp.MustCompile(`(?m)^.*\S.*/\*\*.*$|^ */\*\*.*\*/.+$`).FindString(src); m != "" {
+			t.Errorf("%s has a comment beside something else: %s", name, m)
+		}
 		if strings.Contains(src, "sourceMappingURL") {
 			t.Errorf("%s names a source map", name)
 		}
@@ -72,6 +79,9 @@ func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
 		}
 	}
 	lib := inject.Library()
+	if i := strings.IndexFunc(lib, func(r rune) bool { return r > 126 }); i >= 0 {
+		t.Errorf("the library is not ASCII: %q", lib[i:i+20])
+	}
 	if !strings.HasSuffix(lib, "\n//# sourceURL=outrider-library.js\n") {
 		t.Errorf("the library ends with %q", lib[len(lib)-60:])
 	}
