@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type browserScreenshotIn struct {
@@ -94,7 +95,7 @@ const (
 )
 
 // browserScreenshot captures what the viewport shows. It neither activates the
-// tab nor moves the focus.
+// tab nor moves the focus (but see quirks.ScreenshotActivates).
 var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (browserScreenshotOut, error) {
 	l, named, err := oneTarget(in.Locator, in.Ref, in.FullPage, "full_page")
 	if err != nil {
@@ -102,6 +103,11 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 	}
 	if err := waitFor(ctx, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return browserScreenshotOut{}, err
+	}
+	if s, ok := p.(SessionPage); ok && QuirksOf(p).Has(quirks.ScreenshotActivates) {
+		if _, err := s.Session().ActivateTab(ctx, p.Tab().ID); err != nil {
+			return browserScreenshotOut{}, fault.Wrap(fault.ScreenshotCaptureFailed, err, "activating the tab")
+		}
 	}
 	var clip *Rect
 	if named {

@@ -38,6 +38,8 @@ type frameView struct {
 	Y    float64   `json:"y"`
 	SX   float64   `json:"sx"`
 	SY   float64   `json:"sy"`
+	KX   float64   `json:"kx,omitempty"`
+	KY   float64   `json:"ky,omitempty"`
 	Clip *clipRect `json:"clip,omitempty"`
 }
 

@@ -37,7 +37,7 @@ type keyboardPressOut struct {
 // keyboardPress presses a key or chord. Modifiers go down as keys of their own
 // before it and come up after it, also when it fails.
 var keyboardPress = Define("keyboard.press", func(ctx context.Context, p Page, in keyboardPressIn) (keyboardPressOut, error) {
-	c, err := parseChord(in.Key, in.Modifiers)
+	c, err := chordOn(p, in.Key, in.Modifiers)
 	if err != nil {
 		return keyboardPressOut{}, err
 	}

@@ -61,7 +61,7 @@ type keyboardPressGatedOut struct {
 // keyboardPressGated presses on while the accessibility layer confirms each
 // press. Where editors merge fast presses, counting is a guess and this is not.
 var keyboardPressGated = Define("keyboard.press_gated", func(ctx context.Context, p Page, in keyboardPressGatedIn) (keyboardPressGatedOut, error) {
-	g, err := newGate(in)
+	g, err := newGate(p, in)
 	if err != nil {
 		return keyboardPressGatedOut{}, err
 	}
@@ -79,7 +79,7 @@ type gate struct {
 	most int
 }
 
-func newGate(in keyboardPressGatedIn) (gate, error) {
+func newGate(p Page, in keyboardPressGatedIn) (gate, error) {
 	g := gate{in: in, most: defaultPresses}
 	if in.MaxPresses != nil {
 		g.most = *in.MaxPresses
@@ -96,7 +96,7 @@ func newGate(in keyboardPressGatedIn) (gate, error) {
 		return g, bad("stop path needs a list of expect")
 	}
 	var err error
-	g.c, err = parseChord(in.Key, in.Modifiers)
+	g.c, err = chordOn(p, in.Key, in.Modifiers)
 	return g, err
 }
 

@@ -99,11 +99,12 @@ type pageWaiting struct {
 }
 
 // waitGroup is what one party can answer at once: the main document, the
-// document of one frame, or the browser.
+// document of one frame, all documents, or the browser.
 type waitGroup struct {
-	loc     *locator // of the document; nil for the main one
-	idle    time.Duration
-	indexes []int
+	loc      *locator // of the document; nil for the main one
+	anywhere bool     // a text, in whatever frame
+	idle     time.Duration
+	indexes  []int
 }
 
 // groups sorts the conditions by who can answer them.
@@ -114,6 +115,8 @@ func (w *pageWaiting) groups(ctx context.Context) ([]waitGroup, error) {
 		switch {
 		case c.NetworkIdleMS != nil:
 			groups = append(groups, waitGroup{idle: max(time.Duration(*c.NetworkIdleMS)*time.Millisecond, time.Millisecond), indexes: []int{i}})
+		case c.Text != nil || c.TextGone != nil:
+			groups = append(groups, waitGroup{anywhere: true, indexes: []int{i}})
 		case c.Ref != nil:
 			frame, err := w.p.Refs().Frame(*c.Ref)
 			if err != nil {
@@ -223,6 +226,9 @@ func (w *pageWaiting) wait(ctx context.Context, g waitGroup, patience time.Durat
 			return []bool{false}, err
 		}
 		return []bool{true}, nil
+	}
+	if g.anywhere {
+		return w.waitText(ctx, w.in.Conditions[g.indexes[0]], end)
 	}
 	conditions := make([]waitCondition, len(g.indexes))
 	for k, i := range g.indexes {

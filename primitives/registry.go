@@ -98,7 +98,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		res.Err = &fault.Error{Code: fault.Internal, Message: "the record does not compile", Err: err}
 		return res
 	}
-	args, window, problem := checks.prepare(args)
+	args, window, problem := checks.prepare(coercedArguments(p, prim.record, checks, args))
 	if problem != nil {
 		res.Err = problem
 		return res

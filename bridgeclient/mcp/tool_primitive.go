@@ -123,21 +123,24 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 	if entry.Acts {
 		annotations = sdk.ToolAnnotations{}
 	}
-	return newTool(entry.Name, firstSentence(entry.Summary), brief(entry.InputSchema), `{"type":"object"}`, annotations,
+	t := newTool(entry.Name, firstSentence(entry.Summary), brief(entry.InputSchema), `{"type":"object"}`, annotations,
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var w where
 			args := map[string]json.RawMessage{}
-			if err := c.decode(&w); err != nil {
-				return nil, err
-			}
 			if err := c.decode(&args); err != nil {
 				return nil, err
 			}
-			for _, own := range []string{"page", "session"} {
+			for own, into := range map[string]*string{"page": &w.Page, "session": &w.Session} {
+				if raw := args[own]; raw != nil && json.Unmarshal(raw, into) != nil {
+					return nil, fault.New(fault.InvalidInput, "/%s must be string", own).With("path", "/"+own)
+				}
 				delete(args, own)
 			}
+			_ = json.Unmarshal(args["timeout_ms"], &w.TimeoutMS) // the runtime says what is wrong with it
 			return c.on(w, func(p page) (*answer, *fault.Error) { return c.primitive(ctx, p, entry.Name, args, w, entry.Acts) })
 		})
+	t.unchecked = true
+	return t
 }
 
 // primitive runs one primitive. What a read gives is text of the page.

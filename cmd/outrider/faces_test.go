@@ -64,6 +64,12 @@ type providerSession struct {
 	next    int
 }
 
+func newProviderSession(t *testing.T, in io.Reader, out io.Writer, isolation string) *providerSession {
+	s := &providerSession{in: bufio.NewReader(in), out: out}
+	s.session, _ = s.call(t, "session.ensure", map[string]any{"client_session_id": isolation, "isolation": isolation})["session_id"].(string)
+	return s
+}
+
 // providerSessions are one that shares the runtime's tab and one with a page of
 // its own at url.
 func providerSessions(t *testing.T, ctx context.Context, host provider.Host, url string) (own, shared *providerSession) {
@@ -82,9 +88,7 @@ func providerSessions(t *testing.T, ctx context.Context, host provider.Host, url
 			_ = server.Serve(ctx, toServer, fromServer, "pipe-json")
 		}()
 		t.Cleanup(func() { _ = out.Close(); _ = in.Close(); <-served })
-		s := &providerSession{in: bufio.NewReader(in), out: out}
-		s.session, _ = s.call(t, "session.ensure", map[string]any{"client_session_id": isolation, "isolation": isolation})["session_id"].(string)
-		return s
+		return newProviderSession(t, in, out, isolation)
 	}
 	own, shared = open("per_jcode_session"), open("shared")
 	own.call(t, "page.open", map[string]any{"url": url})
@@ -92,6 +96,20 @@ func providerSessions(t *testing.T, ctx context.Context, host provider.Host, url
 }
 
 func (s *providerSession) call(t *testing.T, method string, params map[string]any) map[string]any {
+	answer := s.ask(t, method, params)
+	var a struct {
+		ID     string         `json:"id"`
+		OK     bool           `json:"ok"`
+		Result map[string]any `json:"result"`
+	}
+	if json.Unmarshal([]byte(answer), &a) != nil || !a.OK || a.ID != fmt.Sprint(s.next) {
+		t.Errorf("%s: %s", method, answer)
+	}
+	return a.Result
+}
+
+// ask returns the answer as it came.
+func (s *providerSession) ask(t *testing.T, method string, params map[string]any) string {
 	s.next++
 	if s.session != "" {
 		params["session_id"] = s.session
@@ -99,22 +117,17 @@ func (s *providerSession) call(t *testing.T, method string, params map[string]an
 	line, err := json.Marshal(map[string]any{"id": fmt.Sprint(s.next), "method": method, "params": params})
 	if err != nil {
 		t.Error(err)
-		return nil
+		return ""
 	}
 	if _, err := s.out.Write(append(line, '\n')); err != nil {
 		t.Errorf("%s: %v", method, err)
-		return nil
+		return ""
 	}
 	answer, err := s.in.ReadBytes('\n')
-	var a struct {
-		ID     string         `json:"id"`
-		OK     bool           `json:"ok"`
-		Result map[string]any `json:"result"`
+	if err != nil {
+		t.Errorf("%s: %v", method, err)
 	}
-	if err != nil || json.Unmarshal(answer, &a) != nil || !a.OK || a.ID != fmt.Sprint(s.next) {
-		t.Errorf("%s: %v, %s", method, err, answer)
-	}
-	return a.Result
+	return string(answer)
 }
 
 // A bridge, an agent of the bridge over MCP, an MCP client of the runtime itself

@@ -62,14 +62,15 @@ const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY
 /** pressPlace finds a point of the element at which a press arrives: the middle, a line's middle, then a quarter in from each corner. */
 function pressPlace(node, seen) {
   const points = [middleOf(seen)];
-  const pieces = protoCall(node, 'getClientRects');
-  for (let i = 0; pieces && pieces.length > 1 && i < pieces.length && i < 8; i++) {
+  const pieces = piecesOf(node);
+  for (let i = 0; pieces.length > 1 && i < pieces.length && i < 8; i++) {
     const piece = intersect(pieces[i], seen);
     if (piece) points.push(middleOf(piece));
   }
   for (const [x, y] of [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]]) {
     points.push({ x: seen.left + x * widthOf(seen), y: seen.top + y * heightOf(seen) });
   }
+  points.push(...shapePoints(node, seen));
   let first = null;
   for (const point of points) {
     const hit = deepHit(point.x, point.y);
@@ -203,7 +204,7 @@ async function bringIntoView(args, state, view) {
   for (const block of alignments) {
     if (m.seen && (m.receives || args.force || args.until === 'drawn')) break;
     const before = plain(rectOf(state.pressed));
-    protoCall(state.pressed, 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
+    protoCall(drawnBy(state.pressed), 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
     if (same(before, plain(rectOf(state.pressed)))) continue;
     await nextFrame();
     m = remeasure();

@@ -18,7 +18,8 @@ const idOf = getterOf(Element.prototype, 'id');
 const attributeOf = methodOf(Element.prototype, 'getAttribute');
 const matchesCSS = methodOf(Element.prototype, 'matches');
 const closestCSS = methodOf(Element.prototype, 'closest');
-const rectOf = methodOf(Element.prototype, 'getBoundingClientRect');
+const ownRectOf = methodOf(Element.prototype, 'getBoundingClientRect');
+const ownRectsOf = methodOf(Element.prototype, 'getClientRects');
 const queryElement = methodOf(Element.prototype, 'querySelectorAll');
 const queryDocument = methodOf(Document.prototype, 'querySelectorAll');
 const queryFragment = methodOf(DocumentFragment.prototype, 'querySelectorAll');
@@ -46,6 +47,12 @@ const documentAnimationsOf = methodOf(Document.prototype, 'getAnimations');
 const scrollingElementOf = getterOf(Document.prototype, 'scrollingElement');
 const documentURLOf = getterOf(Document.prototype, 'URL');
 const hostOf = getterOf(ShadowRoot.prototype, 'host');
+
+/** rectOf is where an element is: its box, or where what stands for it is drawn (boxless.js). */
+const rectOf = (node) => {
+  const rect = ownRectOf(node);
+  return rect.width > 0 || rect.height > 0 ? rect : boxlessRect(node) || rect;
+};
 
 const bodyOf = () => documentBodyOf(document);
 const rootElement = () => documentElementOf(document);

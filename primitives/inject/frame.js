@@ -3,18 +3,10 @@
 
 /** frameView is the view of a frame element's document, cut to what can be seen of it. */
 function frameView(node, view) {
-  const inner = contentView(node, view);
-  const nothing = { left: 0, top: 0, right: 0, bottom: 0 };
+  const inner = contentView(node, topView);
   const seen = visibleRect(node, view, new Map());
-  if (!seen) return { ...inner, clip: nothing };
-  const sx = inner.sx / view.sx;
-  const sy = inner.sy / view.sy;
-  const left = (inner.x - view.x) / view.sx;
-  const top = (inner.y - view.y) / view.sy;
-  return {
-    ...inner,
-    clip: { left: (seen.left - left) / sx, top: (seen.top - top) / sy, right: (seen.right - left) / sx, bottom: (seen.bottom - top) / sy },
-  };
+  const clip = seen ? around(seen, (x, y) => local(x, y, inner)) : { left: 0, top: 0, right: 0, bottom: 0 };
+  return { ...within(view, inner), clip };
 }
 
 function frameElement(handle) {
@@ -89,10 +81,7 @@ questions.frame_reveal = async ({ handle, part, view: given }) => {
   const node = frameElement(handle);
   const remeasure = () => {
     const inner = contentView(node, topView);
-    return measure(node, view, withSize({
-      left: inner.x + part.left * inner.sx, top: inner.y + part.top * inner.sy,
-      right: inner.x + part.right * inner.sx, bottom: inner.y + part.bottom * inner.sy,
-    }));
+    return measure(node, view, withSize(mapped(part, inner)));
   };
   const { m, performed } = await reveal(remeasure(), view, remeasure);
   return { view: frameView(node, view), performed, fully_visible: m.fully, part: { left: m.rect.left, top: m.rect.top, right: m.rect.right, bottom: m.rect.bottom } };

@@ -2,15 +2,27 @@
 // a press at its middle would reach it.
 //
 // A view maps this document to the viewport of the tab: a point p lies there at
-// (x + p.x * sx, y + p.y * sy), and clip, in this document's pixels, is the part
-// that ancestor frames show. The main frame has no clip. All functions compute
-// in this document's pixels; box, edges, pointOut and publicVisibility convert.
+// (x + p.x * sx + p.y * kx, y + p.x * ky + p.y * sy), and clip, in this
+// document's pixels, is the part that ancestor frames show. The main frame has
+// no clip; kx and ky are 0 unless a frame on the way is turned or skewed. All
+// functions compute in this document's pixels; box, edges, pointOut and
+// publicVisibility convert.
 
-const topView = Object.freeze({ x: 0, y: 0, sx: 1, sy: 1, clip: null });
+const topView = Object.freeze({ x: 0, y: 0, sx: 1, sy: 1, kx: 0, ky: 0, clip: null });
 
 /** viewOf completes the view that a call brought. */
 function viewOf(view) {
-  return view ? { x: view.x, y: view.y, sx: view.sx, sy: view.sy, clip: view.clip || null } : topView;
+  return view ? { x: view.x, y: view.y, sx: view.sx, sy: view.sy, kx: view.kx || 0, ky: view.ky || 0, clip: view.clip || null } : topView;
+}
+
+/** within composes views: that of a document whose place in another one is inner. */
+function within(view, inner) {
+  const at = pointOut(inner, view);
+  return {
+    x: at.x, y: at.y, clip: null,
+    sx: view.sx * inner.sx + view.kx * inner.ky, kx: view.sx * inner.kx + view.kx * inner.sy,
+    ky: view.ky * inner.sx + view.sy * inner.ky, sy: view.ky * inner.kx + view.sy * inner.sy,
+  };
 }
 
 const intersect = (a, b) => {
@@ -30,8 +42,17 @@ function viewportRect(view) {
   return view.clip ? intersect(whole, view.clip) : whole;
 }
 
-/** mapped converts a rectangle to the viewport of the tab. */
+/** around is the smallest upright rectangle that holds the corners of rect as convert gives them. */
+function around(rect, convert) {
+  const corners = [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]].map(([x, y]) => convert(x, y));
+  const xs = corners.map((p) => p.x);
+  const ys = corners.map((p) => p.y);
+  return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) };
+}
+
+/** mapped converts a rectangle to the viewport of the tab; of a turned one what holds it. */
 function mapped(rect, view) {
+  if (view.kx || view.ky || view.sx < 0 || view.sy < 0) return around(rect, (x, y) => pointOut({ x, y }, view));
   return {
     left: view.x + rect.left * view.sx, top: view.y + rect.top * view.sy,
     right: view.x + rect.right * view.sx, bottom: view.y + rect.bottom * view.sy,
@@ -50,7 +71,7 @@ function edges(rect, view) {
   return { left: r.left, top: r.top, right: r.right, bottom: r.bottom, width: widthOf(r), height: heightOf(r), x: r.left, y: r.top };
 }
 
-const pointOut = (point, view) => ({ x: view.x + point.x * view.sx, y: view.y + point.y * view.sy });
+const pointOut = (point, view) => ({ x: view.x + point.x * view.sx + point.y * view.kx, y: view.y + point.x * view.ky + point.y * view.sy });
 
 /** label names an element for people. */
 function label(node) {
@@ -70,7 +91,7 @@ const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length >
 /** rendered means: it has a box, and its own visibility and display show it. */
 function rendered(node, rect = rectOf(node)) {
   if (!(rect.width > 0 && rect.height > 0) || unseen()) return false;
-  const style = styleOf(node);
+  const style = styleOf(drawnBy(node));
   return style.visibility !== 'hidden' && style.display !== 'none';
 }
 
@@ -105,6 +126,7 @@ function clipsContent(node, style) {
 function clippers(node) {
   const list = [];
   const root = rootElement();
+  node = drawnBy(node);
   let position = styleOf(node).position;
   for (let at = flatParentElement(node); at && at !== root; at = flatParentElement(at)) {
     const style = styleOf(at);
@@ -171,6 +193,7 @@ function visibleRect(node, view, cache, rect = rectOf(node)) {
   const viewport = viewportRect(view);
   let seen = viewport && intersect(rect, viewport);
   if (!seen) return null;
+  node = drawnBy(node);
   const style = styleOf(node);
   if (style.visibility === 'hidden' || style.display === 'none') return null;
   const parent = flatParentElement(node);
@@ -209,8 +232,8 @@ function pressPoint(node, seen) {
   const middle = middleOf(seen);
   const hit = deepHit(middle.x, middle.y);
   if (hit && flatContains(node, hit)) return { point: middle, hit, receives: true };
-  const pieces = protoCall(node, 'getClientRects');
-  if (pieces && pieces.length > 1) {
+  const pieces = piecesOf(node);
+  if (pieces.length > 1) {
     for (let i = 0; i < pieces.length && i < 8; i++) {
       const piece = intersect(pieces[i], seen);
       if (!piece || !largeEnough(piece)) continue;
@@ -218,6 +241,9 @@ function pressPoint(node, seen) {
       const at = deepHit(point.x, point.y);
       if (at && flatContains(node, at)) return { point, hit: at, receives: true };
     }
+  }
+  for (const point of shapePoints(node, seen)) {
+    if (deepHit(point.x, point.y) === node) return { point, hit: node, receives: true };
   }
   return { point: middle, hit, receives: false };
 }

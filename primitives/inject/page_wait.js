@@ -13,6 +13,9 @@ function showsText(needle) {
   return false;
 }
 
+/** documentShown: the document is drawn somewhere; that of a frame element without a box is not. */
+const documentShown = () => location.ancestorOrigins.length === 0 || innerWidth > 0 && innerHeight > 0;
+
 /** addressTest makes a test of the document's address. */
 function addressTest(want) {
   if (want.regex !== undefined) {
@@ -33,8 +36,8 @@ function addressTest(want) {
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */
 function conditionTest(condition, view) {
-  if (condition.text !== undefined) return { holds: () => showsText(norm(condition.text)) };
-  if (condition.text_gone !== undefined) return { holds: () => !showsText(norm(condition.text_gone)) };
+  if (condition.text !== undefined) return { holds: () => documentShown() && showsText(norm(condition.text)) };
+  if (condition.text_gone !== undefined) return { holds: () => !documentShown() || !showsText(norm(condition.text_gone)) };
   if (condition.url !== undefined) return { holds: addressTest(condition.url) };
   if (condition.load !== undefined) {
     const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];

@@ -15,22 +15,80 @@ function hitIn(doc, x, y) {
   return hit;
 }
 
-/** contentView is the view of the document that a frame element shows. Rotation is not taken apart. */
+/** contentView is the view of what the content box of an element shows: the document of a frame element. */
 function contentView(node, view) {
-  const rect = rectOf(node);
   const style = styleOf(node);
+  return boxView(node, view, clientLeftOf(node) + parseFloat(style.paddingLeft), clientTopOf(node) + parseFloat(style.paddingTop));
+}
+
+/** boxView is the view of what begins left and top pixels within the border box of an element. */
+function boxView(node, view, left, top) {
+  const rect = rectOf(node);
   const width = protoGet(node, 'offsetWidth') || rect.width;
   const height = protoGet(node, 'offsetHeight') || rect.height;
+  const turn = turned(node, width, height, rect);
+  if (turn) {
+    const at = pointOut({ x: left, y: top }, turn);
+    return within(view, { ...turn, x: at.x, y: at.y });
+  }
   const sx = width ? rect.width / width : 1;
   const sy = height ? rect.height / height : 1;
+  return within(view, { x: rect.left + left * sx, y: rect.top + top * sy, sx, sy, kx: 0, ky: 0 });
+}
+
+/** linear is what the transforms of one element do to directions and lengths; null for nothing. */
+function linear(style) {
+  const { transform, rotate, scale } = style;
+  if (transform === 'none' && (rotate || 'none') === 'none' && (scale || 'none') === 'none') return null;
+  const m = new DOMMatrix();
+  if (rotate && rotate !== 'none') {
+    const parts = rotate.split(' ');
+    const angle = parseFloat(parts.pop());
+    const axis = parts.length === 3 ? parts.map(Number) : parts.length === 1 ? [Number(parts[0] === 'x'), Number(parts[0] === 'y'), Number(parts[0] === 'z')] : [0, 0, 1];
+    m.rotateAxisAngleSelf(...axis, angle);
+  }
+  if (scale && scale !== 'none') {
+    const [x, y = x, z = 1] = scale.split(' ').map(Number);
+    m.scaleSelf(x, y, z);
+  }
+  return transform === 'none' ? m : m.multiplySelf(new DOMMatrix(transform));
+}
+
+/**
+ * turned is the view of the border box of an element that is turned, skewed or
+ * mirrored, by itself or by what it lies in; null where its sides are upright.
+ * Perspective is taken for a scale.
+ */
+function turned(node, width, height, rect) {
+  let m = null;
+  for (let at = node; at; at = flatParentElement(at)) {
+    const style = styleOf(at);
+    if (style.display === 'contents' || style.display === 'inline' && at !== node) continue;
+    const own = linear(style);
+    if (!own) continue;
+    // Only what an element draws flat is seen by what it lies in.
+    m = m ? new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]).multiplySelf(m) : new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]);
+  }
+  if (!m || Math.abs(m.b) < 1e-6 && Math.abs(m.c) < 1e-6 && m.a > 0 && m.d > 0 || !width || !height || m.a * m.d === m.b * m.c) return null;
+  const across = Math.abs(m.a) * width + Math.abs(m.c) * height;
+  const zoom = across > 0 && rect.width > 0 ? rect.width / across : 1;
+  const sx = m.a * zoom;
+  const ky = m.b * zoom;
+  const kx = m.c * zoom;
+  const sy = m.d * zoom;
   return {
-    x: view.x + (rect.left + (clientLeftOf(node) + parseFloat(style.paddingLeft)) * sx) * view.sx,
-    y: view.y + (rect.top + (clientTopOf(node) + parseFloat(style.paddingTop)) * sy) * view.sy,
-    sx: view.sx * sx, sy: view.sy * sy, clip: null,
+    x: rect.left - Math.min(0, sx * width, kx * height, sx * width + kx * height),
+    y: rect.top - Math.min(0, ky * width, sy * height, ky * width + sy * height), sx, sy, kx, ky,
   };
 }
 
-const local = (x, y, view) => ({ x: (x - view.x) / view.sx, y: (y - view.y) / view.sy });
+/** local converts a point of the tab's viewport to the document of a view. */
+function local(x, y, view) {
+  const dx = x - view.x;
+  const dy = y - view.y;
+  const size = view.sx * view.sy - view.kx * view.ky;
+  return { x: (dx * view.sy - dy * view.kx) / size, y: (dy * view.sx - dx * view.ky) / size };
+}
 
 /** showsDocument: the node is a frame element, of whatever realm. */
 const showsDocument = (node) => tagOf(node) === 'iframe' || tagOf(node) === 'frame';

@@ -31,9 +31,24 @@ function scrollerOf(node, rect, view) {
   const backX = x < 0 || style.direction === 'rtl';
   const backY = y < 0;
   return {
-    node, x, y, maxX: rangeX, maxY: rangeY, bounds: rect || viewportRect(view),
+    node, x, y, maxX: rangeX, maxY: rangeY, bounds: node && rect ? besideBars(node, rect) : rect || viewportRect(view),
     low: { x: backX ? -rangeX : 0, y: backY ? -rangeY : 0 }, high: { x: backX ? 0 : rangeX, y: backY ? 0 : rangeY },
   };
+}
+
+/** besideBars is the part of a scroller's box that its scroll bars leave. */
+function besideBars(node, rect) {
+  const width = protoGet(node, 'offsetWidth');
+  const height = protoGet(node, 'offsetHeight');
+  if (!width || !height) return rect;
+  const style = styleOf(node);
+  const across = width - clientWidthOf(node) - parseFloat(style.borderLeftWidth) - parseFloat(style.borderRightWidth);
+  const down = height - clientHeightOf(node) - parseFloat(style.borderTopWidth) - parseFloat(style.borderBottomWidth);
+  if (across < 1 && down < 1) return rect;
+  const before = across >= 1 && clientLeftOf(node) - parseFloat(style.borderLeftWidth) >= 1; // in a right-to-left page
+  const x = across * widthOf(rect) / width;
+  const y = down * heightOf(rect) / height;
+  return { left: rect.left + (before ? x : 0), top: rect.top, right: rect.right - (before ? 0 : x), bottom: rect.bottom - y };
 }
 
 function operation(scroller, dx, dy, reason) {

@@ -33,6 +33,10 @@ const (
 	SessionRefused        Name = "session_refused"
 	DefaultPacing         Name = "default_pacing"
 	PartialKeyTable       Name = "partial_key_table"
+	BoxlessUnseen         Name = "boxless_unseen"
+	AnyKeyName            Name = "any_key_name"
+	LenientArguments      Name = "lenient_arguments"
+	ScreenshotActivates   Name = "screenshot_activates"
 )
 
 var table = []Quirk{
@@ -180,5 +184,25 @@ var table = []Quirk{
 		Name: PartialKeyTable, Where: "keyboard.press", Proof: "quirks/partial_key_table.html",
 		Upstream: "PageUp, PageDown, Insert, CapsLock, function and numpad keys are sent without a key code, so that the browser does nothing with them",
 		Strict:   "every key of the keyboard has its codes",
+	},
+	{
+		Name: BoxlessUnseen, Where: "visibility", InPage: true, Proof: "torture/display_contents_text.html",
+		Upstream: "what has no box of its own is never rendered: elements with display: contents, areas of an image map",
+		Strict:   "it is where its children are, or where its image shows it",
+	},
+	{
+		Name: AnyKeyName, Where: "keyboard.press, keyboard.press_gated", Proof: "quirks/any_key_name.html",
+		Upstream: "a name that no key has is pressed without a code, an unknown modifier is ignored, and a chord is cut at every plus without its empty parts, so that Control++ is such a name",
+		Strict:   "unknown names are invalid_key, and the last part of Control++ is the plus key",
+	},
+	{
+		Name: LenientArguments, Where: "arguments of every primitive", Proof: "quirks/lenient_arguments.html",
+		Upstream: "arguments are made what they should be: numbers and flags of text, text of numbers, numbers within their bounds; unknown ones are left out, a choice that is none is the default",
+		Strict:   "what does not match the input schema is invalid_input",
+	},
+	{
+		Name: ScreenshotActivates, Where: "browser.screenshot", Proof: "quirks/screenshot_activates.html",
+		Upstream: "the window is focused and the tab becomes the active one, in front of the others, before its picture is taken",
+		Strict:   "the picture of a tab in the background leaves the tabs and the focus as they are",
 	},
 }
