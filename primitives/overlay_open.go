@@ -37,6 +37,7 @@ type overlayLauncher struct {
 
 type overlayOpenIn struct {
 	HTML      string            `json:"html"`
+	Source    string            `json:"html_source"`
 	Template  *storedRef        `json:"template"`
 	Data      *storedRef        `json:"data"`
 	Title     string            `json:"title"`
@@ -119,10 +120,16 @@ func (in overlayOpenIn) content(p Page, primitive string) (map[string]any, error
 }
 
 func (in overlayOpenIn) document(p Page, primitive string) (string, error) {
-	if (in.HTML == "") == (in.Template == nil) {
-		return "", fault.New(fault.InvalidInput, "exactly one of html and template says what to show")
+	given := 0
+	for _, there := range []bool{in.HTML != "", in.Source != "", in.Template != nil} {
+		if there {
+			given++
+		}
 	}
-	if in.Template == nil && in.Data == nil {
+	if given != 1 {
+		return "", fault.New(fault.InvalidInput, "exactly one of html, html_source and template says what to show")
+	}
+	if in.HTML != "" && in.Data == nil {
 		return in.HTML, nil
 	}
 	s, err := sessionOf(p, primitive, "overlay.template_data")
@@ -130,6 +137,13 @@ func (in overlayOpenIn) document(p Page, primitive string) (string, error) {
 		return "", err
 	}
 	html := in.HTML
+	if in.Source != "" {
+		text, err := s.StoredSource(in.Source)
+		if err != nil {
+			return "", err
+		}
+		html = string(text)
+	}
 	if in.Template != nil {
 		text, err := s.StoredAsset(in.Template.Scope, in.Template.Path)
 		if err != nil {

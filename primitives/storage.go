@@ -20,6 +20,10 @@ type Storage interface {
 	// "shared/<name>") that an overlay is made of: asset_not_found,
 	// unsafe_path.
 	StoredAsset(scope, path string) ([]byte, *fault.Error)
+	// StoredSource reads a file by the name that the map gives it on whose
+	// behalf the primitive runs: asset_not_found, unsafe_path,
+	// permission_denied, payload_too_large; invalid_input without a map.
+	StoredSource(path string) ([]byte, *fault.Error)
 }
 
 type storageReadFileIn struct {

@@ -22,7 +22,7 @@ import (
 // and of the files in its folder storage; steps are those of testdata/sites.
 func TestAffordances(t *testing.T) {
 	paths, err := filepath.Glob("../testdata/affordances/*/calls.json")
-	if err != nil || len(paths) < 3 {
+	if err != nil || len(paths) < 4 {
 		t.Fatalf("found %d cases: %v", len(paths), err)
 	}
 	for _, path := range paths {
@@ -66,6 +66,11 @@ func serveFrames(t *testing.T, dir string) string {
 	return s.URL
 }
 
+// filled is a stored file as it is offered: {{2MiB}} in it is that much text.
+func filled(file []byte) string {
+	return strings.ReplaceAll(string(file), "{{2MiB}}", strings.Repeat("0123456789abcde\n", 2<<20/16))
+}
+
 // importMap offers the case's storage with another map in it.
 func (s siteStep) importMap(t *testing.T, h *runtime.Host) {
 	t.Helper()
@@ -74,7 +79,7 @@ func (s siteStep) importMap(t *testing.T, h *runtime.Host) {
 	if _, err := os.Stat(stored); err == nil {
 		if err := fs.WalkDir(os.DirFS(stored), ".", func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
-				entries = append(entries, map[string]string{"path": path, "content": string(readFile(t, filepath.Join(stored, path)))})
+				entries = append(entries, map[string]string{"path": path, "content": filled(readFile(t, filepath.Join(stored, path)))})
 			}
 			return err
 		}); err != nil {

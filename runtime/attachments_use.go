@@ -61,7 +61,7 @@ func (t *Tab) opened(r attachedRow, opens *manifest.Opens) Call {
 		arguments = json.RawMessage("{}")
 	}
 	if r.in.Manifest.Tool(opens.Tool) == nil && t.host.opts.Maps.known(opens.Tool) {
-		return Call{Name: opens.Tool, Arguments: r.sourced(arguments)}
+		return Call{Name: opens.Tool, Arguments: arguments, from: r.in}
 	}
 	name := opens.Tool
 	if o := t.host.offerAt(t.Status().URL); o.library != nil {
@@ -74,23 +74,6 @@ func (t *Tab) opened(r attachedRow, opens *manifest.Opens) Call {
 		}
 	}
 	return Call{Name: SiteTool, Arguments: encoded(map[string]any{"mode": "call", "action": name, "arguments": arguments}).Output}
-}
-
-// sourced turns html_source, which maps give as a path of their storage, into
-// the template of overlay.open.
-func (r attachedRow) sourced(arguments json.RawMessage) json.RawMessage {
-	var in map[string]json.RawMessage
-	var source string
-	if json.Unmarshal(arguments, &in) != nil || json.Unmarshal(in["html_source"], &source) != nil {
-		return arguments
-	}
-	scope := string(r.in.Location.Scope)
-	if r.in.Location.Audience != "" {
-		scope += "/" + r.in.Location.Audience
-	}
-	delete(in, "html_source")
-	in["template"] = encoded(map[string]string{"scope": scope, "path": source}).Output
-	return encoded(in).Output
 }
 
 // tellCalled says how the tool of an attachment ended: on the affordance, and as

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // Call is one request to the runtime, whatever protocol brought it.
@@ -25,6 +26,8 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
+	// from is the map on whose behalf the call is, nil for an agent's.
+	from *sites.Map
 	// Progress, when not nil, hears which step the call has reached. It must
 	// not block.
 	Progress func(Progress)

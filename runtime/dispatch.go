@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // execute runs one call on its tab. Everything that every face offers goes
@@ -42,7 +43,7 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 
 // direct runs one primitive for a caller outside a workflow.
 func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args json.RawMessage) Reply {
-	r := invoker{host: h, tab: t, job: j}.Invoke(ctx, name, args)
+	r := invoker{host: h, tab: t, job: j, from: j.call.from}.Invoke(ctx, name, args)
 	if r.Err == nil {
 		return Reply{Output: r.Envelope()}
 	}
@@ -66,6 +67,7 @@ type invoker struct {
 	host *Host
 	tab  *Tab
 	job  *job
+	from *sites.Map // whose action it is; nil for a primitive that an agent calls
 }
 
 // Invoke implements workflow.Invoker.
@@ -79,7 +81,7 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
-	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab}}
+	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab, from: v.from}}
 	wait, err := v.tab.pace(ctx, record)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}

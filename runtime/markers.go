@@ -93,7 +93,7 @@ func (s session) Marker(ctx context.Context, id, kind string) (primitives.Marker
 		return primitives.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
 			With("marker", clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
-	point, fe := projection.ResolveRecipe(ctx, recipeInvoker(s), m)
+	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{s.host, s.tab}, m)
 	if fe != nil {
 		return primitives.MarkerPlace{}, fe
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // sessionPage gives handlers the runtime's side of a tab beside its page.
@@ -29,6 +30,7 @@ func (p sessionPage) Session() primitives.Session { return p.session }
 type session struct {
 	host *Host
 	tab  *Tab
+	from *sites.Map // on whose behalf a primitive runs; nil for an agent's
 }
 
 // SetPacing implements primitives.Session.

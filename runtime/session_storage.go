@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -12,7 +13,7 @@ const maxAsset = 2 << 20
 
 // StoredFile implements primitives.Storage.
 func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
-	content, err := s.host.opts.Maps.current().library.ReadFile(pageURL, id, path, maxBytes)
+	content, err := s.host.opts.Maps.current().library.ReadFileFor(s.from, pageURL, id, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 	if m.bundle != nil {
 		protocol, version, imported := sites.BundleProtocol, 1, m.imported
 		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, &version, &imported, m.bundle.SyncedAtMS
-		out.Paths = m.bundle.Paths()
+		out.Paths = slices.DeleteFunc(m.bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
 		out.EntryCount = len(out.Paths)
 	}
 	return asJSON(out)
@@ -47,6 +48,9 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 
 // ImportStored implements primitives.Storage.
 func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+	if !s.from.ChangesStored() {
+		return nil, fault.New(fault.PermissionDenied, "a map of others brings no maps").With("map_path", s.from.Path)
+	}
 	return s.host.ImportBundle(s.host.ctx, bundle)
 }
 
@@ -56,11 +60,26 @@ func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	if !ok {
 		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", clip(scope, 100)).With("path", clip(path, 200))
 	}
+	if !s.from.ReachesStored(full) {
+		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.from.Path)
+	}
 	data, err := s.host.opts.Maps.current().library.ReadStored(full, maxAsset+1)
 	if err != nil || len(data) > maxAsset {
 		return nil, &fault.Error{Code: fault.AssetNotFound, Message: "the stored file cannot be read", Err: err, Evidence: map[string]any{"path": full, "limit_bytes": maxAsset}}
 	}
 	return data, nil
+}
+
+// StoredSource implements primitives.Storage.
+func (s session) StoredSource(path string) ([]byte, *fault.Error) {
+	if s.from == nil {
+		return nil, fault.New(fault.InvalidInput, "html_source is a file of the map that calls; here nobody's map does: template names a stored file")
+	}
+	data, err := s.host.opts.Maps.current().library.ReadSource(s.from, path, maxAsset+1)
+	if err == nil && len(data) > maxAsset {
+		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", clip(path, 200)).With("limit_bytes", maxAsset)
+	}
+	return data, err
 }
 
 func asJSON(v any) (json.RawMessage, *fault.Error) {

@@ -230,6 +230,7 @@ func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Err
 }
 
 func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
+	v.from = match.Map
 	switch p.form {
 	case formWorkflow:
 		return h.runWorkflow(ctx, v, o, match, p.program, arguments)

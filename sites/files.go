@@ -157,6 +157,12 @@ type FileContent struct {
 // id and its path (from the storage root, or as declared). maxBytes 0 means
 // DefaultFileBytes.
 func (l *Library) ReadFile(pageURL, id, name string, maxBytes int) (*FileContent, *fault.Error) {
+	return l.ReadFileFor(nil, pageURL, id, name, maxBytes)
+}
+
+// ReadFileFor is ReadFile on behalf of a map, which does not see what maps of
+// other scopes declare: see Map.ReachesStored. nil is an agent.
+func (l *Library) ReadFileFor(from *Map, pageURL, id, name string, maxBytes int) (*FileContent, *fault.Error) {
 	if (id == "") == (name == "") {
 		return nil, fault.New(fault.InvalidInput, "exactly one of id and path names the file")
 	}
@@ -173,7 +179,7 @@ func (l *Library) ReadFile(pageURL, id, name string, maxBytes int) (*FileContent
 	var found []hit
 	byPath := map[string]bool{}
 	for _, m := range l.For(pageURL) {
-		if m.companions == nil {
+		if m.companions == nil || !from.reachesMap(m) {
 			continue
 		}
 		for i := range m.Manifest.Files {
