@@ -1,8 +1,10 @@
 package primitives
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -96,24 +98,24 @@ const (
 
 // browserScreenshot captures what the viewport shows. It neither activates the
 // tab nor moves the focus (but see quirks.ScreenshotActivates).
-var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (browserScreenshotOut, error) {
+var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p Page, in browserScreenshotIn) (json.RawMessage, error) {
 	l, named, err := oneTarget(in.Locator, in.Ref, in.FullPage, "full_page")
 	if err != nil {
-		return browserScreenshotOut{}, err
+		return nil, err
 	}
 	if err := waitFor(ctx, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
-		return browserScreenshotOut{}, err
+		return nil, err
 	}
 	if s, ok := p.(SessionPage); ok && QuirksOf(p).Has(quirks.ScreenshotActivates) {
 		if _, err := s.Session().ActivateTab(ctx, p.Tab().ID); err != nil {
-			return browserScreenshotOut{}, fault.Wrap(fault.ScreenshotCaptureFailed, err, "activating the tab")
+			return nil, fault.Wrap(fault.ScreenshotCaptureFailed, err, "activating the tab")
 		}
 	}
 	var clip *Rect
 	if named {
 		h, err := reach(ctx, p, l, actAim{until: "drawn"}, actTimeout(ctx, in.TimeoutMS), false)
 		if err != nil {
-			return browserScreenshotOut{}, err
+			return nil, err
 		}
 		clip = h.seen
 	}
@@ -123,7 +125,7 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 		Page     struct{ Width, Height float64 }
 	}
 	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
-		return browserScreenshotOut{}, err
+		return nil, err
 	}
 	if in.FullPage {
 		clip = &Rect{Width: min(page.Page.Width, longestPage), Height: min(page.Page.Height, longestPage)}
@@ -151,19 +153,40 @@ var browserScreenshot = Define("browser.screenshot", func(ctx context.Context, p
 	if in.FullPage && opts.Format == "png" && limits.MaxBytes == 0 {
 		opts.Fast = true // of a page so large, encoding is most of the time
 	}
-	data, err := capture(ctx, p, in, opts)
+	picture, err := capture(ctx, p, in, opts)
 	if err != nil {
-		return browserScreenshotOut{}, err
+		return nil, err
 	}
 	captured := time.Now()
-	fitted, err := fitImage(ctx, data, limits)
+	fitted, err := fitPicture(ctx, picture, limits)
 	if err != nil {
-		return browserScreenshotOut{}, fault.Wrap(fault.ScreenshotCaptureFailed, err, "fitting the image")
+		return nil, fault.Wrap(fault.ScreenshotCaptureFailed, err, "fitting the image")
 	}
 	out := describeScreenshot(p.Tab(), in, page.URL, page.Viewport, captured, kilobytes, fitted)
 	out.Clip = clip
-	return out, nil
+	if fitted.Data != nil {
+		picture = base64.StdEncoding.AppendEncode(nil, fitted.Data)
+	} else {
+		out.ImageBytes, out.Compaction.OutputBytes = picture.Size(), picture.Size()
+	}
+	return out.with(picture)
 })
+
+// with is the answer as JSON with the picture in it, which is copied once.
+func (out browserScreenshotOut) with(picture Picture) (json.RawMessage, error) {
+	out.DataURL = "data:" + out.MimeType + ";base64,"
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encoding the answer")
+	}
+	head := []byte(`{"ok":true,"data_url":"` + out.DataURL)
+	if !bytes.HasPrefix(b, head) {
+		return nil, fault.New(fault.Internal, "the answer does not begin with the address of the image")
+	}
+	all := make([]byte, 0, len(b)+len(picture))
+	all = append(append(all, head...), picture...)
+	return append(all, b[len(head):]...), nil
+}
 
 // captureOptions asks for the wanted format, unless the image will be resized:
 // then it is taken without loss, because encoding as JPEG twice shows.
@@ -180,7 +203,7 @@ func captureOptions(limits imageLimits, v screenshotViewport) CaptureOptions {
 	return opts
 }
 
-func capture(ctx context.Context, p Page, in browserScreenshotIn, opts CaptureOptions) ([]byte, error) {
+func capture(ctx context.Context, p Page, in browserScreenshotIn, opts CaptureOptions) (Picture, error) {
 	timeout := defaultCaptureTimeout
 	if in.CaptureTimeoutMS > 0 {
 		timeout = time.Duration(in.CaptureTimeoutMS) * time.Millisecond
@@ -205,7 +228,7 @@ func capture(ctx context.Context, p Page, in browserScreenshotIn, opts CaptureOp
 func describeScreenshot(tab TabInfo, in browserScreenshotIn, url string, v screenshotViewport, at time.Time, kilobytes int, m fittedImage) browserScreenshotOut {
 	mime := "image/" + m.Format
 	out := browserScreenshotOut{
-		OK: true, DataURL: "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(m.Data), MimeType: mime, ImageBytes: len(m.Data),
+		OK: true, MimeType: mime, ImageBytes: len(m.Data),
 		Encoded:  encodedImage{Width: m.Width, Height: m.Height, Resized: m.Resized},
 		Viewport: v, URL: url, CapturedAt: at.UTC().Format("2006-01-02T15:04:05.000Z"),
 		SurfaceIdentity: surfaceTarget, Freshness: "unverified", DelayMSApplied: in.DelayMS, IgnoredArguments: []string{},

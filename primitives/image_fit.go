@@ -45,6 +45,29 @@ const (
 	scaleMargin      = 0.92
 )
 
+// fitPicture is fitImage for what the browser gave: a picture that fits is not
+// decoded, and Data stays nil.
+func fitPicture(ctx context.Context, p Picture, limits imageLimits) (fittedImage, error) {
+	config, format, err := image.DecodeConfig(p.Reader())
+	if err != nil {
+		return fittedImage{}, fmt.Errorf("reading the image header: %w", err)
+	}
+	if limits.fits(config, format, p.Size()) {
+		return fittedImage{Format: format, Width: config.Width, Height: config.Height, SourceWidth: config.Width, SourceHeight: config.Height}, nil
+	}
+	data, err := p.Bytes()
+	if err != nil {
+		return fittedImage{}, fmt.Errorf("decoding the image: %w", err)
+	}
+	return fitImage(ctx, data, limits)
+}
+
+// fits says whether an image of size bytes can stay as it is.
+func (l imageLimits) fits(config image.Config, format string, size int) bool {
+	w, h := fitSize(config.Width, config.Height, l.MaxWidth, l.MaxHeight)
+	return w == config.Width && h == config.Height && (l.Format == "" || l.Format == format) && (l.MaxBytes <= 0 || size <= l.MaxBytes)
+}
+
 // fitImage makes an encoded image fit limits. It returns the bytes unchanged
 // when they fit already; it never enlarges. After fitAttempts it returns the
 // smallest result with OverBudget set: a picture that is too large is still
@@ -60,12 +83,12 @@ func fitImage(ctx context.Context, data []byte, limits imageLimits) (fittedImage
 	}
 	width, height := fitSize(config.Width, config.Height, limits.MaxWidth, limits.MaxHeight)
 	within := func(n int) bool { return limits.MaxBytes <= 0 || n <= limits.MaxBytes }
+	if limits.fits(config, format, len(data)) {
+		return out, nil
+	}
 	convert := limits.Format != "" && limits.Format != format
 	if convert {
 		format = limits.Format
-	}
-	if width == config.Width && height == config.Height && !convert && within(len(data)) {
-		return out, nil
 	}
 	source, err := decodeRGBA(data)
 	if err != nil {

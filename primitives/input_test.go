@@ -3,6 +3,7 @@ package primitives_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"image"
@@ -100,8 +101,9 @@ func (d *device) Navigate(ctx context.Context, o primitives.NavigateOptions) (pr
 	return d.navigate(ctx, o)
 }
 
-func (d *device) Capture(ctx context.Context, o primitives.CaptureOptions) ([]byte, error) {
-	return d.capture(ctx, o)
+func (d *device) Capture(ctx context.Context, o primitives.CaptureOptions) (primitives.Picture, error) {
+	b, err := d.capture(ctx, o)
+	return base64.StdEncoding.AppendEncode(nil, b), err
 }
 
 func (d *device) Tab() primitives.TabInfo        { return d.tab }

@@ -1,8 +1,11 @@
 package primitives
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -62,7 +65,7 @@ type Page interface {
 
 	// Capture encodes the visible viewport (or opts.Clip) as an image in device
 	// pixels. It neither activates the tab nor moves the focus.
-	Capture(ctx context.Context, opts CaptureOptions) ([]byte, error)
+	Capture(ctx context.Context, opts CaptureOptions) (Picture, error)
 
 	// Dialog returns the JavaScript dialog that blocks the page, if any.
 	Dialog() (Dialog, bool)
@@ -244,6 +247,25 @@ type CaptureOptions struct {
 	Clip    *Rect  // CSS pixels of the viewport; nil is the whole viewport
 	Beyond  bool   // Clip counts from the corner of the document and may reach beyond the viewport
 	Fast    bool   // png only: less time for a larger file
+}
+
+// Picture is an encoded image as base64, as the browser tells it and as callers
+// get it: megabytes that need not be decoded to be passed on.
+type Picture []byte
+
+// Size is the number of bytes of the image.
+func (p Picture) Size() int {
+	return base64.StdEncoding.DecodedLen(len(p)) - (len(p) - len(bytes.TrimRight(p, "=")))
+}
+
+// Reader reads the image.
+func (p Picture) Reader() io.Reader { return base64.NewDecoder(base64.StdEncoding, bytes.NewReader(p)) }
+
+// Bytes decodes the image.
+func (p Picture) Bytes() ([]byte, error) {
+	b := make([]byte, base64.StdEncoding.DecodedLen(len(p)))
+	n, err := base64.StdEncoding.Decode(b, p)
+	return b[:n], err
 }
 
 // Rect is a rectangle in CSS pixels.

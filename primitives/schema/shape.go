@@ -2,7 +2,9 @@ package schema
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 	"strings"
 	"sync"
 )
@@ -125,6 +127,9 @@ func (s *rules) isWord(text []byte) bool {
 // shape returns the shape of a value; ok is false when it is not JSON or the
 // shape is not worth keeping.
 func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
+	if !s.strings && len(raw) > longString {
+		raw = s.shortened(raw)
+	}
 	if !json.Valid(raw) {
 		return nil, false
 	}
@@ -169,6 +174,70 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 		}
 	}
 	return out, true
+}
+
+// longString is from when on the value of a string is not looked at byte by
+// byte: a screenshot has millions.
+const longString = 1 << 10
+
+// shortened is raw with the middle of long strings left out where that changes
+// neither whether it is JSON nor its shape: in values without escapes and
+// control characters, which stay longer than any word.
+func (s *rules) shortened(raw []byte) []byte {
+	keep := s.longest + 1
+	out, told := []byte(nil), 0
+	for i := 0; ; {
+		open := bytes.IndexByte(raw[i:], '"')
+		if open < 0 {
+			break
+		}
+		start := i + open + 1
+		end := plainEnd(raw, start)
+		if end < len(raw) && raw[end] == '"' {
+			next := end + 1
+			for next < len(raw) && (raw[next] == ' ' || raw[next] == '\t' || raw[next] == '\n' || raw[next] == '\r') {
+				next++
+			}
+			if end-start > longString+keep && (next == len(raw) || raw[next] != ':') { // names belong to the shape
+				out = append(out, raw[told:start+keep]...)
+				told = end
+			}
+			i = end + 1
+			continue
+		}
+		for end < len(raw) && raw[end] != '"' {
+			if raw[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(raw) {
+			return raw
+		}
+		i = end + 1
+	}
+	if out == nil {
+		return raw
+	}
+	return append(out, raw[told:]...)
+}
+
+// plainEnd is the index of the next quote, backslash or control character from i
+// on, len(b) when there is none. It looks at eight bytes at a time.
+func plainEnd(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^'"'*ones, x^'\\'*ones
+		// The lowest byte that is set is exact.
+		if m := ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
+		i++
+	}
+	return i
 }
 
 // stringEnd returns the index after the string that starts at i of valid JSON.

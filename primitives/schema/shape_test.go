@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -76,6 +77,38 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 	for _, v := range []string{`{"a":1}`, `{"a":1`, `{"a":1}}`, `{"a":01}`, `{"a":1} x`} {
 		if got := len(s.Validate(json.RawMessage(v))) == 0; got != json.Valid([]byte(v)) {
 			t.Errorf("%s: valid %v", v, got)
+		}
+	}
+}
+
+// A long string is not read byte by byte; what is wrong in it must show all the same.
+func TestALongStringIsStillCheckedToBeOne(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", 200)
+	for _, text := range []string{
+		`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"enum":["","` + long + `"]},"b":{}},"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"type":"string","maxLength":3201},"b":{}},"additionalProperties":{"type":"string"}}`,
+	} {
+		old, err := schema.Compile(json.RawMessage(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []string{
+			`{"a":"` + long + `","b":1}`, `{"a":"` + long + `x","b":1}`, `{"a":"` + long + `xy","b":1}`, `{"a":"","b":1}`, `{"b":1, "a" : "` + long + `"}`,
+			`{"` + long + `":"x"}`, `{"` + long + `y" :"x"}`, `{"a":"` + long + "\n" + `"}`, `{"a":"` + long + "\x1f" + long + `"}`, `{"a":"` + long + `\n` + long + `"}`,
+			`{"a":"` + long + `\x` + long + `"}`, `{"a":"` + long, `{"a":"` + long + `\`, `{"a":"` + long + `\"`, `{"a":"` + long + `"`, `{"a":"` + long + `"}}`,
+			`"` + long + `"`, `["` + long + `"]`, `{"a":"` + long + `" "b":1}`, `{"a":"` + long + "\xff\xfe" + `"}`,
+		} {
+			for range 2 {
+				fresh, err := schema.Compile(json.RawMessage(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, want := old.Validate(json.RawMessage(v)), fresh.Validate(json.RawMessage(v))
+				if fmt.Sprint(got) != fmt.Sprint(want) || len(want) == 0 && !json.Valid([]byte(v)) {
+					t.Fatalf("%.80s\non %.40s (%d bytes)\ngot  %v\nwant %v", text, v, len(v), got, want)
+				}
+			}
 		}
 	}
 }

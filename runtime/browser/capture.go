@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -16,7 +15,7 @@ import (
 // A tab that is not in front draws nothing, and a capture of it may wait for a
 // frame for ever. A screencast makes it draw without activating it, so a tiny one
 // runs while the capture does.
-func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]byte, error) {
+func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
 	req := proto.PageCaptureScreenshot{
 		Format:                proto.PageCaptureScreenshotFormatPng,
 		FromSurface:           true,
@@ -70,12 +69,10 @@ func (t *Tab) Capture(ctx context.Context, opts primitives.CaptureOptions) ([]by
 		return nil, f
 	}
 	data := plainString(member(result, "data"))
-	image := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
-	n, err := base64.StdEncoding.Decode(image, data)
-	if err != nil || n == 0 {
-		return nil, &fault.Error{Code: fault.ScreenshotCaptureFailed, Message: "the browser gave no image", Err: err}
+	if len(data) == 0 {
+		return nil, fault.New(fault.ScreenshotCaptureFailed, "the browser gave no image")
 	}
-	return image[:n], nil
+	return data, nil
 }
 
 const smallestScreencast = `{"format":"jpeg","quality":1,"maxWidth":8,"maxHeight":8,"everyNthFrame":1000000}`

@@ -101,7 +101,7 @@ func TestTabsInTheBackground(t *testing.T) {
 		if err != nil {
 			t.Fatalf("tab %d: %v", i, err)
 		}
-		if c := pixel(t, picture, 300, 300); c != (color.RGBA{0, 128, 0, 255}) {
+		if c := pixel(t, decoded(t, picture), 300, 300); c != (color.RGBA{0, 128, 0, 255}) {
 			t.Errorf("tab %d: got %v", i, c)
 		}
 	}
@@ -161,11 +161,11 @@ func TestCapture(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg, format, err := image.DecodeConfig(bytes.NewReader(picture))
+			cfg, format, err := image.DecodeConfig(picture.Reader())
 			if err != nil || format != c.format || fmt.Sprintf("%dx%d", cfg.Width, cfg.Height) != size {
 				t.Fatalf("got %s %dx%d, %v, want %s %s", format, cfg.Width, cfg.Height, err, c.format, size)
 			}
-			if got := pixel(t, picture, 5, 5); got != c.want {
+			if got := pixel(t, decoded(t, picture), 5, 5); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 			if got, _ := tab.Eval(ctx, "", "scrollY"); got != fmt.Sprint(c.scroll) {
@@ -173,6 +173,15 @@ func TestCapture(t *testing.T) {
 			}
 		})
 	}
+}
+
+func decoded(t *testing.T, picture primitives.Picture) []byte {
+	t.Helper()
+	b, err := picture.Bytes()
+	if err != nil || len(b) != picture.Size() {
+		t.Fatalf("%d bytes, said %d, %v", len(b), picture.Size(), err)
+	}
+	return b
 }
 
 // An attached browser keeps what is not ours.
