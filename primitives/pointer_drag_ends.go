@@ -56,7 +56,6 @@ func (in pointerDragIn) ends(ctx context.Context, p Page, view dragViewport) (_ 
 		return out, false, first
 	}
 	aim := actAim{enabled: true, still: in.From.point || in.To.point}
-	err := first
 	for round := 0; ; round++ {
 		for n := range list {
 			i := (n + round) % 2 // the one that was shown last may have pushed the other out
@@ -72,6 +71,7 @@ func (in pointerDragIn) ends(ctx context.Context, p Page, view dragViewport) (_ 
 				return out, true, f
 			}
 		}
+		var err error
 		if at, err = look(); final(err) {
 			return out, true, err
 		}

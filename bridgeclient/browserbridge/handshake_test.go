@@ -19,10 +19,7 @@ import (
 )
 
 // noHost is a host without a tab.
-type noHost struct {
-	mu  sync.Mutex
-	fns []func(runtime.Event)
-}
+type noHost struct{}
 
 func (*noHost) Do(context.Context, runtime.Call) runtime.Reply { return runtime.Reply{} }
 func (*noHost) Tabs() []runtime.TabStatus                      { return nil }
@@ -375,7 +372,7 @@ func TestQueues(t *testing.T) {
 		t.Errorf("the first request: %v", err)
 	}
 	const id = "51111111-1111-4111-8111-111111111111"
-	page, asked, release = held(t)
+	page, asked, _ = held(t)
 	if err := <-ask(`{"type":"navigate","url":"` + page + `","tabId":1}`); err != nil {
 		t.Fatal(err)
 	}

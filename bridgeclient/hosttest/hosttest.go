@@ -41,7 +41,6 @@ type Host struct {
 	nextSub int
 	runs    map[string]int
 	order   []string
-	bundles []string
 	wg      sync.WaitGroup
 }
 

@@ -84,7 +84,7 @@ func (a *app) startSession(ctx context.Context, s jcodeSession) error {
 	if end < 0 {
 		return errors.New("internal_error: the command line has no --")
 	}
-	cmd := exec.Command(self, append(slices.Clone(os.Args[1:end+1]), "session", "start", s.name)...) //nolint:noctx // it outlives this process
+	cmd := exec.Command(self, append(slices.Clone(os.Args[1:end+1]), "session", "start", s.name)...) // it outlives this process
 	cmd.Args[0] = os.Args[0]
 	detach(cmd)
 	said, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)

@@ -185,7 +185,7 @@ func (a *app) serveSession(ctx context.Context, flags providerFlags, s jcodeSess
 	if err != nil {
 		return err
 	}
-	defer os.Remove(s.socket())
+	defer func() { _ = os.Remove(s.socket()) }()
 	pid := os.Getpid()
 	fresh := s.file(".pid." + strconv.Itoa(pid))
 	if err := os.WriteFile(fresh, []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
@@ -194,7 +194,7 @@ func (a *app) serveSession(ctx context.Context, flags providerFlags, s jcodeSess
 	if err := os.Rename(fresh, s.pidFile()); err != nil {
 		return errors.Join(err, os.Remove(fresh), l.Close())
 	}
-	defer os.Remove(s.pidFile())
+	defer func() { _ = os.Remove(s.pidFile()) }()
 	ignoreBrokenPipes()
 	// The provider's own sessions never end before their process does.
 	idle := flags.idle

@@ -76,7 +76,7 @@ func (h *jcodeHome) exec(name string, args ...string) (stdout, stderr string, co
 func (h *jcodeHome) as(session, name string, args ...string) (stdout, stderr string, code int) {
 	cmd := exec.CommandContext(h.t.Context(), name, args...)
 	if h.t.Context().Err() != nil { // cleaning up
-		cmd = exec.Command(name, args...) //nolint:noctx // the test's context is over
+		cmd = exec.Command(name, args...) // the test's context is over
 	}
 	cmd.Env, cmd.Dir = append(h.env, "BROWSER_SESSION="+session), h.home
 	var out, said bytes.Buffer

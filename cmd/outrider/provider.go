@@ -133,14 +133,14 @@ func listenPrivate(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, &exit{exitEnvironment, err}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	hidden := filepath.Join(dir, "s")
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", hidden)
 	if err != nil {
 		return nil, &exit{exitEnvironment, err}
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := os.Chmod(hidden, 0o600); err == nil {
+	if err = os.Chmod(hidden, 0o600); err == nil {
 		err = os.Rename(hidden, path)
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) 
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer func() { _ = os.Remove(path) }()
 	if a.json {
 		a.printJSON(map[string]any{"listening": path})
 	} else {

@@ -415,13 +415,8 @@ func (t *Tab) refreshInfo() {
 	}})
 }
 
-// blocked returns why the page cannot be asked now, nil when it can.
-func (t *Tab) blocked() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.blockedLocked()
-}
-
+// blockedLocked returns why the page cannot be asked now, nil when it can; t.mu is
+// held.
 func (t *Tab) blockedLocked() error {
 	select {
 	case <-t.life.over:

@@ -113,23 +113,6 @@ func (v value) bool() bool {
 	return v.is(kindBool) && v.c.src[v.n.start] == 't'
 }
 
-// number returns a finite number of at least least.
-func (v value) number(least float64) float64 {
-	if !v.is(kindNumber) {
-		return 0
-	}
-	f, err := strconv.ParseFloat(string(v.raw()), 64)
-	switch {
-	case err != nil || math.IsInf(f, 0):
-		v.fail(fault.InvalidValue, "the number is out of range")
-		return 0
-	case f < least:
-		v.fail(fault.InvalidValue, "must be at least %s", strconv.FormatFloat(least, 'g', -1, 64))
-		return 0
-	}
-	return f
-}
-
 // integer returns a whole number from least to MaxInteger.
 func (v value) integer(least int) int {
 	if !v.is(kindNumber) {
