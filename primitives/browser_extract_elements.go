@@ -8,6 +8,9 @@ import (
 type browserExtractElementsIn struct {
 	Scope        *extractScope  `json:"scope,omitempty"`
 	ItemSelector string         `json:"item_selector"`
+	TextEquals   string         `json:"text_equals,omitempty"`
+	TextContains string         `json:"text_contains,omitempty"`
+	Include      string         `json:"include,omitempty"`
 	Fields       []extractField `json:"fields"`
 }
 
@@ -21,12 +24,14 @@ type extractField struct {
 	Attributes []string `json:"attributes,omitempty"`
 }
 
-// browserExtractElements reads rows. It sees what is visible, so an empty
-// answer may mean that the page must be scrolled first. The scope's text is
+// browserExtractElements reads rows. It sees what is visible unless include says
+// otherwise, so an empty answer may mean that the page must be scrolled first. The scope's text is
 // cut at 4,000 UTF-16 units: with the default scope it is the whole page.
 var browserExtractElements = Define("browser.extract_elements", func(ctx context.Context, p Page, in browserExtractElementsIn) (json.RawMessage, error) {
 	var out json.RawMessage
-	args := map[string]any{"item_selector": in.ItemSelector, "fields": in.Fields}
+	args := map[string]any{
+		"item_selector": in.ItemSelector, "fields": in.Fields, "text_equals": in.TextEquals, "text_contains": in.TextContains, "include": in.Include,
+	}
 	var frame frameSelectors
 	if in.Scope != nil {
 		args["scope"], frame = in.Scope, in.Scope.frame

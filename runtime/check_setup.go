@@ -35,10 +35,10 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, 
 		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
 	}}
 	if tool.Target == nil && k.TargetOf != "" {
-		tool.Target = m.Manifest.TargetNamed(k.TargetOf)
+		_, tool.Target = o.library.Target(m, k.TargetOf)
 	}
 	match := &sites.Match{Name: k.ID, Map: m, Tool: tool, Via: m}
-	plan, err := h.opts.Maps.planExecution(match)
+	plan, err := h.opts.Maps.planExecution(o.library, match)
 	if err == nil {
 		err = h.unmet(o, match, plan.uses())
 	}
@@ -47,7 +47,7 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, 
 	}
 	whole, end := answerable(ctx)
 	defer end()
-	r := &executionRun{ctx: whole, host: h, match: match, v: v, raw: json.RawMessage("{}")}
+	r := &executionRun{ctx: whole, host: h, lib: o.library, match: match, v: v, raw: json.RawMessage("{}")}
 	reply := r.bySteps(plan)
 	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0
 	return out, reply.Err
@@ -71,11 +71,11 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 	setup, err := h.runSetup(ctx, v, o, m, k)
 	var r checkOutcome
 	if err == nil {
-		var s survey
+		s := survey{lib: o.library}
 		whole, end := answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
 		_, e := v.tab.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
-			next := survey{attached: v.tab.attachmentState}
+			next := survey{lib: o.library, attached: v.tab.attachmentState}
 			if setup.Done {
 				next.prepared = k
 			}
@@ -97,7 +97,7 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 		r = s.check(m, k)
 	}
 	if err != nil {
-		s := survey{url: v.tab.Status().URL, at: time.Now()}
+		s := survey{lib: o.library, url: v.tab.Status().URL, at: time.Now()}
 		r = s.check(m, k).notRun(err)
 	}
 	r.Setup = &setup

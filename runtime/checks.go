@@ -253,9 +253,9 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		checks = append(checks, o.library.Composition(m).Checks...)
 	}
 	setUp := func(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
-	var s survey
+	s := survey{lib: o.library}
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := survey{attached: t.attachmentState}
+		next := survey{lib: o.library, attached: t.attachmentState}
 		for _, n := range states {
 			next.wantState(n.in, n.own)
 		}
@@ -405,8 +405,8 @@ func failuresOfTargets(err *fault.Error) bool {
 
 // withChecks adds to the error of a failed action what the map's checks about it
 // see now, so that drift is told from bad luck.
-func (h *Host) withChecks(ctx context.Context, t *Tab, match *sites.Match, err *fault.Error) *fault.Error {
-	about := checksAbout(match.Map, match.Tool.Name)
+func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Match, err *fault.Error) *fault.Error {
+	about := o.library.ChecksAbout(match)
 	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
 		return err
 	}
@@ -416,9 +416,9 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, match *sites.Match, err *
 	if e != nil {
 		return err
 	}
-	s := survey{attached: t.attachmentState}
+	s := survey{lib: o.library, attached: t.attachmentState}
 	for _, k := range about {
-		s.wantCheck(match.Map, k)
+		s.wantCheck(k.Source.Map, k.Entry)
 	}
 	if s.ask(bounded, page) != nil {
 		return err
@@ -426,7 +426,8 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, match *sites.Match, err *
 	var found []map[string]any
 	next := ""
 	for _, k := range about {
-		r := s.check(match.Map, k)
+		r := s.check(k.Source.Map, k.Entry)
+		r.CheckID = k.Name
 		if r.Error == nil {
 			continue
 		}

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -22,29 +21,32 @@ import (
 // no_change, complete when an attempt gives what the one before gave. Anything
 // else is for people: then the transition runs once.
 type goal struct {
+	lib   *sites.Library
 	m     *sites.Map
 	most  int
 	when  *expr.Template
 	state string
 	check *manifest.Check
-	fresh string // NAME of no_new_NAME
-	same  bool   // no_change
+	in    *sites.Map // declares the check
+	fresh string     // NAME of no_new_NAME
+	same  bool       // no_change
 	input json.RawMessage
 }
 
 // goalOf reads the convergence of a transition, nil when it has none.
-func (h *Host) goalOf(m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
+func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
 	c := tr.Convergence
 	if c == nil {
 		return nil, nil
 	}
-	g := &goal{m: m, most: workflow.MaxAttempts, input: input}
+	g := &goal{lib: lib, m: m, most: workflow.MaxAttempts, input: input}
 	if c.MaxAttempts != nil {
 		g.most = min(*c.MaxAttempts, workflow.MaxAttempts)
 	} else if c.CompleteWhen == "" {
 		g.most = 1
 	}
 	text := strings.TrimSpace(c.CompleteWhen)
+	in, check := lib.Check(m, text)
 	switch {
 	case strings.HasPrefix(text, "{%"):
 		raw, err := json.Marshal(text)
@@ -56,10 +58,10 @@ func (h *Host) goalOf(m *sites.Map, tr *manifest.Transition, input json.RawMessa
 			return nil, fault.Wrap(fault.InvalidExpression, errs[0], "reading complete_when of %s", tr.Name)
 		}
 		g.when = t
-	case m.Manifest.State(text) != nil:
+	case isState(lib, m, text):
 		g.state = text
-	case m.Manifest.Check(text) != nil:
-		g.check = m.Manifest.Check(text)
+	case check != nil:
+		g.check, g.in = check, in
 	case text == "no_change" || text == "unchanged":
 		g.same = true
 	case strings.HasPrefix(text, "no_new_") && len(text) > len("no_new_"):
@@ -101,17 +103,16 @@ func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
 	if err != nil {
 		return unknown
 	}
-	var s survey
-	s.attached = t.attachmentState
+	s := survey{lib: g.lib, attached: t.attachmentState}
 	s.wantState(g.m, g.state)
 	if g.check != nil {
-		s.wantCheck(g.m, g.check)
+		s.wantCheck(g.in, g.check)
 	}
 	if s.ask(ctx, page) != nil {
 		return no // it changes just now: another attempt may say more
 	}
 	if g.check != nil {
-		switch s.check(g.m, g.check).Status {
+		switch s.check(g.in, g.check).Status {
 		case checkPassed, checkDrifted:
 			return yes
 		case checkFailed:
@@ -191,7 +192,7 @@ func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage)
 		return unknown
 	}
 	var current []string
-	if seen, err := surveyStates(ctx, page, statesDeclared(g.m)); err == nil {
+	if seen, err := surveyStates(ctx, page, g.lib, statesSeen(g.lib, g.m)); err == nil {
 		current = seen.current()
 	}
 	in := expr.Input{
@@ -210,18 +211,4 @@ func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage)
 		return yes
 	}
 	return no
-}
-
-// checksAbout are the checks of a map that name a tool.
-func checksAbout(m *sites.Map, tool string) []*manifest.Check {
-	var out []*manifest.Check
-	for i := range m.Manifest.Checks {
-		k := &m.Manifest.Checks[i]
-		names := func(p manifest.Probe) bool { return p.Tool == tool || p.TargetOf == tool }
-		if k.Tool == tool || k.TargetOf == tool || slices.Contains(k.Tools, tool) ||
-			slices.ContainsFunc(k.Assertions, names) || slices.ContainsFunc(k.NegativeAssertions, names) {
-			out = append(out, k)
-		}
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // settling is when the states of a page are looked at again after it changed.
@@ -44,12 +45,12 @@ func (d *diagnoser) poke() {
 
 // visibleStates are the states that the maps of an address offer and give a way
 // to see. Imports that nobody has read yet are not read for this.
-func (h *Host) visibleStates(url string) []namedState {
+func (h *Host) visibleStates(url string) (*sites.Library, []namedState) {
 	o := h.opts.Maps.current()
 	if o.library == nil {
-		return nil
+		return nil, nil
 	}
-	return slices.DeleteFunc(statesOffered(o.library, o.library.For(url)), func(n namedState) bool {
+	return o.library, slices.DeleteFunc(statesOffered(o.library, o.library.For(url)), func(n namedState) bool {
 		return len(n.in.Manifest.State(n.own).Diagnostics) == 0
 	})
 }
@@ -86,7 +87,7 @@ func (t *Tab) keepStates() {
 		if err != nil {
 			return
 		}
-		states := t.host.visibleStates(page.Tab().URL)
+		lib, states := t.host.visibleStates(page.Tab().URL)
 		if len(states) == 0 {
 			t.tellStates(nil)
 			sleep(statelessRest)
@@ -98,7 +99,7 @@ func (t *Tab) keepStates() {
 		round, end := context.WithCancel(ctx)
 		wait := awaitChange(round, page, settling, waits.Go)
 		began := time.Now()
-		changed, err := t.diagnoseNow(round, page, states)
+		changed, err := t.diagnoseNow(round, page, lib, states)
 		took := time.Since(began)
 		switch {
 		case changed:
@@ -128,13 +129,13 @@ func (t *Tab) keepStates() {
 
 // diagnoseNow looks at the states once and says whether other ones are current
 // than before.
-func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, states []namedState) (changed bool, err error) {
+func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, lib *sites.Library, states []namedState) (changed bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, diagnoseTime)
 	defer cancel()
 	t.diagnoser.mu.Lock()
 	t.diagnoser.looks++
 	t.diagnoser.mu.Unlock()
-	seen, err := surveyStates(bounded, page, states)
+	seen, err := surveyStates(bounded, page, lib, states)
 	if err != nil {
 		t.host.log.Debug("diagnosing states", "tab", t.id, "error", err)
 		return false, err

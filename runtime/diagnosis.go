@@ -22,7 +22,8 @@ type diagnosis struct {
 	Observables []string  `json:"observables,omitempty"`
 
 	verdict verdict
-	own     string // its name in the map that declares it
+	in      *sites.Map // declares it
+	own     string     // its name there
 }
 
 // diagnose says whether a state is current. It is when all of its diagnostics
@@ -30,14 +31,15 @@ type diagnosis struct {
 func (s *survey) diagnose(m *sites.Map, name string) diagnosis { return s.diagnoseAt(m, name, 0) }
 
 func (s *survey) diagnoseAt(m *sites.Map, name string, depth int) diagnosis {
-	d := diagnosis{Name: name, MapPath: m.Path, own: name}
-	state := m.Manifest.State(name)
+	in, state := s.lib.State(m, name)
+	d := diagnosis{Name: name, MapPath: in.Path, in: in, own: name}
 	if state == nil || depth > maxStateDepth {
 		return d
 	}
+	d.own = state.Name
 	d.Description, d.Observables = state.Description, state.Observables
 	for i := range state.Diagnostics {
-		f := s.judgeAt(m, &state.Diagnostics[i], nil, depth)
+		f := s.judgeAt(in, &state.Diagnostics[i], nil, depth)
 		d.Diagnostics = append(d.Diagnostics, f)
 		if f.verdict == no || f.verdict == yes && d.verdict == unknown {
 			d.verdict = f.verdict
@@ -49,6 +51,7 @@ func (s *survey) diagnoseAt(m *sites.Map, name string, depth int) diagnosis {
 
 // diagnosed are the states of maps that were looked at together.
 type diagnosed struct {
+	lib    *sites.Library
 	url    string
 	at     time.Time
 	states []diagnosis
@@ -79,32 +82,23 @@ type namedState struct {
 func statesOffered(l *sites.Library, maps []*sites.Map) []namedState {
 	var out []namedState
 	for _, m := range maps {
-		if len(m.Manifest.Imports) == 0 {
-			out = append(out, statesDeclared(m)...)
-			continue
-		}
-		c := l.Composition(m)
-		for i := range c.States {
-			e := &c.States[i]
-			out = append(out, namedState{e.Name, e.Source.Map, e.Entry.Name})
-		}
+		out = append(out, statesSeen(l, m)...)
 	}
 	return out
 }
 
-// statesDeclared lists the states of one map by their own names.
-func statesDeclared(m *sites.Map) []namedState {
+// statesSeen lists the states that a map sees, by the names it has for them.
+func statesSeen(l *sites.Library, m *sites.Map) []namedState {
 	var out []namedState
-	for i := range m.Manifest.States {
-		n := m.Manifest.States[i].Name
-		out = append(out, namedState{n, m, n})
+	for _, e := range l.States(m) {
+		out = append(out, namedState{e.Name, e.Source.Map, e.Entry.Name})
 	}
 	return out
 }
 
 // surveyStates diagnoses all of the states with one look at the page.
-func surveyStates(ctx context.Context, page primitives.Page, states []namedState) (diagnosed, error) {
-	var s survey
+func surveyStates(ctx context.Context, page primitives.Page, lib *sites.Library, states []namedState) (diagnosed, error) {
+	s := survey{lib: lib}
 	for _, n := range states {
 		s.wantState(n.in, n.own)
 	}
@@ -115,7 +109,7 @@ func surveyStates(ctx context.Context, page primitives.Page, states []namedState
 }
 
 func (s *survey) diagnoseAll(states []namedState) diagnosed {
-	out := diagnosed{url: s.url, at: s.at}
+	out := diagnosed{lib: s.lib, url: s.url, at: s.at}
 	for _, n := range states {
 		d := s.diagnose(n.in, n.own)
 		d.Name = n.name
@@ -124,14 +118,20 @@ func (s *survey) diagnoseAll(states []namedState) diagnosed {
 	return out
 }
 
+// isState says whether a name means a state inside of a map.
+func isState(lib *sites.Library, m *sites.Map, name string) bool {
+	_, state := lib.State(m, name)
+	return state != nil
+}
+
 // requiredStates are the states that a tool needs before it starts: those that
 // it or its map names in requires, and that of its target.
-func requiredStates(m *sites.Map, t *manifest.Tool) []string {
+func requiredStates(lib *sites.Library, m *sites.Map, t *manifest.Tool) []string {
 	var names []string
 	for _, r := range []manifest.Requirements{m.Manifest.Requires, t.Needs} {
 		names = append(append(names, r.States...), r.Capabilities...)
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return m.Manifest.State(n) == nil })
+	names = slices.DeleteFunc(names, func(n string) bool { return !isState(lib, m, n) })
 	if t.Target != nil && t.Target.State != "" {
 		names = append(names, t.Target.State)
 	}

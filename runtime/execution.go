@@ -36,6 +36,17 @@ type plannedStep struct {
 	id     string
 	kind   *stepKind
 	target *manifest.Target // its own, else the tool's; nil for steps that need none
+
+	signal   declaredSignal // of a wait for one
+	signalIn *sites.Map     // declares it
+}
+
+func (s *plannedStep) waits() bool { return s.Type == "wait" || s.Type == "wait_for" }
+
+// waitsForElement says whether a wait without a target is about an element all
+// the same.
+func (s *plannedStep) waitsForElement() bool {
+	return s.waits() && s.Until == nil && s.State != "" && elementState(s.State)
 }
 
 // needsTarget says whether a kind of step is about an element.
@@ -74,7 +85,7 @@ func init() { // the handlers refer to the run, and it to the table
 	click := &stepKind{uses: using("locator.element_info", "pointer.click"), target: targetRequired, run: (*executionRun).click}
 	inspect := &stepKind{uses: using("locator.element_info"), target: targetRequired, reads: true, run: (*executionRun).inspect}
 	typing := &stepKind{uses: typingUses, target: targetRequired, lacking: needsValue, run: (*executionRun).typeText}
-	extract := &stepKind{uses: extractUses, target: targetRequired, reads: true, run: (*executionRun).extract}
+	extract := &stepKind{uses: extractUses, target: targetRequired, lacking: extractLacks, reads: true, run: (*executionRun).extract}
 	waiting := &stepKind{uses: using(), target: targetOptional, lacking: waitLacks, run: (*executionRun).waitFor}
 	checkbox := &stepKind{uses: using("locator.element_info", "pointer.click"), target: targetRequired, run: (*executionRun).setChecked}
 	stepKinds = map[string]*stepKind{
@@ -167,7 +178,7 @@ func (m *Maps) execution(o *offer, match *sites.Match) (*execution, *fault.Error
 	if e, ok := o.executions.Load(match.Tool); ok {
 		return e.(*execution), nil
 	}
-	e, err := m.planExecution(match)
+	e, err := m.planExecution(o.library, match)
 	if err != nil {
 		return nil, err
 	}
@@ -175,14 +186,14 @@ func (m *Maps) execution(o *offer, match *sites.Match) (*execution, *fault.Error
 	return e, nil
 }
 
-func (m *Maps) planExecution(match *sites.Match) (*execution, *fault.Error) {
+func (m *Maps) planExecution(lib *sites.Library, match *sites.Match) (*execution, *fault.Error) {
 	t := match.Tool
 	e := &execution{handler: t.XActions.Handler}
 	if x := t.XActions.Execution; x != nil {
 		e.mode, e.fallback = x.Mode, x.Fallback
 		if e.mode != handlerOnly && e.mode != "documentary" && e.mode != "test_only" {
 			for i := range x.Steps {
-				s, err := m.planStep(t, &x.Steps[i], i)
+				s, err := m.planStep(lib, match, &x.Steps[i], i)
 				if err != nil {
 					return nil, err.With("map_path", match.Map.Path).With("action", t.Name)
 				}
@@ -207,7 +218,8 @@ func (m *Maps) planExecution(match *sites.Match) (*execution, *fault.Error) {
 	return e, nil
 }
 
-func (m *Maps) planStep(t *manifest.Tool, declared *manifest.ExecutionStep, index int) (plannedStep, *fault.Error) {
+func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manifest.ExecutionStep, index int) (plannedStep, *fault.Error) {
+	t := match.Tool
 	s := plannedStep{ExecutionStep: declared, id: declared.ID, target: declared.Target}
 	if s.id == "" {
 		s.id = declared.Type + "_" + itoa(index+1)
@@ -224,9 +236,10 @@ func (m *Maps) planStep(t *manifest.Tool, declared *manifest.ExecutionStep, inde
 		s, err := unable("this runtime does not know the type of step %s", s.id)
 		return s, err.With("known_types", known).With("nearest", nearest(declared.Type, known))
 	}
-	if s.kind.target == targetNever {
+	switch {
+	case s.kind.target == targetNever:
 		s.target = nil
-	} else if s.target == nil && s.kind.target == targetRequired {
+	case s.target == nil && (s.kind.target == targetRequired || s.waitsForElement()):
 		s.target = t.Target
 	}
 	if s.kind.target == targetRequired && s.target == nil {
@@ -236,6 +249,25 @@ func (m *Maps) planStep(t *manifest.Tool, declared *manifest.ExecutionStep, inde
 		if lacks := s.kind.lacking(&s); lacks != "" {
 			return unable("step %s (%s) names no %s", s.id, declared.Type, lacks)
 		}
+	}
+	if !s.waits() {
+		return s, nil
+	}
+	if !elementState(s.State) {
+		switch _, state := lib.State(match.Map, s.State); {
+		case state == nil:
+			return unable("step %s waits for the state %s, which is neither one of an element nor declared by the map", s.id, clip(s.State, 60))
+		case len(state.Diagnostics) == 0:
+			return unable("step %s waits for the state %s, which nothing on the page can decide", s.id, clip(s.State, 60))
+		}
+	}
+	if s.Signal != "" {
+		in, signal := lib.Signal(match.Map, s.Signal)
+		if signal == nil {
+			return unable("step %s waits for the signal %s, which nobody declares", s.id, clip(s.Signal, 60))
+		}
+		s.signal = declaredSignal{in.Path, signal.Name}
+		s.signalIn = in
 	}
 	return s, nil
 }

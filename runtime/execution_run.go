@@ -44,12 +44,16 @@ type stepSummary struct {
 type executionRun struct {
 	ctx    context.Context
 	host   *Host
+	lib    *sites.Library
 	match  *sites.Match
 	v      invoker
 	input  map[string]json.RawMessage
 	raw    json.RawMessage // the arguments of the call
 	values []namedValue    // what steps gave, in order
 	steps  []stepSummary
+
+	signals chan Event // those that steps wait for; nil when none does
+	heard   []Event    // and nobody has waited for yet
 
 	// acted is set once something may have changed the page.
 	acted bool
@@ -69,8 +73,8 @@ type namedValue struct {
 
 // runExecution runs a tool by its abstract steps, its handler, or one in place
 // of the other.
-func (h *Host) runExecution(ctx context.Context, v invoker, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
-	r := &executionRun{ctx: ctx, host: h, match: match, v: v, raw: arguments}
+func (h *Host) runExecution(ctx context.Context, v invoker, o *offer, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
+	r := &executionRun{ctx: ctx, host: h, lib: o.library, match: match, v: v, raw: arguments}
 	if err := json.Unmarshal(arguments, &r.input); err != nil {
 		return Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
 	}
@@ -156,6 +160,7 @@ func (r *executionRun) byHandler(e *execution) Reply {
 // bySteps runs the abstract steps.
 func (r *executionRun) bySteps(e *execution) Reply {
 	started := time.Now()
+	defer r.listen(e)()
 	var failure *fault.Error
 	for i := range e.steps {
 		if failure = r.step(&e.steps[i], started); failure != nil {
@@ -464,7 +469,7 @@ func unstarted(code fault.Code) bool {
 
 // look resolves one target now.
 func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error) {
-	var s survey
+	s := survey{lib: r.lib}
 	s.wantTarget(t)
 	s.wantState(r.match.Map, t.State)
 	page, e := r.v.tab.livePage(r.bound)
@@ -486,7 +491,7 @@ func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error)
 func (r *executionRun) await(want func(*survey), judged func(*survey) (finding, bool)) (finding, *fault.Error) {
 	var last finding
 	_, err := r.v.tab.lookUntil(r.whole, r.bound, func(ctx context.Context, page primitives.Page) (bool, error) {
-		var s survey
+		s := survey{lib: r.lib}
 		want(&s)
 		if err := s.ask(ctx, page); err != nil {
 			return false, err

@@ -30,8 +30,29 @@ func waitLacks(s *plannedStep) string {
 	switch {
 	case s.target == nil && s.Until == nil && s.TimeoutMS == nil && s.Signal == "" && s.State == "":
 		return "target, until, state, signal or timeout_ms"
-	case s.State != "" && s.target == nil && s.Until == nil, elementState(s.State):
-		return ""
+	case s.target == nil && s.waitsForElement():
+		return "target"
+	}
+	return ""
+}
+
+// readable says how a property of an element is read: an attribute of
+// browser.extract_elements, which reads text, href, src and currentSrc as
+// properties; "" for the ways of one element alone.
+var readable = map[string]string{
+	"": "text", "text": "text", "innerText": "text", "textContent": "text", "href": "href", "src": "src", "currentSrc": "currentSrc",
+	"value": "", "checked": "",
+}
+
+func extractLacks(s *plannedStep) string {
+	list := s.Fields != nil || s.Many != nil && *s.Many || s.Attribute != ""
+	if how, ok := readable[s.Property]; !ok || list && how == "" {
+		return "property that can be read there: text, href, src or currentSrc, and value or checked of one element"
+	}
+	for _, m := range members(s.Fields) {
+		if _, err := extractField(m); err != "" {
+			return err
+		}
 	}
 	return ""
 }
@@ -110,6 +131,10 @@ func extractUses(s *plannedStep) []string {
 		return []string{"browser.extract_elements"}
 	case s.Property == "value":
 		return []string{"locator.value"}
+	case s.Property == "checked":
+		return []string{"locator.element_info"}
+	case readable[s.Property] != "text":
+		return []string{"browser.extract_elements"}
 	}
 	return []string{"locator.text_content"}
 }
@@ -509,6 +534,9 @@ func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 	done := func(what string) json.RawMessage {
 		return encoded(map[string]any{"matched": true, "waited_for": what, "elapsed_ms": time.Since(begin).Milliseconds()}).Output
 	}
+	if s.Signal != "" {
+		return r.waitForSignal(s)
+	}
 	t := s.target
 	if s.Until != nil {
 		t = s.Until
@@ -569,6 +597,12 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 		}
 		return nil, err
 	}
+	if s.Property == "checked" {
+		if facts := f.match.Facts; facts != nil && facts.Checked != nil {
+			return encoded(*facts.Checked).Output, nil
+		}
+		return json.RawMessage("null"), nil
+	}
 	use := extractUses(s)[0]
 	if use != "browser.extract_elements" {
 		raw, err := r.invoke(use, map[string]any{"locator": f.locator})
@@ -587,15 +621,21 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 		}
 		return json.RawMessage("null"), nil
 	}
-	fields, single, err := extractFields(s)
-	if err != nil {
-		return nil, err
-	}
+	fields, single := extractFields(s)
 	selector, _ := f.all["selector"].(string)
 	if selector == "" {
 		return nil, fault.New(fault.CapabilityUnavailable, "step %s reads fields, which needs a selector in its target", s.id)
 	}
-	args := map[string]any{"item_selector": selector, "fields": fields}
+	// A list is what the page has, not what the viewport shows of it just now.
+	args := map[string]any{"item_selector": selector, "fields": fields, "include": "rendered"}
+	if facts := f.match.Facts; !many && facts != nil && !facts.Rendered {
+		args["include"] = "all"
+	}
+	for _, name := range []string{"text_equals", "text_contains"} {
+		if text, ok := f.all[name]; ok {
+			args[name] = text
+		}
+	}
 	if frame, ok := f.all["frame"]; ok {
 		args["scope"] = map[string]any{"selector": "body", "frame": frame}
 	}
@@ -631,46 +671,61 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 }
 
 // extractFields turns fields of a step ({name: selector or {selector,
-// attribute}}) into those of the primitive. single means one unnamed value.
-func extractFields(s *plannedStep) (fields []map[string]any, single bool, err *fault.Error) {
+// attribute, property}}) into those of the primitive. single means one unnamed
+// value.
+func extractFields(s *plannedStep) (fields []map[string]any, single bool) {
 	if s.Fields == nil {
 		f := map[string]any{"name": "value"}
-		switch {
+		switch how := readable[s.Property]; {
 		case s.Attribute != "":
 			f["attribute"] = s.Attribute
-		case s.Property != "" && s.Property != "text" && s.Property != "innerText" && s.Property != "textContent":
-			f["attribute"] = s.Property
+		case how != "text":
+			f["attribute"] = how
 		}
-		return []map[string]any{f}, true, nil
+		return []map[string]any{f}, true
 	}
 	for _, m := range members(s.Fields) {
-		f := map[string]any{"name": m.name}
-		var selector string
-		if json.Unmarshal(m.value, &selector) == nil {
-			f["selector"] = selector
+		if f, lacks := extractField(m); lacks == "" {
 			fields = append(fields, f)
-			continue
 		}
-		var o struct {
-			Selector   string   `json:"selector"`
-			Attribute  string   `json:"attribute"`
-			Attributes []string `json:"attributes"`
-		}
-		if e := json.Unmarshal(m.value, &o); e != nil {
-			return nil, false, fault.New(fault.CapabilityUnavailable, "field %s of step %s is neither a selector nor an object", clip(m.name, 60), s.id)
-		}
-		if o.Selector != "" {
-			f["selector"] = o.Selector
-		}
-		if o.Attribute != "" {
-			f["attribute"] = o.Attribute
-		}
-		if len(o.Attributes) > 0 {
-			f["attributes"] = o.Attributes
-		}
-		fields = append(fields, f)
 	}
-	return fields, false, nil
+	return fields, false
+}
+
+// extractField reads one member of fields, and says what it would need to be one
+// that can be read.
+func extractField(m namedMember) (f map[string]any, lacks string) {
+	f = map[string]any{"name": m.name}
+	var selector string
+	if json.Unmarshal(m.value, &selector) == nil {
+		f["selector"] = selector
+		return f, ""
+	}
+	var o struct {
+		Selector   string   `json:"selector"`
+		Attribute  string   `json:"attribute"`
+		Attributes []string `json:"attributes"`
+		Property   string   `json:"property"`
+	}
+	d := json.NewDecoder(strings.NewReader(string(m.value)))
+	d.DisallowUnknownFields()
+	if d.Decode(&o) != nil {
+		return nil, "selector, attribute, attributes or property, and nothing else, in its field " + clip(m.name, 60)
+	}
+	if o.Selector != "" {
+		f["selector"] = o.Selector
+	}
+	switch how := readable[o.Property]; {
+	case len(o.Attributes) > 0:
+		f["attributes"] = o.Attributes
+	case o.Attribute != "":
+		f["attribute"] = o.Attribute
+	case how == "":
+		return nil, "property that can be read in a list, in its field " + clip(m.name, 60)
+	case how != "text":
+		f["attribute"] = how
+	}
+	return f, ""
 }
 
 type namedMember struct {

@@ -48,6 +48,6 @@ func (h *Host) Diagnoses() int {
 
 // DiagnoseAll diagnoses the states of every map of a library on a page.
 func DiagnoseAll(ctx context.Context, page primitives.Page, l *sites.Library) ([]string, error) {
-	seen, err := surveyStates(ctx, page, statesOffered(l, l.Maps()))
+	seen, err := surveyStates(ctx, page, l, statesOffered(l, l.Maps()))
 	return seen.current(), err
 }

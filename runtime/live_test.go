@@ -66,27 +66,32 @@ func TestLive(t *testing.T) {
 }
 
 // openLive opens a host at the index.html of a case, with its map: actions.json,
-// or draft.actions.json of before version 1.
+// or draft.actions.json of before version 1. It may import from files beside it.
 func openLive(t *testing.T, dir string) *runtime.Host {
 	t.Helper()
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(s.Close)
-	draft := filepath.Join(dir, "draft.actions.json")
-	if _, err := os.Stat(draft); err == nil {
-		engine, err := expr.New("", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { engine.Close() })
-		maps, reports := runtime.LoadMaps([]string{draft}, primitives.Standard(), engine, runtime.MapOptions{AcceptDrafts: true})
-		for _, r := range reports {
-			if !r.OK {
-				t.Fatalf("%s: %v", r.Path, r.Errors)
-			}
-		}
-		return open(t, runtime.Options{Open: []string{s.URL + "/"}, Maps: maps})
+	path, how := filepath.Join(dir, "actions.json"), runtime.MapOptions{}
+	if draft := filepath.Join(dir, "draft.actions.json"); exists(draft) {
+		path, how.AcceptDrafts = draft, true
 	}
-	return openMap(t, []string{s.URL + "/"}, string(readFile(t, filepath.Join(dir, "actions.json"))))
+	engine, err := expr.New("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	maps, reports := runtime.LoadMaps([]string{path}, primitives.Standard(), engine, how)
+	for _, r := range reports {
+		if !r.OK {
+			t.Fatalf("%s: %v", r.Path, r.Errors)
+		}
+	}
+	return open(t, runtime.Options{Open: []string{s.URL + "/"}, Maps: maps})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -86,7 +86,7 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 			}
 		}
 		for _, name := range r.Capabilities {
-			if m.Manifest.State(name) != nil || isSignedInRequirement(m, name) || slices.Contains(h.capabilities(), name) {
+			if isState(o.library, m, name) || isSignedInRequirement(o.library, m, name) || slices.Contains(h.capabilities(), name) {
 				continue // a state is looked at on the page
 			}
 			if reason := h.lacksPrimitive(name); reason != "" {

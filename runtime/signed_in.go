@@ -30,13 +30,13 @@ func isNamed(name string, names []string) bool {
 // needsSignedIn says whether a tool needs somebody to be signed in, or nobody to
 // be; nil when it does not say, nor its map. A map that declares a state of that
 // very name means that state instead: see requiredStates.
-func needsSignedIn(m *sites.Map, t *manifest.Tool) *bool {
+func needsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
 	for _, r := range []manifest.Requirements{t.Needs, m.Manifest.Requires} {
 		if r.SignedIn != nil {
 			return r.SignedIn
 		}
 		for _, name := range r.Capabilities {
-			if isSignedInRequirement(m, name) {
+			if isSignedInRequirement(lib, m, name) {
 				wanted := true
 				return &wanted
 			}
@@ -47,15 +47,15 @@ func needsSignedIn(m *sites.Map, t *manifest.Tool) *bool {
 
 // isSignedInRequirement says whether a name in requires asks for somebody to be
 // signed in although no state has it.
-func isSignedInRequirement(m *sites.Map, name string) bool {
-	return m.Manifest.State(name) == nil && isNamed(name, signedInNames)
+func isSignedInRequirement(lib *sites.Library, m *sites.Map, name string) bool {
+	return !isState(lib, m, name) && isNamed(name, signedInNames)
 }
 
-// signedInStates are the states of a map that decide whether somebody is signed
-// in.
-func signedInStates(m *sites.Map) (in, out []string) {
-	for i := range m.Manifest.States {
-		switch n := m.Manifest.States[i].Name; {
+// signedInStates are the states that a map sees, its own and imported ones, that
+// decide whether somebody is signed in.
+func signedInStates(lib *sites.Library, m *sites.Map) (in, out []string) {
+	for _, s := range lib.States(m) {
+		switch n := s.Name; {
 		case isNamed(n, signedInNames):
 			in = append(in, n)
 		case isNamed(n, signedOutNames):
@@ -68,8 +68,8 @@ func signedInStates(m *sites.Map) (in, out []string) {
 // signedInVerdict decides from what was seen of the map's states. That nobody is
 // seen to be signed out does not say that somebody is signed in: a page that is
 // still empty shows neither.
-func signedInVerdict(m *sites.Map, look func(state string) verdict) verdict {
-	in, out := signedInStates(m)
+func signedInVerdict(lib *sites.Library, m *sites.Map, look func(state string) verdict) verdict {
+	in, out := signedInStates(lib, m)
 	for _, n := range out {
 		if look(n) == yes {
 			return no
@@ -89,7 +89,7 @@ func signedInVerdict(m *sites.Map, look func(state string) verdict) verdict {
 
 // wantSignedIn notes what deciding it will need.
 func (s *survey) wantSignedIn(m *sites.Map) {
-	in, out := signedInStates(m)
+	in, out := signedInStates(s.lib, m)
 	for _, n := range append(in, out...) {
 		s.wantState(m, n)
 	}
@@ -98,12 +98,12 @@ func (s *survey) wantSignedIn(m *sites.Map) {
 // requireSignedIn fails when it is certainly not as a tool needs it, and tells
 // whether it could be decided.
 func (s *survey) requireSignedIn(m *sites.Map, wanted bool) (decided bool, err *fault.Error) {
-	v := signedInVerdict(m, func(n string) verdict { return s.diagnose(m, n).verdict })
+	v := signedInVerdict(s.lib, m, func(n string) verdict { return s.diagnose(m, n).verdict })
 	if v == unknown || (v == yes) == wanted {
 		return v != unknown, nil
 	}
 	var report []diagnosis
-	in, out := signedInStates(m)
+	in, out := signedInStates(s.lib, m)
 	for _, n := range append(in, out...) {
 		report = append(report, s.diagnose(m, n))
 	}

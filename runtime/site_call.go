@@ -129,12 +129,12 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	}
 	match, err := o.library.Find(url, action)
 	if err != nil && err.Code == fault.UnknownAction {
-		m, tr, e := o.transition(url, action)
+		via, tr, e := o.transition(url, action)
 		if e != nil {
 			return Reply{Err: e}
 		}
 		if tr != nil {
-			return h.runTransition(ctx, invoker{host: h, tab: t, job: j}, o, m, tr, arguments)
+			return h.runTransition(ctx, invoker{host: h, tab: t, job: j}, o, via, tr, arguments)
 		}
 	}
 	if err != nil {
@@ -170,23 +170,27 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 // transition when it is the tool of one, and says what the map's checks see when
 // it fails.
 func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
-	g := h.gateOf(match, moves(match))
+	g := gateOf(o, match, o.library.Moves(match))
 	if err := g.pass(ctx, v.tab); err != nil {
 		return Reply{Err: err}
 	}
 	var report *transitionReport
 	if g.chosen != nil {
 		var err *fault.Error
-		if report, err = h.begin(ctx, v.tab, match.Map, g.chosen); err != nil {
+		report, err = h.begin(ctx, v.tab, o.library, g.chosen)
+		if err == nil && report.RateLimitWaitMS > 0 {
+			err = g.pass(ctx, v.tab) // the page had time to change
+		}
+		if err != nil {
 			return Reply{Err: err}
 		}
 	}
 	reply := h.runPrepared(ctx, v, o, match, p, arguments)
 	switch {
 	case reply.Err != nil:
-		reply.Err = h.withChecks(ctx, v.tab, match, reply.Err)
+		reply.Err = h.withChecks(ctx, v.tab, o, match, reply.Err)
 	case report != nil:
-		h.arrive(ctx, v.tab, match.Map, g.chosen, report)
+		h.arrive(ctx, v.tab, o.library, match.Via, g.chosen, report)
 		reply.Output = withMember(reply.Output, "transition", report)
 	}
 	return g.note(reply)
@@ -235,7 +239,7 @@ func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *site
 	case formWorkflow:
 		return h.runWorkflow(ctx, v, o, match, p.program, arguments)
 	case formExecution:
-		return h.runExecution(ctx, v, p.execution, match, arguments)
+		return h.runExecution(ctx, v, o, p.execution, match, arguments)
 	}
 	name, merged, err := match.Primitive(arguments)
 	if err == nil && p.form == formExtract {

@@ -140,11 +140,11 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 		for i := range c.Contexts {
 			e := &c.Contexts[i]
 			for _, n := range e.Entry.LoadWhen.Targets {
-				if target := e.Source.Map.Manifest.TargetNamed(n); target != nil {
+				if in, target := o.library.Target(e.Source.Map, n); target != nil {
 					if e.Source.ID != "" && e.Source.Namespace != "" {
 						n = e.Source.Namespace + "." + n
 					}
-					asked = append(asked, named{n, target, e.Source.Map})
+					asked = append(asked, named{n, target, in})
 				}
 			}
 		}
@@ -156,7 +156,7 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 	if err != nil {
 		return diagnosed{}, nil, err
 	}
-	s := survey{attached: t.attachmentState}
+	s := survey{lib: o.library, attached: t.attachmentState}
 	for _, n := range states {
 		s.wantState(n.in, n.own)
 	}
@@ -193,10 +193,15 @@ func (t *Tab) attachmentsOf(maps []*sites.Map) []string {
 	return out
 }
 
-// verdictOf is what a look at the page said of a state of a map by its own name.
+// verdictOf is what a look at the page said of a state by the name that a map has
+// for it.
 func (d diagnosed) verdictOf(m *sites.Map, name string) verdict {
+	in, state := d.lib.State(m, name)
+	if state == nil {
+		return unknown
+	}
 	for _, s := range d.states {
-		if s.MapPath == m.Path && s.own == name {
+		if s.in == in && s.own == state.Name {
 			return s.verdict
 		}
 	}
@@ -213,9 +218,9 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 		}
 		return out
 	}
-	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(match.Map, requiredStates(match.Map, match.Tool))
-	out.RequiresSignedIn = needsSignedIn(match.Map, match.Tool)
-	for _, tr := range moves(match) {
+	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(o.library, match.Map, requiredStates(o.library, match.Map, match.Tool))
+	out.RequiresSignedIn = needsSignedIn(o.library, match.Map, match.Tool)
+	for _, tr := range o.library.Moves(match) {
 		out.Transitions = append(out.Transitions, tr.Name)
 	}
 	out.Unavailable = nil // what the maps alone cannot run, this runtime may
@@ -235,15 +240,18 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 			err = probed
 		}
 	}
+	if err == nil && p.form != formStatic && !applies(match.Tool.Target, url) {
+		err = fault.New(fault.StateMismatch, "the page is not at an address of the action's target")
+	}
 	if err == nil && p.form != formStatic {
-		err = stateReason(match, out.RequiresStates, seen)
+		err = stateReason(o.library, match, out.RequiresStates, seen)
 		for _, n := range out.RequiresStates {
 			if seen.verdictOf(match.Map, n) == unknown {
 				out.UnverifiedRequires = append(out.UnverifiedRequires, n)
 			}
 		}
 		if want := out.RequiresSignedIn; want != nil {
-			switch v := signedInVerdict(match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
+			switch v := signedInVerdict(o.library, match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
 			case v == unknown:
 				out.UnverifiedRequires = append(out.UnverifiedRequires, signedInName(*want))
 			case (v == yes) != *want && err == nil:
@@ -258,15 +266,17 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 }
 
 // stateReason is why a call would be refused in the states that were seen.
-func stateReason(match *sites.Match, required []string, seen diagnosed) *fault.Error {
+func stateReason(lib *sites.Library, match *sites.Match, required []string, seen diagnosed) *fault.Error {
 	for _, n := range required {
 		if seen.verdictOf(match.Map, n) == no {
 			return fault.New(fault.StateMismatch, "the page is not in the state %s", n)
 		}
 	}
-	tr := moves(match)
-	if len(tr) > 0 && !slices.ContainsFunc(tr, func(t *manifest.Transition) bool { return seen.verdictOf(match.Map, t.From) != no }) {
-		return fault.New(fault.StateMismatch, "the page is not in the state %s", tr[0].From)
+	tr := lib.Moves(match)
+	if len(tr) > 0 && !slices.ContainsFunc(tr, func(e sites.Exposed[manifest.Transition]) bool {
+		return seen.verdictOf(e.Source.Map, e.Entry.From) != no
+	}) {
+		return fault.New(fault.StateMismatch, "the page is not in the state %s", tr[0].Source.Offered(tr[0].Entry.From))
 	}
 	return nil
 }
@@ -296,7 +306,8 @@ func (p prepared) name() string {
 func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen diagnosed) listedTransition {
 	t := e.Entry
 	out := listedTransition{
-		Name: e.Name, Description: t.Description, From: t.From, To: t.To, Tool: t.Tool, Signal: t.Signal, Method: t.Method,
+		Name: e.Name, Description: t.Description, From: e.Source.Offered(t.From), To: e.Source.Offered(t.To),
+		Tool: e.Source.Offered(t.Tool), Signal: e.Source.Offered(t.Signal), Method: t.Method,
 		RateLimitMS: t.RateLimitMS, Preconditions: t.Preconditions, Reveals: t.Reveals, DoNotUse: t.DoNotUse, MapPath: via.Path,
 	}
 	if t.From != "" {

@@ -15,6 +15,7 @@ import (
 // them are noted with want, then ask resolves their targets in one round trip,
 // then each is judged from what was seen at that moment.
 type survey struct {
+	lib         *sites.Library // says what names of maps mean
 	url         string
 	at          time.Time
 	descriptors []primitives.Descriptor
@@ -80,9 +81,9 @@ const maxStateDepth = 8
 func (s *survey) want(m *sites.Map, p *manifest.Probe, more []string) { s.wantAt(m, p, more, 0) }
 
 func (s *survey) wantAt(m *sites.Map, p *manifest.Probe, more []string, depth int) {
-	if t := targetOf(m, p); t != nil {
+	if in, t := targetOf(s.lib, m, p); t != nil {
 		s.note(descriptorOf(t, p.Role, more))
-		s.wantStateAt(m, t.State, depth)
+		s.wantStateAt(in, t.State, depth)
 	}
 	s.wantStateAt(m, p.State, depth)
 }
@@ -91,12 +92,12 @@ func (s *survey) wantAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 func (s *survey) wantState(m *sites.Map, name string) { s.wantStateAt(m, name, 0) }
 
 func (s *survey) wantStateAt(m *sites.Map, name string, depth int) {
-	state := m.Manifest.State(name)
-	if name == "" || state == nil || depth > maxStateDepth {
+	in, state := s.lib.State(m, name)
+	if state == nil || depth > maxStateDepth {
 		return
 	}
 	for i := range state.Diagnostics {
-		s.wantAt(m, &state.Diagnostics[i], nil, depth+1)
+		s.wantAt(in, &state.Diagnostics[i], nil, depth+1)
 	}
 }
 
@@ -158,7 +159,7 @@ func (s *survey) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth i
 		claim("url_matches", sites.URLMatches(p.URLMatches, s.url))
 	}
 	f.state(s, m, p, depth, claim)
-	t := targetOf(m, p)
+	in, t := targetOf(s.lib, m, p)
 	if t == nil {
 		switch {
 		case asked:
@@ -178,7 +179,7 @@ func (s *survey) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth i
 		f.Reason, f.Tried = match.Reason, match.Tried
 	}
 	if t.State != "" {
-		if v := s.diagnoseAt(m, t.State, depth+1).verdict; v != unknown {
+		if v := s.diagnoseAt(in, t.State, depth+1).verdict; v != unknown {
 			claim("target.state", v == yes)
 		}
 	}
@@ -205,7 +206,11 @@ func (f *finding) state(s *survey, m *sites.Map, p *manifest.Probe, depth int, c
 	if p.Attachment == "" || s.attached == nil {
 		return
 	}
-	if state, known := s.attached(m, p.Attachment); known {
+	in, a := s.lib.Attachment(m, p.Attachment)
+	if a == nil {
+		return
+	}
+	if state, known := s.attached(in, a.ID); known {
 		want := p.State
 		if want == "" {
 			want = "attached"
@@ -274,33 +279,33 @@ func (f *finding) element(p *manifest.Probe, match primitives.Match, claim func(
 func normalised(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // targetOf is the target that a probe is about: its own, that of what it names,
-// or none.
-func targetOf(m *sites.Map, p *manifest.Probe) *manifest.Target {
+// or none; and the map that declares it.
+func targetOf(lib *sites.Library, m *sites.Map, p *manifest.Probe) (*sites.Map, *manifest.Target) {
 	switch {
 	case p.Target != nil:
-		return p.Target
+		return m, p.Target
 	case p.TargetOf != "":
-		return m.Manifest.TargetNamed(p.TargetOf)
+		return lib.Target(m, p.TargetOf)
 	case len(p.Selectors) > 0:
-		return &manifest.Target{Selectors: p.Selectors}
+		return m, &manifest.Target{Selectors: p.Selectors}
 	case p.Tool != "":
-		if t := m.Manifest.Tool(p.Tool); t != nil {
-			return t.Target
+		if in, t := lib.Tool(m, p.Tool); t != nil {
+			return in, t.Target
 		}
-		return nil
+		return m, nil
 	case p.Attachment != "":
-		if a := m.Manifest.Attachment(p.Attachment); a != nil {
-			return a.Target
+		if in, a := lib.Attachment(m, p.Attachment); a != nil {
+			return in, a.Target
 		}
-		return nil
+		return m, nil
 	}
 	if p.Role != "" {
-		return &manifest.Target{}
+		return m, &manifest.Target{}
 	}
 	if p.State == "" && p.TextEquals+p.TextContains+p.ValueEquals != "" {
-		return &manifest.Target{Selector: []string{"body"}}
+		return m, &manifest.Target{Selector: []string{"body"}}
 	}
-	return nil
+	return m, nil
 }
 
 // descriptorOf is a target as the page library resolves it.

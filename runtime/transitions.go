@@ -51,23 +51,15 @@ type transitionReport struct {
 // state.
 const reachTime = 2 * time.Second
 
-// moves are the transitions that a tool performs.
-func moves(match *sites.Match) []*manifest.Transition {
-	var out []*manifest.Transition
-	for i := range match.Map.Manifest.Transitions {
-		if t := &match.Map.Manifest.Transitions[i]; t.Tool == match.Tool.Name {
-			out = append(out, t)
-		}
-	}
-	return out
-}
+// move is a transition under the name by which the page's map offers it.
+type move = sites.Exposed[manifest.Transition]
 
-// transition returns the map and the transition that a name means on a page:
-// those of the best scope that declare it count, as for actions; nil when no map
-// does.
-func (o *offer) transition(pageURL, name string) (*sites.Map, *manifest.Transition, *fault.Error) {
-	var via, in *sites.Map
-	var found *manifest.Transition
+// transition returns the map of the page and the transition that a name means
+// there: those of the best scope that declare it count, as for actions; nil when
+// no map does.
+func (o *offer) transition(pageURL, name string) (*sites.Map, *move, *fault.Error) {
+	var via *sites.Map
+	var found *move
 	for _, m := range o.library.For(pageURL) {
 		c := o.library.Composition(m)
 		for i := range c.Transitions {
@@ -75,34 +67,37 @@ func (o *offer) transition(pageURL, name string) (*sites.Map, *manifest.Transiti
 			switch {
 			case e.Name != name:
 			case via == nil:
-				via, in, found = m, e.Source.Map, e.Entry
-			case via.Location.Scope == m.Location.Scope && found != e.Entry:
+				via, found = m, e
+			case via.Location.Scope == m.Location.Scope && found.Entry != e.Entry:
 				return nil, nil, fault.New(fault.SiteActionAmbiguous, "several maps of the same scope declare the transition").
 					With("transition", clip(name, 100)).With("map_paths", []string{via.Path, m.Path})
 			}
 		}
 	}
-	return in, found, nil
+	return via, found, nil
 }
 
 // gate is what is looked at, in one round trip, before a tool may start.
 type gate struct {
-	m        *sites.Map
-	required []string               // states
-	signedIn *bool                  // somebody must be signed in, or nobody
-	moves    []*manifest.Transition // one of them applies
-	checks   []*manifest.Check      // they must pass
-	chosen   *manifest.Transition
+	lib      *sites.Library
+	m        *sites.Map                      // declares the tool
+	required []string                        // states
+	target   *manifest.Target                // of the tool: its address must be that of the page
+	signedIn *bool                           // somebody must be signed in, or nobody
+	moves    []move                          // one of them applies
+	checks   []sites.Exposed[manifest.Check] // they must pass
+	chosen   *move
 
 	// What the last look could not decide, and held nothing up: required states
 	// and signed_in, checks that need a setup.
 	undecided, unchecked []string
 }
 
-func (h *Host) gateOf(match *sites.Match, transitions []*manifest.Transition) *gate {
+func gateOf(o *offer, match *sites.Match, moves []move) *gate {
 	return &gate{
-		m: match.Map, required: requiredStates(match.Map, match.Tool), signedIn: needsSignedIn(match.Map, match.Tool), moves: transitions,
-		checks: slices.DeleteFunc(checksAbout(match.Map, match.Tool.Name), func(k *manifest.Check) bool { return k.Severity != "critical" }),
+		lib: o.library, m: match.Map, moves: moves, target: match.Tool.Target,
+		required: requiredStates(o.library, match.Map, match.Tool), signedIn: needsSignedIn(o.library, match.Map, match.Tool),
+		checks: slices.DeleteFunc(o.library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool { return k.Entry.Severity != "critical" }),
 	}
 }
 
@@ -110,17 +105,16 @@ func (h *Host) gateOf(match *sites.Match, transitions []*manifest.Transition) *g
 // the transition that applies.
 func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	if len(g.moves) > 0 {
-		g.chosen = g.moves[0]
+		g.chosen = &g.moves[0]
 	}
-	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.asks() {
+	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.asks() && !hasAddress(g.target) {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, stateGrace)
 	defer cancel()
 	var refused *fault.Error
 	met, err := t.lookUntil(ctx, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
-		var s survey
-		s.attached = t.attachmentState
+		s := survey{lib: g.lib, attached: t.attachmentState}
 		g.want(&s)
 		if err := s.ask(ctx, page); err != nil {
 			return false, err
@@ -161,16 +155,25 @@ func (g *gate) note(reply Reply) Reply {
 	return reply
 }
 
+func hasAddress(t *manifest.Target) bool { return t != nil && t.URLContains+t.URLMatches != "" }
+
+// applies says whether a page has an address that a target is for.
+func applies(t *manifest.Target, url string) bool {
+	return !hasAddress(t) || (t.URLContains == "" || containsFold(url, t.URLContains)) && (t.URLMatches == "" || sites.URLMatches(t.URLMatches, url))
+}
+
 // asks says whether the transitions depend on anything that can be seen.
 func (g *gate) asks() bool {
-	return slices.ContainsFunc(g.moves, func(t *manifest.Transition) bool {
-		if g.m.Manifest.State(t.From) != nil {
-			return true
-		}
-		return slices.ContainsFunc(t.Preconditions, func(p string) bool {
-			return g.m.Manifest.State(p) != nil || g.m.Manifest.Check(p) != nil
-		})
+	return slices.ContainsFunc(g.moves, func(e move) bool {
+		return isState(g.lib, e.Source.Map, e.Entry.From) ||
+			slices.ContainsFunc(e.Entry.Preconditions, func(p string) bool { return verifiable(g.lib, e.Source.Map, p) })
 	})
+}
+
+// verifiable says whether a precondition names something that can be looked at.
+func verifiable(lib *sites.Library, m *sites.Map, precondition string) bool {
+	_, check := lib.Check(m, precondition)
+	return check != nil || isState(lib, m, precondition)
 }
 
 func (g *gate) want(s *survey) {
@@ -181,14 +184,15 @@ func (g *gate) want(s *survey) {
 		s.wantSignedIn(g.m)
 	}
 	for _, k := range g.checks {
-		s.wantCheck(g.m, k)
+		s.wantCheck(k.Source.Map, k.Entry)
 	}
-	for _, t := range g.moves {
-		s.wantState(g.m, t.From)
-		for _, p := range t.Preconditions {
-			s.wantState(g.m, p)
-			if k := g.m.Manifest.Check(p); k != nil {
-				s.wantCheck(g.m, k)
+	for _, e := range g.moves {
+		m := e.Source.Map
+		s.wantState(m, e.Entry.From)
+		for _, p := range e.Entry.Preconditions {
+			s.wantState(m, p)
+			if in, k := g.lib.Check(m, p); k != nil {
+				s.wantCheck(in, k)
 			}
 		}
 	}
@@ -196,10 +200,14 @@ func (g *gate) want(s *survey) {
 
 func (g *gate) judge(s *survey) *fault.Error {
 	g.undecided, g.unchecked = nil, nil
+	if !applies(g.target, s.url) {
+		return fault.New(fault.StateMismatch, "the page is not at an address of the action's target; nothing was done").
+			With("target", targetEvidence(g.target)).With("url", clip(s.url, 200)).Next("go to a page that the action is for")
+	}
 	if err := s.require(g.m, g.required); err != nil {
 		return err
 	}
-	for _, n := range requiredNames(g.m, g.required) {
+	for _, n := range requiredNames(g.lib, g.m, g.required) {
 		if s.diagnose(g.m, n).verdict == unknown {
 			g.undecided = append(g.undecided, n)
 		}
@@ -214,22 +222,24 @@ func (g *gate) judge(s *survey) *fault.Error {
 		}
 	}
 	for _, k := range g.checks {
-		switch r := s.check(g.m, k); r.Status {
+		r := s.check(k.Source.Map, k.Entry)
+		r.CheckID = k.Name
+		switch r.Status {
 		case checkFailed:
 			return r.fault("a critical check of the action fails; nothing was done")
 		case checkNotRun:
-			g.unchecked = append(g.unchecked, k.ID)
+			g.unchecked = append(g.unchecked, k.Name)
 		}
 	}
 	if len(g.moves) == 0 {
 		return nil
 	}
 	var first *fault.Error
-	for _, t := range g.moves {
+	for i := range g.moves {
 		before := len(g.unchecked)
-		err := g.precondition(s, t)
+		err := g.precondition(s, &g.moves[i])
 		if err == nil {
-			g.chosen = t
+			g.chosen = &g.moves[i]
 			return nil
 		}
 		g.unchecked = g.unchecked[:before]
@@ -241,18 +251,21 @@ func (g *gate) judge(s *survey) *fault.Error {
 }
 
 // precondition says why a transition cannot start from what the page shows.
-func (g *gate) precondition(s *survey, t *manifest.Transition) *fault.Error {
+func (g *gate) precondition(s *survey, e *move) *fault.Error {
+	m, t := e.Source.Map, e.Entry
 	names := append([]string{t.From}, t.Preconditions...)
-	if err := s.require(g.m, names); err != nil {
-		return err.With("transition", t.Name)
+	if err := s.require(m, names); err != nil {
+		return err.With("transition", e.Name)
 	}
 	for _, p := range t.Preconditions {
-		if k := g.m.Manifest.Check(p); k != nil && g.m.Manifest.State(p) == nil {
-			switch r := s.check(g.m, k); r.Status {
+		if in, k := g.lib.Check(m, p); k != nil && !isState(g.lib, m, p) {
+			r := s.check(in, k)
+			r.CheckID = e.Source.Offered(p)
+			switch r.Status {
 			case checkFailed:
-				return r.fault("a precondition of the transition fails; nothing was done").With("transition", t.Name)
+				return r.fault("a precondition of the transition fails; nothing was done").With("transition", e.Name)
 			case checkNotRun:
-				g.unchecked = append(g.unchecked, k.ID)
+				g.unchecked = append(g.unchecked, r.CheckID)
 			}
 		}
 	}
@@ -260,19 +273,21 @@ func (g *gate) precondition(s *survey, t *manifest.Transition) *fault.Error {
 }
 
 // begin reports a transition before it starts, and keeps its rate.
-func (h *Host) begin(ctx context.Context, t *Tab, m *sites.Map, tr *manifest.Transition) (*transitionReport, *fault.Error) {
+func (h *Host) begin(ctx context.Context, t *Tab, lib *sites.Library, e *move) (*transitionReport, *fault.Error) {
+	tr := e.Entry
 	r := &transitionReport{
-		Name: tr.Name, From: tr.From, To: tr.To, RateLimitMS: tr.RateLimitMS, Reveals: tr.Reveals, DoNotUse: tr.DoNotUse, StatesAfter: []string{},
+		Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), RateLimitMS: tr.RateLimitMS, Reveals: tr.Reveals, DoNotUse: tr.DoNotUse, StatesAfter: []string{},
 	}
 	for _, p := range tr.Preconditions {
-		if m.Manifest.State(p) == nil && m.Manifest.Check(p) == nil {
+		if !verifiable(lib, e.Source.Map, p) {
 			r.Unverified = append(r.Unverified, p)
 		}
 	}
-	return r, h.paceTransition(ctx, t, m, tr, r)
+	return r, h.paceTransition(ctx, t, e, r)
 }
 
-func (h *Host) paceTransition(ctx context.Context, t *Tab, m *sites.Map, tr *manifest.Transition, r *transitionReport) *fault.Error {
+func (h *Host) paceTransition(ctx context.Context, t *Tab, e *move, r *transitionReport) *fault.Error {
+	m, tr := e.Source.Map, e.Entry
 	if tr.RateLimitMS == 0 {
 		return nil
 	}
@@ -283,20 +298,21 @@ func (h *Host) paceTransition(ctx context.Context, t *Tab, m *sites.Map, tr *man
 
 // arrive diagnoses where the page is after a transition, giving it a moment to
 // come to the state it leads to.
-func (h *Host) arrive(ctx context.Context, t *Tab, m *sites.Map, tr *manifest.Transition, r *transitionReport) {
+func (h *Host) arrive(ctx context.Context, t *Tab, lib *sites.Library, via *sites.Map, e *move, r *transitionReport) {
+	in, to := lib.State(e.Source.Map, e.Entry.To)
 	whole, end := answerable(ctx)
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
 	// What cannot be looked at any more is reported as it was seen last.
 	_, _ = t.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
-		seen, err := surveyStates(ctx, page, statesDeclared(m))
+		seen, err := surveyStates(ctx, page, lib, statesSeen(lib, via))
 		if err != nil {
 			return false, err
 		}
 		r.StatesAfter, r.Reached, r.Diagnosis = append([]string{}, seen.current()...), nil, nil
 		for _, d := range seen.states {
-			if d.Name != tr.To {
+			if to == nil || d.in != in || d.own != to.Name {
 				continue
 			}
 			r.Reached = d.Current
@@ -312,18 +328,19 @@ func (h *Host) arrive(ctx context.Context, t *Tab, m *sites.Map, tr *manifest.Tr
 
 // runTransition performs a transition that was called by its name: its tool, as
 // often as its convergence asks, or the wait for its signal.
-func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.Map, tr *manifest.Transition, arguments json.RawMessage) Reply {
+func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *sites.Map, e *move, arguments json.RawMessage) Reply {
+	m, tr := e.Source.Map, e.Entry
 	if tr.Tool == "" && tr.Signal != "" {
-		return h.awaitMovement(ctx, v, m, tr)
+		return h.awaitMovement(ctx, v, o, via, e)
 	}
-	tool := m.Manifest.Tool(tr.Tool)
+	in, tool := o.library.Tool(m, tr.Tool)
 	if tool == nil || !tool.AgentCallable() {
 		return Reply{Err: fault.New(fault.UnsupportedExecutionMode, "the transition names no tool that performs it, and no signal that reports it").
-			With("transition", tr.Name).With("method", tr.Method).With("map_path", m.Path)}
+			With("transition", e.Name).With("method", tr.Method).With("map_path", m.Path)}
 	}
-	match := &sites.Match{Name: tool.Name, Map: m, Tool: tool, Via: m}
+	match := &sites.Match{Name: e.Source.Offered(tr.Tool), Map: in, Tool: tool, Via: via}
 	if err := match.ValidateInput(arguments); err != nil {
-		return Reply{Err: err.With("transition", tr.Name)}
+		return Reply{Err: err.With("transition", e.Name)}
 	}
 	p, err := h.prepare(o, match)
 	if err != nil {
@@ -332,7 +349,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 	if err := h.unmet(o, match, p.uses); err != nil {
 		return Reply{Err: err}
 	}
-	goal, err := h.goalOf(m, tr, arguments)
+	goal, err := h.goalOf(o.library, m, tr, arguments)
 	if err != nil {
 		return Reply{Err: err}
 	}
@@ -345,14 +362,14 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 		if goal != nil {
 			if met := goal.before(ctx, v.tab); met { // it may hold already
 				if report == nil {
-					report = &transitionReport{Name: tr.Name, From: tr.From, To: tr.To, MaxAttempts: goal.most}
+					report = &transitionReport{Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), MaxAttempts: goal.most}
 				}
 				report.stop(yes, "complete_when")
 				break
 			}
 		}
 		started := time.Now()
-		g := h.gateOf(match, []*manifest.Transition{tr})
+		g := gateOf(o, match, []move{*e})
 		if attempt > 1 {
 			g.moves = nil // it may have moved on from the state it starts from
 		}
@@ -362,25 +379,30 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 		if first == nil {
 			first = g
 		}
+		var waited int64
 		if report == nil {
-			report, err = h.begin(ctx, v.tab, m, tr)
+			report, err = h.begin(ctx, v.tab, o.library, e)
 			if goal != nil {
 				report.MaxAttempts = goal.most
 			}
 		} else {
-			err = h.paceTransition(ctx, v.tab, m, tr, report)
+			waited = report.RateLimitWaitMS
+			err = h.paceTransition(ctx, v.tab, e, report)
+		}
+		if err == nil && report.RateLimitWaitMS > waited {
+			err = g.pass(ctx, v.tab) // the page had time to change
 		}
 		if err != nil {
 			return Reply{Err: err, Steps: reply.Steps}
 		}
-		v.job.progress(Progress{Step: tr.Name, Phase: "attempt " + itoa(attempt)})
+		v.job.progress(Progress{Step: e.Name, Phase: "attempt " + itoa(attempt)})
 		steps := reply.Steps
 		reply = h.runPrepared(ctx, v, o, match, p, arguments)
 		reply.Steps = joinSteps(steps, reply.Steps)
 		report.Attempts = attempt
 		if reply.Err != nil {
-			e := *reply.Err
-			reply.Err = e.Field("transition", report)
+			failed := *h.withChecks(ctx, v.tab, o, match, reply.Err)
+			reply.Err = failed.Field("transition", report)
 			return first.note(reply)
 		}
 		value := valueOf(reply.Output)
@@ -406,8 +428,8 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, m *sites.
 			break
 		}
 	}
-	h.arrive(ctx, v.tab, m, tr, report)
-	out := map[string]any{"ok": true, "primitive": transitionOutput, "action": tr.Name, "tool": tr.Tool}
+	h.arrive(ctx, v.tab, o.library, via, e, report)
+	out := map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "tool": match.Name}
 	if len(values) > 0 {
 		out["value"] = values[len(values)-1]
 	}
@@ -456,28 +478,34 @@ func valueOf(output json.RawMessage) json.RawMessage {
 
 // awaitMovement waits until the signal of a transition reports the movement, or
 // the state it leads to is current without it.
-func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *manifest.Transition) Reply {
-	t := v.tab
+func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *sites.Map, e *move) Reply {
+	t, tr := v.tab, e.Entry
+	lib, m := o.library, e.Source.Map
+	declares, signal := lib.Signal(m, tr.Signal)
+	if signal == nil {
+		return Reply{Err: fault.New(fault.UnsupportedExecutionMode, "nobody declares the signal of the transition").
+			With("transition", e.Name).With("signal", clip(tr.Signal, 100)).With("map_path", m.Path)}
+	}
 	events := make(chan Event, 16)
 	id := t.Status().RuntimeID
 	defer h.Subscribe(func(ev Event) {
-		if ev.Kind == DOMEvent && (ev.Name == tr.Signal || ev.declared == declaredSignal{m.Path, tr.Signal}) && ev.Tab.RuntimeID == id {
+		if ev.Kind == DOMEvent && (ev.Name == e.Source.Offered(tr.Signal) || ev.declared == declaredSignal{declares.Path, signal.Name}) && ev.Tab.RuntimeID == id {
 			select {
 			case events <- ev:
 			default: // one is enough
 			}
 		}
 	})()
-	g := &gate{m: m, moves: []*manifest.Transition{tr}}
+	g := &gate{lib: lib, m: m, moves: []move{*e}}
 	if err := g.pass(ctx, t); err != nil {
 		return Reply{Err: err}
 	}
-	report, err := h.begin(ctx, t, m, tr)
+	report, err := h.begin(ctx, t, lib, e)
 	if err != nil {
 		return Reply{Err: err}
 	}
-	defer h.awaitSignal(ctx, t, m, tr.Signal)()
-	v.job.progress(Progress{Step: tr.Name, Phase: "waiting for the signal"})
+	defer h.awaitSignal(ctx, t, declares, signal.Name)()
+	v.job.progress(Progress{Step: e.Name, Phase: "waiting for the signal"})
 	whole, end := answerable(ctx)
 	defer end()
 	waiting, cancel := context.WithCancel(whole)
@@ -486,9 +514,9 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *m
 	go func() {
 		defer close(done)
 		ok := false
-		if m.Manifest.State(tr.To) != nil && tr.To != tr.From {
+		if isState(lib, m, tr.To) && tr.To != tr.From {
 			ok, _ = t.lookUntil(waiting, waiting, func(ctx context.Context, page primitives.Page) (bool, error) {
-				var s survey
+				s := survey{lib: lib}
 				s.wantState(m, tr.To)
 				if err := s.ask(ctx, page); err != nil {
 					return false, err
@@ -515,15 +543,15 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, m *sites.Map, tr *m
 			return Reply{Err: fault.From(ctx.Err())}
 		}
 		return Reply{Err: fault.New(fault.Timeout, "the signal %s did not come in time", clip(tr.Signal, 100)).
-			With("transition", tr.Name).With("signal", tr.Signal).With("to", tr.To)}
+			With("transition", e.Name).With("signal", e.Source.Offered(tr.Signal)).With("to", e.Source.Offered(tr.To))}
 	}
-	h.arrive(ctx, t, m, tr, report)
-	return encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": tr.Name, "transition": report})
+	h.arrive(ctx, t, lib, via, e, report)
+	return encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "transition": report})
 }
 
 // requiredNames drops what is no state of the map, and repetitions.
-func requiredNames(m *sites.Map, names []string) []string {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" || m.Manifest.State(n) == nil })
+func requiredNames(lib *sites.Library, m *sites.Map, names []string) []string {
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !isState(lib, m, n) })
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -532,7 +560,7 @@ func requiredNames(m *sites.Map, names []string) []string {
 // not current. States that nobody declares or that cannot be seen hold nothing
 // up: a map that gives no way to see them cannot expect them to be seen.
 func (s *survey) require(m *sites.Map, names []string) *fault.Error {
-	names = requiredNames(m, names)
+	names = requiredNames(s.lib, m, names)
 	var missing []string
 	var report []diagnosis
 	for _, n := range names {

@@ -87,6 +87,7 @@ type Composition struct {
 
 	byName  map[string]int // of Tools
 	refused map[string]*fault.Error
+	inside  map[*Map]*Composition // of the maps that it imports, as they see themselves
 }
 
 // Tool returns the tool that is offered by a name, or nil.
@@ -111,7 +112,10 @@ type composer struct {
 }
 
 func compose(m *Map, im *importer) *Composition {
-	return (&composer{im: im, done: map[*Map]*Composition{}}).compose(m)
+	k := &composer{im: im, done: map[*Map]*Composition{}}
+	c := k.compose(m)
+	c.inside = k.done
+	return c
 }
 
 func (k *composer) compose(m *Map) *Composition {

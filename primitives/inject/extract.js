@@ -1,5 +1,5 @@
 // extract answers the rows of a repeated structure: one object per visible item,
-// one member per field.
+// one member per field; or per item of the page, wherever it is.
 
 const maxScopeText = 4000;
 const emptyFragment = new DocumentFragment();
@@ -21,10 +21,10 @@ function fieldReader(field) {
   const names = listed.length > 0 ? listed : field.attribute ? [field.attribute] : ['text'];
   const own = norm(selector) === ':scope';
   if (!own) queryParts(emptyFragment, selector); // fails when no part parses
-  return (item, view, clips) => {
+  return (item, shown) => {
     const nodes = own ? [item] : queryParts(item, selector).nodes;
     for (const node of nodes) {
-      if (node !== item && !isVisible(node, view, clips)) continue;
+      if (node !== item && !shown(node)) continue;
       for (const name of names) {
         const value = readAttribute(node, name);
         if (value) return value;
@@ -34,25 +34,37 @@ function fieldReader(field) {
   };
 }
 
+/** itemsOf lists the items of an extraction, in document order. */
+function itemsOf(args, root) {
+  let nodes = queryList(root, args.item_selector);
+  if (nodes.length === 0 && args.include && args.include !== 'visible' && (root === bodyOf() || root === rootElement())) {
+    nodes = locate({ selector: args.item_selector, pierce: true }).nodes;
+  }
+  const needle = norm(args.text_equals || args.text_contains);
+  return needle === '' ? nodes : nodes.filter((node) => hasText(node, needle, Boolean(args.text_equals)));
+}
+
 questions.extract = (args) => {
   const view = viewOf(args.view);
+  const everywhere = args.include === 'rendered' || args.include === 'all';
   const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view);
   const fields = args.fields.map((field) => [field.name, fieldReader(field)]);
   const clips = new Map();
+  const shown = args.include === 'all' ? () => true : everywhere ? (node) => rendered(node) : (node) => isVisible(node, view, clips);
   const seen = new Set();
   const items = [];
-  for (const node of queryList(root, args.item_selector)) {
-    if (!isVisible(node, view, clips)) continue;
+  for (const node of itemsOf(args, root)) {
+    if (!shown(node)) continue;
     const item = {};
     let empty = true;
     for (const [name, read] of fields) {
-      const value = read(node, view, clips);
+      const value = read(node, shown);
       Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true });
       if (value !== '') empty = false;
     }
-    if (empty) continue;
+    if (empty && !everywhere) continue;
     const json = JSON.stringify(item);
-    if (seen.has(json)) continue;
+    if (seen.has(json) && !everywhere) continue;
     seen.add(json);
     items.push(json);
   }

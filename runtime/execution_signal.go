@@ -1,0 +1,73 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// maxHeard bounds the signals that a run keeps for steps that wait for them.
+const maxHeard = 64
+
+// listen hears the signals that steps of e wait for, from before the first step:
+// one that an earlier step causes must not be missed. Signals that are disabled
+// by default are enabled for the run. The returned function ends it.
+func (r *executionRun) listen(e *execution) (end func()) {
+	var wanted []declaredSignal
+	var ends []func()
+	t := r.v.tab
+	for i := range e.steps {
+		s := &e.steps[i]
+		if s.signalIn == nil || slices.Contains(wanted, s.signal) {
+			continue
+		}
+		wanted = append(wanted, s.signal)
+		ends = append(ends, r.host.awaitSignal(r.ctx, t, s.signalIn, s.signal.name))
+	}
+	if len(wanted) == 0 {
+		return func() {}
+	}
+	r.signals = make(chan Event, maxHeard)
+	id, heard := t.Status().RuntimeID, r.signals
+	ends = append(ends, r.host.Subscribe(func(ev Event) {
+		if ev.Kind == DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.declared) {
+			select {
+			case heard <- ev:
+			default: // enough is waiting
+			}
+		}
+	}))
+	return func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+}
+
+// waitForSignal waits for a signal of the map. Each one that came since the run
+// began serves one step.
+func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Error) {
+	begin := time.Now()
+	for {
+		if i := slices.IndexFunc(r.heard, func(ev Event) bool { return ev.declared == s.signal }); i >= 0 {
+			ev := r.heard[i]
+			r.heard = slices.Delete(r.heard, i, i+1)
+			return encoded(map[string]any{
+				"matched": true, "waited_for": ev.Name, "elapsed_ms": time.Since(begin).Milliseconds(), "payload": ev.Payload,
+			}).Output, nil
+		}
+		select {
+		case ev := <-r.signals:
+			r.heard = append(r.heard, ev)
+		case <-r.bound.Done():
+			if r.ctx.Err() != nil {
+				return nil, fault.From(context.Cause(r.ctx))
+			}
+			return nil, fault.New(fault.Timeout, "the signal %s, which step %s waits for, did not come in time", clip(s.Signal, 60), s.id).
+				With("waited_for", clip(s.Signal, 100))
+		}
+	}
+}
