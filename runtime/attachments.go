@@ -231,14 +231,14 @@ func (t *Tab) noteAttachments(rows []attachedRow) {
 	var status []AttachmentStatus
 	for _, r := range rows {
 		status = append(status, AttachmentStatus{r.id, r.state, r.reason})
-		was := attUnattached
+		was := attachedRow{state: attUnattached}
 		for _, b := range before {
 			if b.id == r.id {
-				was = b.state
+				was = b
 			}
 		}
-		if was != r.state {
-			t.reportAttachment(r, r.state, "")
+		if was.state != r.state {
+			t.reportAttachment(r, was, r.state, "")
 		}
 	}
 	t.mu.Lock()

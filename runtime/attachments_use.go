@@ -25,7 +25,7 @@ type attachmentCalled struct {
 // activate calls the tool that an attachment opens, in the tab's queue like any
 // other call, and says how it ended. While it runs a second press does nothing.
 func (t *Tab) activate(r attachedRow, how string) {
-	t.reportAttachment(r, "activated", how)
+	t.reportAttachment(r, r, "activated", how)
 	f := r.attachment.Affordance
 	if f == nil || f.Opens == nil {
 		return
@@ -108,12 +108,15 @@ func (t *Tab) tellCalled(r attachedRow, tool, how string, reply Reply) {
 }
 
 // reportAttachment emits the signals that an attachment declares for what
-// happened: those under its name, and those of a plain list when it was used.
-func (t *Tab) reportAttachment(r attachedRow, what, how string) {
+// happened: those under its name, installed and removed when it came and went,
+// and those of a plain list when it was used.
+func (t *Tab) reportAttachment(r, was attachedRow, what, how string) {
 	for _, key := range slices.Sorted(maps.Keys(r.attachment.Signals)) {
 		plain := strings.Trim(key, "0123456789") == ""
 		used := what == "activated" && (key == "opened" || key == "clicked" || key == "activation")
-		if key != what && !used && !(plain && what == "activated") {
+		came := key == "installed" && what != "activated" && r.instances > 0 && was.instances == 0
+		went := key == "removed" && what != "activated" && r.instances == 0 && was.instances > 0
+		if key != what && !used && !came && !went && !(plain && what == "activated") {
 			continue
 		}
 		o := t.host.offerAt(t.Status().URL)

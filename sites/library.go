@@ -100,7 +100,9 @@ func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Compos
 		}
 		r.OK = false
 		r.Errors = append(r.Errors, c.Problems...)
-		if before != nil {
+		// What a map may not reach any more it does not keep.
+		forbidden := slices.ContainsFunc(c.Problems, func(p manifest.Problem) bool { return p.Code == fault.PermissionDenied })
+		if before != nil && !forbidden {
 			if old := before(m); old != nil {
 				r.Kept = true
 				l.composed[m] = old

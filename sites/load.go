@@ -324,7 +324,7 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	}
 	loc, keep, odd := at.storage.locate(at.path, at.loc)
 	at.loc = loc
-	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc && old.guard == keep {
+	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc && old.guard == keep && old.storage.same(at.storage) {
 		l.keep(old, name)
 		return
 	}

@@ -96,6 +96,46 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// A storage that keeps something private from now on is obeyed at once, also by
+// maps whose own text is as it was.
+func TestReloadObeysTheScopesOfNow(t *testing.T) {
+	const importer, reader = "scopes/public/sites/a.test/m/actions.json", "scopes/public/sites/a.test/r/actions.json"
+	root := tree(t, map[string]string{
+		importer: doc([]string{"own"}, `"imports":[{"id":"p","kind":"storage","uri":"scopes/public/sites/b.test/kept/actions.json","namespace":"p"}]`),
+		reader:   doc([]string{"read"}),
+		"scopes/public/sites/b.test/kept/actions.json": doc([]string{"x"}), "scopes/public/sites/b.test/kept/x.html": "x",
+	})
+	look := func(l *sites.Library) string {
+		out := strings.Join(actionNames(l.List("https://a.test/")), " ")
+		for _, m := range l.For("https://a.test/") {
+			if m.Path == reader {
+				data, err := l.ReadSource(m, "sites/b.test/kept/x.html", 10)
+				out += fmt.Sprintf(", read %q %s", data, fault.CodeOf(err))
+			}
+		}
+		return out
+	}
+	l := load(t, root)
+	if got, want := look(l), `own p.x read, read "x" `; got != want {
+		t.Fatalf("before: got %s, want %s", got, want)
+	}
+	write(t, `{"protocol":"actions.json.storage","version":"0.1.0","mounts":{"kept":{"path":"scopes/public/sites/b.test/kept","visibility":"private"}}}`, root, "storage.json")
+	l, _, change := l.Reload([]string{root})
+	if got, want := look(l), `read, read "" permission_denied`; got != want {
+		t.Errorf("after: got %s, want %s", got, want)
+	}
+	if len(change.Kept) != 0 || len(change.Refused) != 1 || !strings.HasSuffix(filepath.ToSlash(change.Refused[0].Path), importer) {
+		t.Errorf("change %+v", change)
+	}
+	if err := os.Remove(filepath.Join(root, "storage.json")); err != nil {
+		t.Fatal(err)
+	}
+	l, _, _ = l.Reload([]string{root})
+	if got, want := look(l), `own p.x read, read "x" `; got != want {
+		t.Errorf("and back: got %s, want %s", got, want)
+	}
+}
+
 // What was kept stays when the maps of a bridge come beside those of the files.
 func TestJoinKeepsWhatAReloadKept(t *testing.T) {
 	const part = "sites/a.test/m/part.json"

@@ -45,6 +45,14 @@ type workspace struct {
 	rules []scopeRule
 }
 
+// same says whether two storages say the same of scopes.
+func (w *workspace) same(o *workspace) bool {
+	if w == nil || o == nil {
+		return (w == nil || len(w.rules) == 0) && (o == nil || len(o.rules) == 0)
+	}
+	return slices.Equal(w.rules, o.rules)
+}
+
 // locate returns the location of a map, who may import it, and what is odd about
 // that.
 func (w *workspace) locate(name string, loc Location) (Location, guard, []manifest.Problem) {

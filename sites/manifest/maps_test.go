@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,8 +140,8 @@ func TestGoodMapsAreAccepted(t *testing.T) {
 	}
 }
 
-// Every field the format has, in every section, is used by some good map: a
-// field nobody uses is a field nobody tests.
+// Every field the format has, in every section, and every value of those that
+// have a list of them, is used by some good map: what nobody uses nobody tests.
 func TestGoodMapsUseEveryField(t *testing.T) {
 	var root map[string]any
 	if err := json.Unmarshal(manifest.Published, &root); err != nil {
@@ -203,6 +204,11 @@ func (u *usage) each(s any, at string, f func(s map[string]any, at string)) {
 
 func (u *usage) walk(s any, at string, doc any) {
 	u.each(s, at, func(m map[string]any, at string) {
+		for _, value := range listed(m) {
+			if doc == value {
+				u.used[at+"="+fmt.Sprint(value)] = true
+			}
+		}
 		switch v := doc.(type) {
 		case map[string]any:
 			props, _ := m["properties"].(map[string]any)
@@ -225,11 +231,19 @@ func (u *usage) walk(s any, at string, doc any) {
 	})
 }
 
+func listed(m map[string]any) []any {
+	values, _ := m["enum"].([]any)
+	return values
+}
+
 func (u *usage) declare(s any, at string, depth int) {
 	if depth > 12 {
 		return
 	}
 	u.each(s, at, func(m map[string]any, at string) {
+		for _, value := range listed(m) {
+			u.all[at+"="+fmt.Sprint(value)] = true
+		}
 		props, _ := m["properties"].(map[string]any)
 		for name, p := range props {
 			u.all[at+"."+name] = true

@@ -300,3 +300,43 @@ func LargeMap(n, size int) []byte {
 	out.WriteString(`]}`)
 	return []byte(out.String())
 }
+
+// Words of a lifecycle that are not known are taken for the default, and said.
+func TestLifecycleWords(t *testing.T) {
+	_, odd := manifest.Parse(readFile(t, testMaps, "good", "attachment-unknown-words-are-warnings", "actions.json"), manifest.Options{})
+	var got []string
+	for _, w := range odd.Warnings {
+		got = append(got, w.Pointer)
+	}
+	at := "/attachments/0/"
+	if want := []string{at + "affordance/placement", at + "lifecycle/drift", at + "lifecycle/install", at + "lifecycle/reattach", at + "lifecycle/remove"}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("warnings at %q, want %q", got, want)
+	}
+	m, known := manifest.Parse(readFile(t, testMaps, "good", "attachment-every-lifecycle", "actions.json"), manifest.Options{})
+	if m == nil || len(known.Warnings) > 0 {
+		t.Fatalf("warnings of known words: %v", known.Warnings)
+	}
+	for _, tt := range []struct {
+		id   string
+		want string
+	}{
+		{"i0", "installs context always"}, {"i1", "installs context always"}, {"i2", "not context always"}, {"i3", "not context always"},
+		{"r1", "installs target always"}, {"r2", "installs never always"}, {"r3", "installs never always"},
+		{"b1", "installs context always"}, {"b2", "installs context url"}, {"b3", "installs context dom"}, {"b4", "installs context never"},
+		{"b5", "installs context never"}, {"b6", "installs context never"},
+		{"d0", "installs context always"}, {"d3", "installs context always"}, {"d4", "installs context always hides"}, {"d5", "installs context always hides"}, {"d6", "installs context always hides"},
+	} {
+		l := m.Attachment(tt.id).Lifecycle
+		got := "not"
+		if l.Installs() {
+			got = "installs"
+		}
+		got += " " + string(l.Removal()) + " " + string(l.Return())
+		if l.HidesDrifted() {
+			got += " hides"
+		}
+		if got != tt.want {
+			t.Errorf("%s %+v: got %s, want %s", tt.id, l, got, tt.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -121,7 +122,7 @@ func (c *checker) attachment(o *object) Attachment {
 }
 
 func (c *checker) affordance(o *object) *Affordance {
-	f := &Affordance{Label: o.string("label"), Title: o.string("title"), Placement: o.string("placement"), MaxInstances: o.integer("max_instances", 1)}
+	f := &Affordance{Label: o.string("label"), Title: o.string("title"), Placement: o.placement(), MaxInstances: o.integer("max_instances", 1)}
 	f.Opens = readObject(o, "opens", func(e *object) *Opens {
 		p := &Opens{Arguments: e.rawObject("arguments")}
 		if v, ok := e.need("tool"); ok {
@@ -137,6 +138,19 @@ func (c *checker) affordance(o *object) *Affordance {
 	})
 	f.Extensions = o.done()
 	return f
+}
+
+// placements are those of insertAdjacentElement; afterend is the default.
+var placements = []string{"afterend", "beforebegin", "afterbegin", "beforeend"}
+
+func (o *object) placement() string {
+	return read(o, "placement", func(v value) string {
+		s := v.string()
+		if v.n.kind == kindString && !slices.Contains(placements, s) {
+			v.warn(fault.InvalidValue, "%s is no placement that is known here, which means %s: there are %s", quote(s), placements[0], strings.Join(placements, ", "))
+		}
+		return s
+	})
 }
 
 func (c *checker) attachmentSignals(v value) map[string]string {
