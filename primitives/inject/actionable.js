@@ -114,7 +114,7 @@ function actState(args, view) {
       return { reason: 'hidden', node, count, m };
     }
   }
-  if (!m.rendered) return { reason: 'hidden', node, count, m };
+  if (!m.rendered || innerWidth === 0 || innerHeight === 0) return { reason: 'hidden', node, count, m };
   const state = { node, pressed, m, count };
   const refused = refusal(args, node);
   if (refused) return { ...state, reason: refused };

@@ -96,5 +96,35 @@ function elementOf(handle) {
   return found;
 }
 
+// Timers stand still where a document is frozen, and come late in frames out of
+// sight and in tabs behind others. So the library's own are kept here, and the
+// host rings those that are due whenever a call takes long: see Tab.watchStart.
+
+const alarms = new Set(); // {at, ring, timer}
+const { setTimeout: pageSetTimeout, clearTimeout: pageClearTimeout } = globalThis;
+
+/** setTimeout is that of the window, but what it gives can be rung by nudge too. */
+function setTimeout(ring, ms) {
+  const alarm = { at: performance.now() + (ms || 0), ring: null, timer: 0 };
+  alarm.ring = () => {
+    if (!alarms.delete(alarm)) return;
+    pageClearTimeout(alarm.timer);
+    ring();
+  };
+  alarms.add(alarm);
+  alarm.timer = pageSetTimeout(alarm.ring, ms);
+  return alarm;
+}
+
+function clearTimeout(alarm) {
+  if (alarm && alarms.delete(alarm)) pageClearTimeout(alarm.timer);
+}
+
+/** nudge rings what is overdue. */
+outrider.nudge = () => {
+  const now = performance.now();
+  for (const alarm of [...alarms]) if (alarm.at <= now) alarm.ring();
+};
+
 outrider.keep = keep;
 outrider.element = element;

@@ -9,6 +9,7 @@
 //	outrider(fn, argsJSON)   -> answer as JSON text, or a promise of it
 //	outrider.keep(element)   -> handle (string)
 //	outrider.element(handle) -> element or null
+//	outrider.nudge()         rings the library's timers that are due
 //
 // An answer is {"ok":true,"value":...} or
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.

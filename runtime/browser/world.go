@@ -325,23 +325,46 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 // session run in order, and an answer to the second proves that the first began.
 // A function that answers without waiting is through long before.
 //
-// The function that it returns ends the watch and says whether that was seen.
+// A call that goes on waits in the page, for timers that may stand still there
+// (a frozen tab) or come late (a frame out of sight). So it is followed by
+// further ones, which ring what is due.
+//
+// The function that it returns ends the watch and says whether the first was
+// seen to be answered.
 func (t *Tab) watchStart(p place, w *world) func() bool {
-	var seen atomic.Bool
-	timer := time.AfterFunc(probeAfter, func() {
-		cmd := invocation{function: "function(){}", byValue: true}.command(p.s, w)
+	var seen, over atomic.Bool
+	var mu sync.Mutex
+	var timer *time.Timer
+	next := nudgeAfter
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(probeAfter, func() {
+		if over.Load() {
+			return
+		}
+		cmd := invocation{function: nudgeFunction, byValue: true}.command(p.s, w)
 		cmd.then = func(r reply) {
-			if r.err == nil {
-				seen.Store(true)
+			if r.err != nil || over.Load() {
+				return
 			}
+			seen.Store(true)
+			mu.Lock()
+			defer mu.Unlock()
+			timer.Reset(next)
+			next = min(2*next, nudgeAtLeast)
 		}
 		t.b.c.post(cmd)
 	})
 	return func() bool {
+		over.Store(true)
+		mu.Lock()
+		defer mu.Unlock()
 		timer.Stop()
 		return seen.Load()
 	}
 }
+
+const nudgeFunction = `function(){"use strict";globalThis.outrider&&globalThis.outrider.nudge()}`
 
 // awaitPage waits for an answer of page code: not longer than the page lives,
 // and not while a dialog blocks it.
@@ -395,6 +418,10 @@ const (
 	graceAfterDocument = 250 * time.Millisecond
 	// probeAfter is when a call is asked whether it has begun.
 	probeAfter = 20 * time.Millisecond
+	// nudgeAfter is when the library's timers are rung for the first time after
+	// that, and nudgeAtLeast the longest time between two rings.
+	nudgeAfter   = 500 * time.Millisecond
+	nudgeAtLeast = 2 * time.Second
 )
 
 // classify tells a call that never reached its document from one that was
