@@ -308,7 +308,7 @@ func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navig
 	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
 	ctx, cancel := context.WithTimeout(ctx, describeCap)
 	defer cancel()
-	remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true} })
+	remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true, bare: true} })
 	if err != nil {
 		t.b.log.Debug("the new document did not describe itself", "error", err)
 		return out, false

@@ -182,6 +182,9 @@ type invocation struct {
 	args     []string
 	object   string // "" calls in the world's global scope
 	byValue  bool
+	// bare needs our world but not the library. In a new document it does not wait
+	// for the library to be installed, which goes on behind it.
+	bare bool
 }
 
 func (v invocation) command(s *session, w *world) command {
@@ -234,6 +237,7 @@ func (t *Tab) inWorld(ctx context.Context, frame primitives.FrameID, make func(t
 func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invocation) ([]byte, error) {
 	w := p.doc.current()
 	var install, calls []*call
+	behind := false // the library is installed behind the call
 	release := func() {}
 	var err error
 	if w != nil {
@@ -258,8 +262,11 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 				return nil, err
 			}
 			prefix, from := t.refs.Begin(t.refFrame(p.id))
-			calls, err = t.b.c.start(ctx, installCommand(p.s, w), beginCommand(p.s, w, prefix, from), make(w.token).command(p.s, w))
-			if err == nil {
+			library, begin, v := installCommand(p.s, w), beginCommand(p.s, w, prefix, from), make(w.token)
+			if behind = v.bare; behind {
+				library.then, begin.then = t.b.c.ignore("installing the page library"), t.b.c.ignore("beginning a document")
+				calls, err = t.b.c.start(ctx, v.command(p.s, w), library, begin)
+			} else if calls, err = t.b.c.start(ctx, library, begin, v.command(p.s, w)); err == nil {
 				install, calls = calls[:2], calls[2:]
 			}
 		}
@@ -314,6 +321,13 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 	if bytes.Contains(value[:min(len(value), 64)], []byte(`{\"stale\":true}`)) {
 		p.doc.forget(w)
 		return nil, errStale
+	}
+	if behind {
+		// Commands run in order, so a call that follows finds the library. Should it
+		// not be there, the call finds no token either, and begins anew.
+		p.doc.mu.Lock()
+		p.doc.world = w
+		p.doc.mu.Unlock()
 	}
 	return value, nil
 }
