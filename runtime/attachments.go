@@ -48,6 +48,7 @@ const (
 	awayURL     = "other_url"
 	awayState   = "other_state"
 	awayInstall = "install_policy" // install says manual or never
+	awayAsked   = "disabled"       // mode attachments said so for the tab
 	awayKeys    = "no_keys"        // a shortcut without a key
 	awayDrift   = "drift_policy"   // only a fallback selector matches
 	awayTarget  = "no_target"      // no document of the page has the target
@@ -72,6 +73,8 @@ type attachments struct {
 
 	mu      sync.Mutex
 	now     []attachedRow
+	noted   chan struct{}   // closed when now is replaced; nil while nobody waits
+	asked   map[string]bool // by the id offered: enabled or disabled in this tab
 	pending map[string]bool // by the id offered: its tool is being called
 }
 
@@ -209,6 +212,21 @@ func (t *Tab) certainlyNot(m *sites.Map, state string) bool {
 	return t.diagnoser.last.verdictOf(m, state) == no
 }
 
+// keptAway says why the lifecycle of an attachment, or somebody who was asked in
+// its place, keeps it off the page; "" when nothing does.
+func (t *Tab) keptAway(a offeredAttachment) string {
+	t.attachments.mu.Lock()
+	defer t.attachments.mu.Unlock()
+	on, said := t.attachments.asked[a.id]
+	switch {
+	case said && !on:
+		return awayAsked
+	case !said && !a.attachment.Lifecycle.Installs():
+		return awayInstall
+	}
+	return ""
+}
+
 // attachmentStateOf is the state of an attachment of a map by its own id.
 func (t *Tab) attachmentStateOf(m *sites.Map, id string) (state string, known bool) {
 	t.attachments.mu.Lock()
@@ -227,6 +245,10 @@ func (t *Tab) noteAttachments(rows []attachedRow) {
 	t.attachments.mu.Lock()
 	before := t.attachments.now
 	t.attachments.now = rows
+	if t.attachments.noted != nil {
+		close(t.attachments.noted)
+		t.attachments.noted = nil
+	}
 	t.attachments.mu.Unlock()
 	var status []AttachmentStatus
 	for _, r := range rows {

@@ -170,9 +170,9 @@ func (k *keeper) plan(ctx context.Context, page primitives.Page) (rows []attache
 	for _, a := range offered {
 		row := attachedRow{offeredAttachment: a, state: attUnattached, reason: awayTarget}
 		spec := a.spec()
-		switch {
-		case !a.attachment.Lifecycle.Installs():
-			row.reason = awayInstall
+		switch away := k.tab.keptAway(a); {
+		case away != "":
+			row.reason = away
 		case a.attachment.Kind == "shortcut" && spec.Keys == nil:
 			row.reason = awayKeys
 		default:

@@ -12,7 +12,7 @@ const SiteTool = "actions.site"
 
 // SiteToolSchema is the input schema of actions.site.
 const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"type":"string","enum":["list","call","check","signals","state_read","state_summary","state_diff","state_watch"]},` +
+	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
@@ -20,7 +20,7 @@ const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
 	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
 	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +
-	`"enabled":{"type":"boolean","description":"False ends a state_watch. In mode signals with a name: whether this tab forwards that signal."},` +
+	`"enabled":{"type":"boolean","description":"False ends a state_watch. With a name, in mode signals: whether this tab forwards that signal; in mode attachments: whether it shows that attachment."},` +
 	`"debounce_ms":{"type":"integer","minimum":20,"maximum":60000,"description":"How long the page must be quiet before a state_watch reads it. Default 250."},` +
 	`"target_url_contains":{"type":"string"},"target_runtime_id":{"type":"string"},` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`

@@ -60,6 +60,8 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 		return h.siteCheck(ctx, t, j, in)
 	case "signals":
 		return h.siteSignals(ctx, t, j, in)
+	case "attachments":
+		return h.siteAttachments(ctx, t, j, in)
 	case "call":
 		action, arguments, err := in.target()
 		if err != nil {

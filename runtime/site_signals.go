@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -77,6 +78,72 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 	return encoded(map[string]any{"ok": true, "url": url, "signals": rows})
 }
 
+// attachmentGrace is how long mode attachments waits for the page to show what
+// was said.
+const attachmentGrace = 2 * time.Second
+
+// siteAttachments answers mode attachments: what hangs on the page, and why
+// something does not. With a name and enabled it first puts that attachment on
+// the page of this tab, also one that is installed by hand, or takes it away.
+func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
+	o, url, err := h.offerFor(ctx, t, j)
+	if err != nil {
+		return Reply{Err: err}
+	}
+	applying := o.library.For(url)
+	if in.Enabled != nil || in.Name != "" {
+		var ids []string
+		for _, a := range attachmentsOffered(o.library, applying) {
+			ids = append(ids, a.id)
+		}
+		if !slices.Contains(ids, in.Name) {
+			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", clip(in.Name, 100)).
+				With("attachment", clip(in.Name, 100)).With("nearest", nearest(in.Name, ids))}
+		}
+	}
+	if in.Enabled != nil {
+		t.switchAttachment(ctx, in.Name, *in.Enabled)
+	}
+	rows := t.listAttachments(o.library, applying)
+	if in.Name != "" {
+		rows = slices.DeleteFunc(rows, func(r listedAttachment) bool { return r.ID != in.Name })
+	}
+	return encoded(map[string]any{"ok": true, "url": url, "attachments": rows})
+}
+
+// switchAttachment says for this tab whether an attachment belongs on its pages,
+// and waits a moment for it to come or go.
+func (t *Tab) switchAttachment(ctx context.Context, id string, on bool) {
+	a := &t.attachments
+	a.mu.Lock()
+	if a.asked == nil {
+		a.asked = map[string]bool{}
+	}
+	a.asked[id] = on
+	a.mu.Unlock()
+	a.poke()
+	bounded, end := context.WithTimeout(ctx, attachmentGrace)
+	defer end()
+	for bounded.Err() == nil {
+		a.mu.Lock()
+		done := slices.ContainsFunc(a.now, func(r attachedRow) bool {
+			return r.id == id && (r.instances > 0) == on && (on || r.reason == awayAsked)
+		})
+		if a.noted == nil {
+			a.noted = make(chan struct{})
+		}
+		noted := a.noted
+		a.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-noted:
+		case <-bounded.Done():
+		}
+	}
+}
+
 // listedAttachment is an attachment of the page as agents see it.
 type listedAttachment struct {
 	ID          string `json:"id"`
@@ -84,7 +151,7 @@ type listedAttachment struct {
 	Description string `json:"description,omitempty"`
 	State       string `json:"state"`
 	// Reason is why it is not on the page: other_url, other_state, no_target,
-	// frame_limit, drift_policy, install_policy, no_keys.
+	// frame_limit, drift_policy, install_policy, disabled, no_keys.
 	Reason    string `json:"reason,omitempty"`
 	Instances int    `json:"instances"`
 	FrameURL  string `json:"frame_url,omitempty"` // of the first that is in a child frame

@@ -108,3 +108,49 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 		t.Errorf("the action without its argument: got %q, want invalid_input", code(r))
 	}
 }
+
+// Every mode of actions.site is one that an agent may ask for here too.
+func TestEveryModeOfASite(t *testing.T) {
+	m := strings.TrimSuffix(harbourMap, "}") + `,"signals":[{"name":"ship.seen","event":"harbour:seen","ingestion":"disabled_by_default"}],
+"checks":[{"id":"form","assertions":[{"target":{"selector":"input[name=ship]"}}]}],
+"attachments":[{"id":"lamp","kind":"annotation","target":{"selector":"input[name=ship]"},"affordance":{"label":"lamp"},"lifecycle":{"install":"manual"}}]}`
+	cs := client(t, openMap(t, serve(t, formPage), m), nil, nil)
+	for _, tt := range []struct{ name, args, want string }{
+		{"what the map checks", `{"mode":"check","wait_ms":5000}`, `"status":"passed"`},
+		{"a list for a task", `{"mode":"list","task":"moor a ship"}`, `"harbour.moor"`},
+		{"a signal that is off", `{"mode":"signals"}`, `"enabled":false`},
+		{"which is asked for", `{"mode":"signals","name":"ship.seen","enabled":true}`, `"enabled":true`},
+		{"an attachment that is put by hand", `{"mode":"attachments","name":"lamp","enabled":true}`, `"state":"attached"`},
+	} {
+		if _, text := use(t, cs, "actions.site", tt.args); !strings.Contains(strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
+			t.Errorf("%s, %s: got %s, want %s in it", tt.name, tt.args, text, tt.want)
+		}
+	}
+	// The schema of the tool names the modes of the runtime.
+	var runtimes struct {
+		Properties struct {
+			Mode struct{ Enum []string }
+		}
+	}
+	if err := json.Unmarshal([]byte(runtime.SiteToolSchema), &runtimes); err != nil {
+		t.Fatal(err)
+	}
+	list, err := cs.ListTools(t.Context(), &sdk.ListToolsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Name != runtime.SiteTool {
+			continue
+		}
+		schema, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range runtimes.Properties.Mode.Enum {
+			if !strings.Contains(string(schema), `"`+mode+`"`) {
+				t.Errorf("mode %s is missing in %s", mode, schema)
+			}
+		}
+	}
+}

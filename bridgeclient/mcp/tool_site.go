@@ -11,8 +11,9 @@ import (
 )
 
 const siteInput = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"enum":["list","call","state_read","state_summary","state_diff","state_watch"]},` +
-	`"action":{"type":"string"},"arguments":{"type":"object"},` +
+	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +
+	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{"type":"integer","minimum":0,"maximum":60000},` +
+	`"name":{"type":"string","description":"Of a signal or an attachment, in modes signals and attachments."},` +
 	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{"type":"integer"},` +
 	`"baseline":{},"enabled":{"type":"boolean"},"debounce_ms":{"type":"integer"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
