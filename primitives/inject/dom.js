@@ -70,7 +70,9 @@ const attachmentHosts = new Set();
 function queryIn(root, selector) {
   const type = nodeType(root);
   const query = type === 1 ? queryElement : type === 9 ? queryDocument : queryFragment;
-  const found = Array.from(query(root, selector));
+  const list = query(root, selector);
+  const found = new Array(list.length); // by index: an iterator costs three times as much
+  for (let i = 0; i < found.length; i++) found[i] = list[i];
   return attachmentHosts.size > 0 ? found.filter((node) => !attachmentHosts.has(node)) : found;
 }
 

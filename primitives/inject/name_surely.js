@@ -27,7 +27,7 @@ function surelyOtherName(node, needle, fold) {
 
 function showsOther(node, needle, fold, depth) {
   let looked = 0;
-  for (const child of childNodesOf(node)) {
+  for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) {
     if (looked++ >= 8) return false;
     const type = nodeType(child);
     if (type === 3) {

@@ -29,13 +29,20 @@ function splitSelector(list) {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** withShadows lists root and the open shadow roots below it. */
+/**
+ * withShadows lists root and the open shadow roots below it, and closed ones that
+ * were adopted. Every question that looks into shadow roots asks all elements, so
+ * it asks each only once: a form with a control named shadowRoot tells of that,
+ * and shadowOf knows better.
+ */
 function withShadows(root) {
   const roots = [root];
   for (let i = 0; i < roots.length && roots.length < 5000; i++) {
-    for (const node of queryIn(roots[i], '*')) {
+    const walker = walkerOf(document, roots[i], NodeFilter.SHOW_ELEMENT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      if (node.shadowRoot === null && !closedShadowsKnown) continue;
       const shadow = shadowOf(node);
-      if (shadow) roots.push(shadow);
+      if (shadow && !attachmentHosts.has(node)) roots.push(shadow);
     }
   }
   return roots;
