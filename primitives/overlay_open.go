@@ -76,7 +76,9 @@ var overlayOpen = Define("overlay.open", func(ctx context.Context, p Page, in ov
 		overlayState
 		Launchers []overlayLaunchers `json:"launchers"`
 	}
-	if err := p.Call(ctx, "", "overlay_open", args, &s); err != nil {
+	err = p.Call(ctx, "", "overlay_open", args, &s)
+	watchOverlay(p) // also of one that failed
+	if err != nil {
 		return overlayOpenOut{}, err
 	}
 	return overlayOpenOut{true, overlayID, s.Launchers, s.Geometry}, nil
@@ -91,6 +93,9 @@ var overlayRegisterLauncher = Define("overlay.register_launcher", func(ctx conte
 	}
 	out := overlayRegisterOut{OK: true, OverlayID: overlayID}
 	err = p.Call(ctx, "", "overlay_launchers", args, &out)
+	if err == nil {
+		watchOverlay(p)
+	}
 	return out, err
 })
 

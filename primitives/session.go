@@ -29,6 +29,7 @@ type Session interface {
 	Storage
 	CallLog
 	Announcing
+	OverlayWatching
 
 	// Marker finds a marker of the document that the tab shows and runs its
 	// recipe, the presses in it included. kind is the type it must have, "" for

@@ -32,6 +32,12 @@ type hostCase struct {
 		Extension *hostOutcome `json:"extension"`
 		// Profile, when given, is the only profile in which the call is made.
 		Profile string `json:"profile"`
+		// Events are those that must follow the call, in this order, others
+		// between them; Payload is a subset.
+		Events []struct {
+			Name    string `json:"name"`
+			Payload any    `json:"payload"`
+		} `json:"events"`
 	} `json:"calls"`
 }
 
@@ -106,6 +112,13 @@ func runHostCase(t *testing.T, c hostCase, url, profile string) {
 		t.Fatalf("there is no profile %q", profile)
 	}
 	h := open(t, runtime.Options{Open: []string{url}, Quirks: set})
+	events := make(chan runtime.Event, 200)
+	defer h.Subscribe(func(ev runtime.Event) {
+		select {
+		case events <- ev:
+		default:
+		}
+	})()
 	for i, call := range c.Calls {
 		if call.Profile != "" && call.Profile != profile {
 			continue
@@ -130,6 +143,24 @@ func runHostCase(t *testing.T, c hostCase, url, profile string) {
 		if r.Err == nil {
 			if diff := missing(want.Expect, any(value(t, r))); diff != "" {
 				t.Errorf("%s: %s\n\tin %.1000s", at, diff, r.Output)
+			}
+		}
+		for _, e := range call.Events {
+			timer := time.NewTimer(20 * time.Second)
+			seen, differs := false, ""
+			for !seen {
+				select {
+				case ev := <-events:
+					if seen = ev.Kind == runtime.DOMEvent && ev.Name == e.Name; seen {
+						differs = missing(e.Payload, decoded(t, ev.Payload))
+					}
+				case <-timer.C:
+					t.Fatalf("%s: no event %s followed", at, e.Name)
+				}
+			}
+			timer.Stop()
+			if differs != "" {
+				t.Errorf("%s: event %s %s", at, e.Name, differs)
 			}
 		}
 		if want.Then != "" {

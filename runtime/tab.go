@@ -52,6 +52,7 @@ type Tab struct {
 	attachmentState func(m *sites.Map, id string) (state string, known bool)
 
 	announcer announcer // of live regions
+	overlay   overlayWatch
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {

@@ -13,6 +13,21 @@ const maxReattach = 20;
 
 let overlay = null;
 
+/** So many events of the overlay are kept for whoever asks; older ones are dropped. */
+const maxOverlayNews = 100;
+const overlayNews = []; // {event, how, title, launcher_id, code}
+let overlayAsked = null; // ends the question that waits for news
+
+/** tellOverlay keeps an event: what happened to the overlay, and whether a call or somebody at the page did it. */
+function tellOverlay(event, how, more) {
+  overlayNews.push({ event, how, ...more });
+  if (overlayNews.length > maxOverlayNews) overlayNews.shift();
+  if (overlayAsked) overlayAsked();
+}
+
+/** overlayTitled is what an event says of the overlay that is open. */
+const overlayTitled = () => overlay === null ? {} : { title: cut(overlay.title.textContent, 200) };
+
 const createElement = methodOf(Document.prototype, 'createElement');
 const insertBeside = methodOf(Element.prototype, 'insertAdjacentElement');
 
@@ -46,7 +61,7 @@ class Overlay {
       background: '#eee', font: '13px/1 system-ui, sans-serif', 'user-select': 'none', 'touch-action': 'none',
     });
     this.title = made('span', { flex: '1', overflow: 'hidden', 'white-space': 'nowrap', 'text-overflow': 'ellipsis', font: 'inherit', cursor: 'inherit' });
-    this.bar.append(this.title, this.button('\u2013', () => this.collapse(!this.collapsed)), this.button('\u00d7', () => this.close()));
+    this.bar.append(this.title, this.button('\u2013', () => this.collapse(!this.collapsed, 'user')), this.button('\u00d7', () => this.close('user')));
     this.frame = made('iframe', { display: 'block', width: '100%', height: `calc(100% - ${overlayBar}px)`, border: '0', background: '#fff' });
     this.frame.setAttribute('sandbox', 'allow-scripts');
     this.panel.append(this.bar, this.frame);
@@ -113,13 +128,15 @@ class Overlay {
     }
   }
 
-  close() {
+  close(how) {
     this.watch.disconnect();
     this.host.remove();
+    tellOverlay('closed', how, overlayTitled());
     if (overlay === this) overlay = null;
   }
 
-  collapse(collapsed) {
+  collapse(collapsed, how) {
+    if (collapsed !== this.collapsed) tellOverlay(collapsed ? 'minimized' : 'expanded', how, overlayTitled());
     this.collapsed = collapsed;
     this.place();
   }
@@ -174,23 +191,57 @@ const overlayState = () => overlay === null ? { shown: false, hidden: false, col
 
 questions.overlay_open = (content) => {
   const launchers = installLaunchers(content.launchers || [], content);
-  overlay ||= new Overlay();
-  overlay.open(content);
+  openOverlay(content, 'call');
   return { ...overlayState(), launchers };
+};
+
+/** openOverlay opens the overlay and tells of it; how is call or user. */
+function openOverlay(content, how, more) {
+  try {
+    overlay ||= new Overlay();
+    overlay.open(content);
+  } catch (error) {
+    tellOverlay('open-failed', how, { title: cut(content.title, 200), code: error instanceof Fault ? error.code : 'render_failed', ...more });
+    throw error;
+  }
+  tellOverlay('opened', how, { ...overlayTitled(), ...more });
+}
+
+/**
+ * overlay_events answers what happened to the overlay since it was asked last,
+ * as soon as something has, and whether anything can still happen in this
+ * document. Another question ends the one that waits.
+ */
+questions.overlay_events = ({ timeout_ms }) => {
+  if (overlayAsked) overlayAsked();
+  const told = () => ({
+    events: overlayNews.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost + ']').length > 0,
+  });
+  if (overlayNews.length > 0 || !(timeout_ms > 0)) return told();
+  return new Promise((resolve) => {
+    const end = () => {
+      if (overlayAsked !== end) return;
+      overlayAsked = null;
+      clearTimeout(timer);
+      resolve(told());
+    };
+    const timer = setTimeout(end, timeout_ms);
+    overlayAsked = end;
+  });
 };
 
 questions.overlay_launchers = (content) => ({ launchers: installLaunchers(content.launchers, content) });
 
 questions.overlay_close = () => {
   const was = overlayState();
-  if (overlay) overlay.close();
+  if (overlay) overlay.close('call');
   return was;
 };
 
 questions.overlay_menu = ({ op, corner, left, top }) => {
   if (overlay) {
     if (op === 'hide' || op === 'show') overlay.hide(op === 'hide');
-    else if (op === 'collapse' || op === 'expand') overlay.collapse(op === 'collapse');
+    else if (op === 'collapse' || op === 'expand') overlay.collapse(op === 'collapse', 'call');
     else if (corner) overlay.corner(corner);
     else if (left !== undefined || top !== undefined) overlay.move(left ?? overlay.left, top ?? overlay.top);
     else overlay.place();
@@ -250,8 +301,8 @@ function launcherFor(id, launcher, content) {
   button.addEventListener('click', (event) => {
     if (!event.isTrusted) return;
     event.stopPropagation();
-    overlay ||= new Overlay();
-    overlay.open(content);
+    tellOverlay('launcher-opened', 'user', { launcher_id: id });
+    openOverlay(content, 'user', { launcher_id: id });
   });
   host.attachShadow({ mode: 'closed' }).append(button);
   return host;
