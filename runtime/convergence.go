@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/sites"
@@ -104,13 +105,22 @@ func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
 		return unknown
 	}
 	s := survey{lib: g.lib, attached: t.attachmentState}
+	g.want(&s)
+	if s.ask(ctx, page) != nil {
+		return no // it changes just now: another attempt may say more
+	}
+	return g.judge(&s)
+}
+
+func (g *goal) want(s *survey) {
 	s.wantState(g.m, g.state)
 	if g.check != nil {
 		s.wantCheck(g.in, g.check)
 	}
-	if s.ask(ctx, page) != nil {
-		return no // it changes just now: another attempt may say more
-	}
+}
+
+// judge says whether the page shows the goal.
+func (g *goal) judge(s *survey) verdict {
 	if g.check != nil {
 		switch s.check(g.in, g.check).Status {
 		case checkPassed, checkDrifted:
@@ -121,6 +131,31 @@ func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
 		return unknown
 	}
 	return s.diagnose(g.m, g.state).verdict
+}
+
+// arriving says whether the goal is met once a page that has left the state from
+// comes to rest: between two states it shows neither, and another attempt would
+// press what is about to go, or is gone.
+func (g *goal) arriving(ctx context.Context, t *Tab, from string) verdict {
+	if g.state == "" && g.check == nil || !isState(g.lib, g.m, from) {
+		return no
+	}
+	whole, end := answerable(ctx)
+	defer end()
+	bounded, cancel := context.WithTimeout(whole, reachTime)
+	defer cancel()
+	met := no
+	_, _ = t.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+		s := survey{lib: g.lib, attached: t.attachmentState}
+		g.want(&s)
+		s.wantState(g.m, from)
+		if err := s.ask(ctx, page); err != nil {
+			return false, err
+		}
+		met = g.judge(&s)
+		return met == yes || s.diagnose(g.m, from).verdict != no, nil
+	})
+	return met
 }
 
 // nothingNew compares what the last attempt gave under a name with all before.

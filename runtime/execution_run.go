@@ -75,7 +75,11 @@ type namedValue struct {
 // of the other.
 func (h *Host) runExecution(ctx context.Context, v invoker, o *offer, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
 	r := &executionRun{ctx: ctx, host: h, lib: o.library, match: match, v: v, raw: arguments}
-	if err := json.Unmarshal(arguments, &r.input); err != nil {
+	_, merged, err := match.Primitive(arguments) // the binding's, and the caller's over them
+	if err != nil {
+		return Reply{Err: err}
+	}
+	if err := json.Unmarshal(merged, &r.input); err != nil {
 		return Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
 	}
 	var reply Reply

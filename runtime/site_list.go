@@ -57,7 +57,7 @@ type listedTransition struct {
 	Tool        string `json:"tool,omitempty"`
 	Signal      string `json:"signal,omitempty"`
 	Method      string `json:"method,omitempty"`
-	// Available is whether the state it starts from is current; null when that
+	// Available is whether the states it needs are current; null when they
 	// cannot be seen.
 	Available     *bool            `json:"available"`
 	RateLimitMS   int              `json:"rate_limit_ms,omitempty"`
@@ -105,7 +105,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 		}
 	}
 	out.Context, out.ContextDropped = o.library.Context(sites.Situation{
-		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(maps), Task: in.Task,
+		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(o.library, maps), Task: in.Task,
 	})
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
@@ -180,13 +180,12 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 }
 
 // attachmentsOf are the attachments of maps that are on the page now.
-func (t *Tab) attachmentsOf(maps []*sites.Map) []string {
+func (t *Tab) attachmentsOf(lib *sites.Library, maps []*sites.Map) []string {
 	var out []string
 	for _, m := range maps {
-		for i := range m.Manifest.Attachments {
-			id := m.Manifest.Attachments[i].ID
-			if state, known := t.attachmentState(m, id); known && slices.Contains([]string{attAttached, attReattached, attDrifted}, state) {
-				out = append(out, id)
+		for _, e := range lib.Attachments(m) {
+			if state, known := t.attachmentState(e.Source.Map, e.Entry.ID); known && slices.Contains([]string{attAttached, attReattached, attDrifted}, state) {
+				out = append(out, e.Name)
 			}
 		}
 	}
@@ -201,7 +200,7 @@ func (d diagnosed) verdictOf(m *sites.Map, name string) verdict {
 		return unknown
 	}
 	for _, s := range d.states {
-		if s.in == in && s.own == state.Name {
+		if s.in.Path == in.Path && s.own == state.Name { // the maps may have been read again since
 			return s.verdict
 		}
 	}
@@ -273,12 +272,16 @@ func stateReason(lib *sites.Library, match *sites.Match, required []string, seen
 		}
 	}
 	tr := lib.Moves(match)
-	if len(tr) > 0 && !slices.ContainsFunc(tr, func(e sites.Exposed[manifest.Transition]) bool {
-		return seen.verdictOf(e.Source.Map, e.Entry.From) != no
-	}) {
-		return fault.New(fault.StateMismatch, "the page is not in the state %s", tr[0].Source.Offered(tr[0].Entry.From))
+	if len(tr) == 0 || slices.ContainsFunc(tr, func(e move) bool { return canStart(&e, seen) != no }) {
+		return nil
 	}
-	return nil
+	missing := tr[0].Entry.From
+	for _, p := range tr[0].Entry.Preconditions {
+		if seen.verdictOf(tr[0].Source.Map, missing) != no {
+			missing = p
+		}
+	}
+	return fault.New(fault.StateMismatch, "the page is not in the state %s", tr[0].Source.Offered(missing))
 }
 
 func (a *listedAction) unavailable(err *fault.Error) {
@@ -303,6 +306,21 @@ func (p prepared) name() string {
 	return ""
 }
 
+// canStart is whether the states that a transition needs are current: the one it
+// starts from, and those among its preconditions.
+func canStart(e *move, seen diagnosed) verdict {
+	out := unknown
+	for _, n := range append([]string{e.Entry.From}, e.Entry.Preconditions...) {
+		switch seen.verdictOf(e.Source.Map, n) {
+		case no:
+			return no
+		case yes:
+			out = yes
+		}
+	}
+	return out
+}
+
 func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen diagnosed) listedTransition {
 	t := e.Entry
 	out := listedTransition{
@@ -310,9 +328,7 @@ func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen 
 		Tool: e.Source.Offered(t.Tool), Signal: e.Source.Offered(t.Signal), Method: t.Method,
 		RateLimitMS: t.RateLimitMS, Preconditions: t.Preconditions, Reveals: t.Reveals, DoNotUse: t.DoNotUse, MapPath: via.Path,
 	}
-	if t.From != "" {
-		out.Available = seen.verdictOf(e.Source.Map, t.From).pointer()
-	}
+	out.Available = canStart(e, seen).pointer()
 	if c := t.Convergence; c != nil {
 		out.Convergence = &listedCondition{c.CompleteWhen, c.MaxAttempts}
 	}

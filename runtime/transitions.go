@@ -414,6 +414,9 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 			break
 		}
 		met := goal.after(ctx, v.tab, values)
+		if met == no {
+			met = goal.arriving(ctx, v.tab, tr.From)
+		}
 		switch deadline, bounded := ctx.Deadline(); {
 		case met == yes:
 			report.stop(yes, "complete_when")

@@ -131,7 +131,12 @@ func (l *Library) ChecksAbout(match *Match) []Exposed[manifest.Check] {
 }
 
 func (l *Library) names(in *Map, name string, match *Match) bool {
-	if name == "" {
+	switch {
+	case name == "":
+		return false
+	case in == match.Map:
+		return name == match.Tool.Name
+	case len(in.Manifest.Imports) == 0:
 		return false
 	}
 	_, t := l.Tool(in, name)
@@ -163,6 +168,15 @@ func (l *Library) States(m *Map) []Exposed[manifest.State] {
 		return c.States
 	}
 	return exposures(m.Manifest.States, &Source{Map: m}, func(s *manifest.State) string { return s.Name })
+}
+
+// Attachments returns the attachments that m sees, its own and those of its
+// imports.
+func (l *Library) Attachments(m *Map) []Exposed[manifest.Attachment] {
+	if c := l.within(m); c != nil {
+		return c.Attachments
+	}
+	return exposures(m.Manifest.Attachments, &Source{Map: m}, func(a *manifest.Attachment) string { return a.ID })
 }
 
 // Offered is the name by which the page's map offers what source calls name.
