@@ -176,7 +176,7 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		report.Warnings = append(report.Warnings, odd...)
 		out := newMap(m, name, loc, opts)
 		out.companions, out.dir, out.storage, out.guard = bundleFiles{b}, path.Dir(name), storage, keep
-		report.Warnings = append(report.Warnings, out.missingFiles()...)
+		report.Warnings = append(append(report.Warnings, out.unsafeProvenance()...), out.missingFiles()...)
 		place[out] = len(reports)
 		ms, reports = append(ms, out), append(reports, reportOf(name, report))
 	}

@@ -345,6 +345,7 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	out.companions, out.dir = folderFiles(at.root), at.dir
 	out.storage, out.guard = at.storage, keep
 	report.Warnings = append(report.Warnings, odd...)
+	report.Warnings = append(report.Warnings, out.unsafeProvenance()...)
 	out.warnings = report.Warnings
 	report.Warnings = append(slices.Clip(report.Warnings), out.missingFiles()...)
 	l.maps = append(l.maps, out)
