@@ -170,10 +170,13 @@ function contentClip(node, cache) {
         const rect = rectOf(at);
         if (rect.width > 0 && rect.height > 0) inside = intersect(own, rect);
       }
-      const all = quirk('clip_by_every_ancestor');
-      const fixed = all || holdsFixed(style);
-      const absolute = fixed || style.position !== 'static';
-      clip = { flow: inside, absolute: absolute ? inside : base.absolute, fixed: fixed ? inside : base.fixed };
+      if (inside === base.absolute && inside === base.fixed) { // nothing clips so far: who holds what makes no difference
+        clip = inside === base.flow ? base : { flow: inside, absolute: inside, fixed: inside };
+      } else {
+        const fixed = quirk('clip_by_every_ancestor') || holdsFixed(style);
+        const absolute = fixed || style.position !== 'static';
+        clip = { flow: inside, absolute: absolute ? inside : base.absolute, fixed: fixed ? inside : base.fixed };
+      }
     }
     cache.set(at, clip);
     base = clip;
