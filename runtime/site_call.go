@@ -160,7 +160,7 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 		return Reply{Err: err}
 	}
 	if p.form == formStatic {
-		return Reply{Output: match.Static()}
+		return checkResult(match, match.Static(), Reply{Output: match.Static()})
 	}
 	if err := h.unmet(o, match, p.uses); err != nil {
 		return Reply{Err: err}

@@ -53,12 +53,15 @@ func (m *Match) Unsupported() *fault.Error {
 	var declared []string
 	if x.Handler != "" {
 		declared = append(declared, "handler")
-		reason = "the handler is not a primitive of this runtime, and functions of the page are not called"
+		reason = "the handler is not a primitive"
 	}
 	if x.Execution != nil && len(x.Execution.Steps) > 0 {
 		declared = append(declared, "execution.steps")
-		if x.Handler == "" {
-			reason = "abstract execution steps are not run by this runtime"
+		switch {
+		case x.Execution.Mode == "documentary" || x.Execution.Mode == "test_only":
+			reason = "its steps are of the mode " + x.Execution.Mode + ", which does not run in a call"
+		case x.Handler == "":
+			reason = "it declares abstract steps alone"
 		}
 	}
 	if x.StateMachine != nil {
@@ -66,6 +69,9 @@ func (m *Match) Unsupported() *fault.Error {
 	}
 	if len(x.Navigation) > 0 {
 		declared = append(declared, "navigation")
+		if len(declared) == 1 {
+			reason = "x_actions.navigation, an older form, does not run; declare steps"
+		}
 	}
 	return fault.New(fault.UnsupportedExecutionMode, "%s", reason).
 		With("action", m.Tool.Name).With("declared", declared).With("map_path", m.Map.Path)
