@@ -26,7 +26,7 @@ const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
 
 // SiteToolDescription is what an agent reads about actions.site.
-const SiteToolDescription = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says, read the page's declared state, or be told when it changes or when the page says something that its map declares."
+const SiteToolDescription = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares."
 
 func buildManifest(reg *primitives.Registry) json.RawMessage {
 	type entry struct {
