@@ -18,6 +18,9 @@ type setupOutcome struct {
 	Steps json.RawMessage `json:"steps,omitempty"` // summaries, as of a tool
 	// ByHand points to entries that no runtime can follow.
 	ByHand []string `json:"by_hand,omitempty"`
+	// Dismissed is set when the setup opened a dialog, which was dismissed: it
+	// would block every check after this one.
+	Dismissed bool `json:"dialog_dismissed,omitempty"`
 	// LeftAt is where the page was left, when its address could not be restored.
 	LeftAt string `json:"left_at,omitempty"`
 }
@@ -101,6 +104,10 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 		r = s.check(m, k).notRun(err)
 	}
 	r.Setup = &setup
+	if err != nil && err.Code == fault.DialogOpen {
+		// It was not open before: the look at the checks without setup went well.
+		setup.Dismissed = v.Invoke(ctx, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`)).Err == nil
+	}
 	if r.Status == checkFailed || r.Status == checkDrifted || r.Status == checkNotRun {
 		ev := evidence{host: h, v: v}
 		r.Evidence = ev.collect(ctx, k, r)
