@@ -32,6 +32,7 @@ func (p *Program) analyse(tree *ast) {
 	if a.dynamic && a.loose || p.uses["eval"] {
 		p.readsAll = true
 	}
+	a.p.writes = a.p.writes || p.uses["eval"]
 	for _, n := range []string{"now", "millis", "random", "eval", "shuffle"} {
 		p.impure = p.impure || p.uses[n]
 	}
@@ -112,6 +113,9 @@ func (a *analysis) walk(n *ast, top bool) {
 		a.rest(n)
 		return
 	case aTransform:
+		if n.lhs.any(func(m *ast) bool { return m.kind == aVariable && m.str != "" }) {
+			a.p.writes = true // the pattern may find objects that are not in the copy
+		}
 		a.walk(n.lhs, false)
 		a.walk(n.rhs, false)
 		a.walk(n.alt, false)

@@ -154,3 +154,31 @@ func TestBudgetsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// A transform whose pattern leads out of its argument changes the objects it
+// finds there, as in jsonata-js; never those of an input that others share.
+func TestTransformLeavesTheSharedInputAlone(t *testing.T) {
+	const text = `{"a":{"b":1,"c":[{"d":1}]},"n":0.1234567890123456}`
+	in, err := jsonata.DecodeInput([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ expr, want string }{
+		{`({} ~> |$$.a|{"b":2}|; $$.a.b)`, `2`},
+		{`($x := a; {} ~> |$x|{"b":2}, "c"|; $x)`, `{"b":2}`},
+		{`({} ~> |$lookup($$, "a").c|{"d":2}|; $$.a.c.d & $$.n)`, `"20.123456789012346"`},
+		{`($f := function(){a.c}; {} ~> |$f()|{"d":2}|; a.c.d)`, `2`},
+		{`($eval("{} ~> |$$.a|{'b':2}|"); $$.a.b)`, `2`},
+		{`($ ~> |a|{"b":2}|; $$.a.b)`, `1`},
+		{`$$`, text},
+	} {
+		res, err := compile(t, c.expr).Eval(t.Context(), in, jsonata.Limits{})
+		if err != nil || string(res.JSON) != c.want {
+			t.Errorf("%s: got %s, %v, want %s", c.expr, res.JSON, err, c.want)
+		}
+		after, err := compile(t, "$").Eval(t.Context(), in, jsonata.Limits{})
+		if err != nil || string(after.JSON) != text {
+			t.Errorf("%s left the input as %s, %v, want %s", c.expr, after.JSON, err, text)
+		}
+	}
+}

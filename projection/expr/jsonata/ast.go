@@ -88,6 +88,41 @@ type ast struct {
 	seeking    []*ancestorSlot // % inside that is not resolved yet
 }
 
+// any says whether f holds for n or a node below it.
+func (n *ast) any(f func(*ast) bool) bool {
+	if n == nil {
+		return false
+	}
+	if f(n) || n.lhs.any(f) || n.rhs.any(f) || n.alt.any(f) {
+		return true
+	}
+	for _, c := range n.list {
+		if c.any(f) {
+			return true
+		}
+	}
+	pairs := n.pairs
+	if n.group != nil {
+		pairs = append(pairs[:len(pairs):len(pairs)], n.group.pairs...)
+	}
+	for _, p := range pairs {
+		if p[0].any(f) || p[1].any(f) {
+			return true
+		}
+	}
+	for _, t := range n.terms {
+		if t.expr.any(f) {
+			return true
+		}
+	}
+	for _, st := range append(n.preds[:len(n.preds):len(n.preds)], n.stages...) {
+		if st.filter.any(f) {
+			return true
+		}
+	}
+	return false
+}
+
 // arena gives out the nodes of one compilation and takes all of them back at
 // its end: nothing that a Program keeps may point into the tree.
 type arena struct {

@@ -91,7 +91,7 @@ func fnZip(ev *evaluator, args []value, _ value) (value, error) {
 	shortest := -1
 	for _, a := range args {
 		n := 0
-		if a.isArray() { // its signature makes anything else one, a partial application does not
+		if a.isArray() { // else it is missing
 			n = len(a.arr().items)
 		}
 		if shortest < 0 || n < shortest {
@@ -227,12 +227,16 @@ func scriptTruth(v value) bool {
 }
 
 func fnMap(ev *evaluator, args []value, _ value) (value, error) {
-	if args[0].isUndefined() || !args[1].isFunction() {
+	if args[0].isUndefined() {
 		return undefined, nil
 	}
-	cb := newCallback(args[1])
+	items := elements(args[0])
+	cb, err := callbackFor(args[1], len(items))
+	if err != nil {
+		return undefined, err
+	}
 	mark := len(ev.scratch)
-	for i, v := range elements(args[0]) {
+	for i, v := range items {
 		r, err := cb.call(ev, v, numberValue(float64(i)), args[0])
 		if err != nil {
 			return undefined, err
@@ -248,12 +252,16 @@ func fnMap(ev *evaluator, args []value, _ value) (value, error) {
 }
 
 func fnFilter(ev *evaluator, args []value, _ value) (value, error) {
-	if args[0].isUndefined() || !args[1].isFunction() {
+	if args[0].isUndefined() {
 		return undefined, nil
 	}
-	cb := newCallback(args[1])
+	items := elements(args[0])
+	cb, err := callbackFor(args[1], len(items))
+	if err != nil {
+		return undefined, err
+	}
 	mark := len(ev.scratch)
-	for i, v := range elements(args[0]) {
+	for i, v := range items {
 		r, err := cb.call(ev, v, numberValue(float64(i)), args[0])
 		if err != nil {
 			return undefined, err
@@ -306,10 +314,13 @@ func fnSingle(ev *evaluator, args []value, _ value) (value, error) {
 }
 
 func fnReduce(ev *evaluator, args []value, _ value) (value, error) {
-	if args[0].isUndefined() || !args[1].isFunction() {
+	if args[0].isUndefined() {
 		return undefined, nil
 	}
-	cb := newCallback(args[1])
+	cb, err := callbackFor(args[1], 1)
+	if err != nil {
+		return undefined, err
+	}
 	if cb.arity < 2 {
 		return undefined, newError("D3050", "the function of $reduce must take two arguments")
 	}

@@ -104,19 +104,11 @@ func fnPower(_ *evaluator, args []value, _ value) (value, error) {
 		}
 		return undefined, newError("D3061", "the power is not a number")
 	}
-	f := jsPow(args[0].num(), args[1].num())
+	f := pow(args[0].num(), args[1].num())
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return undefined, newError("D3061", "the power is not a representable number")
 	}
 	return numberValue(f), nil
-}
-
-// jsPow differs from math.Pow where the base is 1 or -1.
-func jsPow(x, y float64) float64 {
-	if math.IsNaN(y) || (math.Abs(x) == 1 && math.IsInf(y, 0)) {
-		return math.NaN()
-	}
-	return precisePow(x, y)
 }
 
 // fnRound rounds halves to even. The decimal point is moved in the number's
@@ -301,17 +293,16 @@ func fnFormatBase(ev *evaluator, args []value, _ value) (value, error) {
 	return ev.text(integerText(f, radix))
 }
 
-// integerText writes an integer in a radix as JavaScript does: above 2^53
-// digits that the mantissa cannot tell are written as zeros.
+// integerText writes an integer in a radix as V8 does: digits far beyond 2^53 are
+// divided away and written as zeros.
 func integerText(f, radix float64) string {
 	neg := f < 0
 	f = math.Abs(f)
 	var out []byte
-	for half := (math.Nextafter(f, math.Inf(1)) - f) / 2; half >= radix; half /= radix {
+	for f/radix >= 1<<53 {
 		f /= radix
 		out = append(out, '0')
 	}
-	f = math.Floor(f)
 	for {
 		rest := math.Mod(f, radix)
 		out = append(out, "0123456789abcdefghijklmnopqrstuvwxyz"[int(rest)])

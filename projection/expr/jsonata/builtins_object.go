@@ -163,11 +163,14 @@ func fnMerge(ev *evaluator, args []value, _ value) (value, error) {
 }
 
 func fnEach(ev *evaluator, args []value, _ value) (value, error) {
-	if !args[0].isObject() || !args[1].isFunction() {
+	if !args[0].isObject() {
 		return undefined, nil
 	}
 	o := args[0].obj()
-	cb := newCallback(args[1])
+	cb, err := callbackFor(args[1], o.len())
+	if err != nil {
+		return undefined, err
+	}
 	mark := len(ev.scratch)
 	for i, k := range o.sh.keys {
 		v, err := cb.call(ev, o.vals[i], stringValue(k), args[0])
@@ -185,11 +188,14 @@ func fnEach(ev *evaluator, args []value, _ value) (value, error) {
 }
 
 func fnSift(ev *evaluator, args []value, _ value) (value, error) {
-	if !args[0].isObject() || !args[1].isFunction() {
+	if !args[0].isObject() {
 		return undefined, nil
 	}
 	o := args[0].obj()
-	cb := newCallback(args[1])
+	cb, err := callbackFor(args[1], o.len())
+	if err != nil {
+		return undefined, err
+	}
 	b := builder{sh: ev.rootShape()}
 	for i, k := range o.sh.keys {
 		v, err := cb.call(ev, o.vals[i], stringValue(k), args[0])
@@ -220,5 +226,5 @@ func fnClone(ev *evaluator, args []value, _ value) (value, error) {
 	if err != nil {
 		return undefined, err
 	}
-	return ev.rebuild(v, 0)
+	return ev.rebuild(v, asJSON, 0)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// matcher finds matches one after another, by a regular expression or by any
+// matching finds matches one after another, by a regular expression or by any
 // function that returns match objects.
 type matching struct {
 	ev *evaluator
@@ -19,7 +19,8 @@ type matching struct {
 	s    value
 	open bool // the first match was asked for: only that one may be empty
 
-	length int // where to stop looking for further matches
+	length int  // where to stop looking for further matches
+	any    bool // a matcher function may also answer with null, false, 0 or ""
 }
 
 // found is one match. Positions are UTF-16 offsets.
@@ -95,6 +96,9 @@ func (m *matching) stepFunction() (f found, ok bool, err error) {
 		return f, false, nil
 	}
 	bad := newError("T1010", "a matcher function must return an object with match, start, end, groups and next")
+	if m.any && falsy(v) {
+		return f, true, nil
+	}
 	if !v.isObject() {
 		return f, false, bad
 	}
@@ -112,6 +116,17 @@ func (m *matching) stepFunction() (f found, ok bool, err error) {
 		f.groups = groups.arr().items
 	}
 	return f, true, nil
+}
+
+// falsy is what JavaScript takes for false, undefined aside.
+func falsy(v value) bool {
+	switch v.kind() {
+	case kNumber:
+		return v.num() == 0 || math.IsNaN(v.num())
+	case kString:
+		return v.str() == ""
+	}
+	return v == null || v == vFalse
 }
 
 // matchState lets a match object continue: its next function.
@@ -150,6 +165,8 @@ func (ev *evaluator) regexCall(re *regex, v, from value) (value, error) {
 		st.length = st.in.length()
 	case v.isArray():
 		st.length = len(v.arr().items)
+	case v.isFunction():
+		st.length = 0
 	default:
 		st.length = math.MaxInt
 	}
@@ -232,6 +249,7 @@ func fnContains(ev *evaluator, args []value, _ value) (value, error) {
 	if err != nil {
 		return undefined, err
 	}
+	m.any = true // it only asks whether the answer is undefined
 	_, ok, err := m.step()
 	return boolValue(ok), err
 }

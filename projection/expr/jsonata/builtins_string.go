@@ -415,8 +415,8 @@ func fnBase64Decode(ev *evaluator, args []value, _ value) (value, error) {
 	}
 	var out []byte
 	acc, bits := 0, 0
-	for i := 0; i < len(s); i++ {
-		c, d := s[i], -1
+	for _, unit := range toUnits(s) {
+		c, d := byte(unit), -1 // Node looks at the lower half of a code unit
 		switch {
 		case c >= 'A' && c <= 'Z':
 			d = int(c - 'A')

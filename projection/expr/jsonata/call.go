@@ -6,6 +6,7 @@ type builtinCall struct {
 	args []node
 	keep bool
 	tail bool
+	raw  bool // see sequencer
 	pos  int
 
 	scope *scope // of $eval: the variables its expression can see
@@ -17,6 +18,7 @@ type callNode struct {
 	args   []node
 	keep   bool
 	tail   bool
+	raw    bool // see sequencer
 	pos    int
 	token  string
 	known  node // for a bare name: the variable it was probably meant to be
@@ -59,7 +61,7 @@ func (c *compiler) list(ns []*ast) []node {
 
 func (n *builtinCall) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	v, err := n.with(ev, unbound, in, fr)
-	if err != nil || n.tail {
+	if err != nil || n.tail || n.raw {
 		return v, err
 	}
 	return ev.collapseKeep(v, n.keep), nil
@@ -161,10 +163,13 @@ func (n *callNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if err != nil {
 			return undefined, ev.at(err, n.pos, n.token)
 		}
+		if n.raw {
+			return v, nil
+		}
 		return ev.collapseKeep(v, n.keep), nil
 	}
 	v, err := n.invoke(ev, fv, unbound, in, fr)
-	if err != nil || n.tail {
+	if err != nil || n.tail || n.raw {
 		return v, err
 	}
 	return ev.collapseKeep(v, n.keep), nil
@@ -329,6 +334,7 @@ type applyNode struct {
 	}
 	rhs  node
 	keep bool
+	raw  bool // see sequencer
 	pos  int
 }
 
@@ -378,6 +384,9 @@ func (n *applyNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	}
 	if err != nil {
 		return undefined, ev.at(err, n.pos, "~>")
+	}
+	if n.raw {
+		return v, nil
 	}
 	return ev.collapseKeep(v, n.keep), nil
 }

@@ -83,12 +83,17 @@ func (c *compiler) newCache() int {
 func (c *compiler) compile(n *ast) node {
 	c.level++
 	c.height = max(c.height, c.level)
-	r := c.bare(n)
-	if n.kind != aPath {
+	var r node
+	if n.kind == aBlock && n.tuple && len(n.preds) > 0 {
+		// (x)[%.y] where no path takes the tuples over.
+		layout := &tupleLayout{}
+		r = c.filtered(c.block(n, layout), n, true, layout)
+		r = &itemsNode{inner: r, keep: n.keepArray}
+	} else if r = c.bare(n); n.kind != aPath {
 		r = c.filtered(r, n, n.tuple, nil)
-		if n.group != nil {
-			r = &groupNode{inner: r, group: c.group(n.group)}
-		}
+	}
+	if n.kind != aPath {
+		r = c.grouped(r, n)
 	}
 	c.level--
 	return r
@@ -133,9 +138,9 @@ func (c *compiler) bare(n *ast) node {
 		}
 		return cn
 	case aDefault:
-		return &defaultNode{c.compile(n.lhs), c.compile(n.rhs)}
+		return &defaultNode{c.compile(n.lhs), c.compile(n.rhs), n.tail}
 	case aCoalesce:
-		return &coalesceNode{c.compile(n.lhs), c.compile(n.rhs)}
+		return &coalesceNode{c.compile(n.lhs), c.compile(n.rhs), n.tail}
 	case aBind:
 		s := c.scope
 		for s.tuples {
@@ -211,11 +216,18 @@ func (c *compiler) tuplesOf(n *ast, layout *tupleLayout) node {
 	default:
 		return c.compile(n)
 	}
-	r = c.filtered(r, n, true, layout)
-	if n.group != nil {
-		r = &groupNode{inner: r, group: c.group(n.group)}
+	return c.grouped(c.filtered(r, n, true, layout), n)
+}
+
+// grouped puts the grouping of n around its node.
+func (c *compiler) grouped(inner node, n *ast) node {
+	if n.group == nil {
+		return inner
 	}
-	return r
+	if s, ok := inner.(sequencer); ok && (n.kind != aBlock || len(n.preds) > 0) {
+		s.leaveRaw()
+	}
+	return &groupNode{inner: inner, group: c.group(n.group)}
 }
 
 // filtered puts the predicates of n around its node.
@@ -225,6 +237,9 @@ func (c *compiler) filtered(inner node, n *ast, tuples bool, layout *tupleLayout
 	}
 	if layout == nil {
 		layout = &tupleLayout{}
+	}
+	if s, ok := inner.(sequencer); ok && n.kind != aBlock { // a block is finished inside
+		s.leaveRaw()
 	}
 	f := &filterNode{inner: inner, tuples: tuples, layout: layout, keep: n.keepArray}
 	for _, p := range n.preds {

@@ -56,24 +56,6 @@ type evaluator struct {
 	tailFn    *function
 	tailFrame *frame
 	applied   value // the context of whoever called the innermost open lambda
-
-	// races collects, for the differential test, the codes of all errors that
-	// the members of a constructor raise: jsonata-js evaluates them
-	// concurrently, so which one it reports is a matter of timing.
-	races map[string]bool
-	// unchecked, likewise: a partial application gave a builtin arguments of
-	// types that its signature refuses.
-	unchecked bool
-}
-
-// raced notes an error of one member; true asks to evaluate the others too.
-func (ev *evaluator) raced(err error) bool {
-	e, ok := err.(*Error)
-	if ev.races == nil || !ok || e == ev.failed {
-		return false
-	}
-	ev.races[e.Code] = true
-	return true
 }
 
 // lookupCache remembers where a name was found in the last object.

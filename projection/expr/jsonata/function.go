@@ -219,7 +219,7 @@ func (ev *evaluator) applyOther(f *function, args []value, context value) (value
 			return ev.run(t, fr, context)
 		}
 		if t.kind == fnBuiltin {
-			return ev.callUnchecked(t.builtin, full)
+			return ev.callPositional(t.builtin, full)
 		}
 		return ev.apply(f.target, full, context)
 	case fnRegex:
@@ -253,10 +253,10 @@ func (ev *evaluator) callBuiltin(b *builtin, args []value, context value) (value
 	return b.call(ev, args, context)
 }
 
-// callUnchecked calls a builtin as a partial application does: without its
-// signature, so that nothing is checked and no context stands in. An array
-// parameter still gets its array.
-func (ev *evaluator) callUnchecked(b *builtin, args []value) (value, error) {
+// callPositional calls a builtin as a partial application does: each argument
+// is for the parameter of its place, any may be missing, and no context stands
+// in. The types are those of the signature all the same.
+func (ev *evaluator) callPositional(b *builtin, args []value) (value, error) {
 	if b.forbidden(ev) {
 		return undefined, newError("L0006", "$%s is not allowed here", b.name)
 	}
@@ -266,12 +266,13 @@ func (ev *evaluator) callUnchecked(b *builtin, args []value) (value, error) {
 	for len(args) < len(b.sig.params) {
 		args = append(args, undefined)
 	}
-	if ev.races != nil && !b.sig.accepts(args) {
-		ev.unchecked = true
-	}
 	for i := range b.sig.params {
-		if p := &b.sig.params[i]; p.array {
-			if err := p.asArray(ev, &args[i], sigBit(args[i]), true); err != nil {
+		p, bit := &b.sig.params[i], sigBit(args[i])
+		if bit != sigMissing && p.mask&bit == 0 {
+			return undefined, newError("T0410", "argument %d does not match the signature %s", i+1, b.sig.text)
+		}
+		if p.array {
+			if err := p.asArray(ev, &args[i], bit, true); err != nil {
 				return undefined, err
 			}
 		}
@@ -294,6 +295,18 @@ type callback struct {
 	f     *function
 	arity int
 	plain bool // a lambda without signature: its frame is filled directly
+}
+
+// callbackFor is the function argument of a builtin that calls it for each of
+// so many items; that it is missing matters only if there are any.
+func callbackFor(fv value, calls int) (callback, error) {
+	if fv.isFunction() {
+		return newCallback(fv), nil
+	}
+	if calls > 0 {
+		return callback{}, newError("L0007", "the function is missing")
+	}
+	return callback{}, nil
 }
 
 func newCallback(fv value) callback {

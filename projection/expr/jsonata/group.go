@@ -60,25 +60,15 @@ func (g *groupSpec) single(ev *evaluator, in value, fr *frame) (value, error) {
 		return undefined, err
 	}
 	whole := true
-	var first error
 	for i := range g.members {
 		v, err := g.members[i].value.eval(ev, in, fr)
 		if err != nil {
-			if first == nil {
-				first = err
-			}
-			if ev.raced(err) {
-				continue
-			}
-			return undefined, first
+			return undefined, err
 		}
 		if v.isUndefined() {
 			whole = false
 		}
 		vals[i] = v
-	}
-	if first != nil {
-		return undefined, first
 	}
 	if err := ev.alloc(32); err != nil {
 		return undefined, err
@@ -251,17 +241,10 @@ func (g *groupSpec) finish(ev *evaluator, gr *grouper, eval func(*bucket) (value
 		}
 	}
 	b := ev.newBuilder(len(order))
-	var first error
 	for i := range order {
 		v, err := eval(&order[i])
 		if err != nil {
-			if first == nil {
-				first = err
-			}
-			if ev.raced(err) {
-				continue
-			}
-			return undefined, first
+			return undefined, err
 		}
 		if v.isUndefined() {
 			continue
@@ -270,9 +253,6 @@ func (g *groupSpec) finish(ev *evaluator, gr *grouper, eval func(*bucket) (value
 			return undefined, err
 		}
 		b.set(order[i].key, v)
-	}
-	if first != nil {
-		return undefined, first
 	}
 	return ev.build(&b)
 }

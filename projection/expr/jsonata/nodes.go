@@ -137,7 +137,10 @@ func (n *conditionNode) eval(ev *evaluator, in value, fr *frame) (value, error) 
 }
 
 // defaultNode is a ?: b.
-type defaultNode struct{ lhs, rhs node }
+type defaultNode struct {
+	lhs, rhs node
+	tail     bool
+}
 
 func (n *defaultNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	v, err := n.lhs.eval(ev, in, fr)
@@ -145,20 +148,32 @@ func (n *defaultNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		return undefined, err
 	}
 	if ok, err := ev.truth(v); ok || err != nil {
+		return collapse(v), err
+	}
+	return otherwise(ev, n.rhs, n.tail, in, fr)
+}
+
+// otherwise evaluates the right side of ?: or ??.
+func otherwise(ev *evaluator, rhs node, tail bool, in value, fr *frame) (value, error) {
+	v, err := rhs.eval(ev, in, fr)
+	if tail {
 		return v, err
 	}
-	return n.rhs.eval(ev, in, fr)
+	return collapse(v), err
 }
 
 // coalesceNode is a ?? b.
-type coalesceNode struct{ lhs, rhs node }
+type coalesceNode struct {
+	lhs, rhs node
+	tail     bool
+}
 
 func (n *coalesceNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	v, err := n.lhs.eval(ev, in, fr)
 	if err != nil || !v.isUndefined() {
-		return v, err
+		return collapse(v), err
 	}
-	return n.rhs.eval(ev, in, fr)
+	return otherwise(ev, n.rhs, n.tail, in, fr)
 }
 
 type negateNode struct {
@@ -217,18 +232,11 @@ func (n *arrayNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	flags := uint8(0)
 	// A single array item is taken over as it is, flags and all.
 	only := undefined
-	var first error
 	for i := range n.items {
 		it := &n.items[i]
 		v, err := it.node.eval(ev, in, fr)
 		if err != nil {
-			if first == nil {
-				first = err
-			}
-			if ev.raced(err) {
-				continue
-			}
-			return undefined, first
+			return undefined, err
 		}
 		if v.isUndefined() {
 			continue
@@ -247,9 +255,6 @@ func (n *arrayNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 			return undefined, err
 		}
 	}
-	if first != nil {
-		return undefined, first
-	}
 	if n.cons {
 		flags |= fCons
 	}
@@ -263,14 +268,35 @@ func (n *arrayNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	return ev.takeArray(mark, flags)
 }
 
+// sequencer is a node whose value is a sequence that it collapses itself:
+// leaveRaw tells it not to, because predicates or a grouping that hang on it come
+// first. They see no item in an empty sequence, and one in a sequence of a list.
+type sequencer interface{ leaveRaw() }
+
+func (n *nameNode) leaveRaw()        { n.raw = true }
+func (n *wildcardNode) leaveRaw()    { n.raw = true }
+func (n *descendantsNode) leaveRaw() { n.raw = true }
+func (n *builtinCall) leaveRaw()     { n.raw = true }
+func (n *callNode) leaveRaw()        { n.raw = true }
+func (n *applyNode) leaveRaw()       { n.raw = true }
+func (n *filterNode) leaveRaw()      { n.raw = true }
+
 // nameNode is one name evaluated on its own.
 type nameNode struct {
 	name  string
 	cache int
 	keep  bool
+	raw   bool
 }
 
 func (n *nameNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
+	if n.raw && in.isArray() {
+		mark := len(ev.scratch)
+		if err := ev.membersOf(in.arr().items, n.name, n.cache, 0); err != nil {
+			return undefined, err
+		}
+		return ev.takeArray(mark, fSequence)
+	}
 	return ev.member(in, n.name, n.cache, n.keep)
 }
 
@@ -336,7 +362,7 @@ func (ev *evaluator) membersOf(items []value, name string, cache, depth int) err
 // maxDataDepth bounds recursion into nested data.
 const maxDataDepth = 10000
 
-type wildcardNode struct{ keep bool }
+type wildcardNode struct{ keep, raw bool }
 
 func (n *wildcardNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
 	if in.isArray() {
@@ -369,6 +395,9 @@ func (n *wildcardNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
 	if list {
 		return ev.takeArray(mark, 0) // one member was a list, so the whole is one
 	}
+	if n.raw {
+		return ev.takeArray(mark, fSequence)
+	}
 	return ev.finish(mark, n.keep)
 }
 
@@ -391,7 +420,7 @@ func (ev *evaluator) pushFlat(v value, depth int) error {
 	return nil
 }
 
-type descendantsNode struct{ keep bool }
+type descendantsNode struct{ keep, raw bool }
 
 func (n *descendantsNode) eval(ev *evaluator, in value, _ *frame) (value, error) {
 	if in.isUndefined() {
@@ -400,6 +429,9 @@ func (n *descendantsNode) eval(ev *evaluator, in value, _ *frame) (value, error)
 	mark := len(ev.scratch)
 	if err := ev.pushDescendants(in, 0); err != nil {
 		return undefined, err
+	}
+	if n.raw && len(ev.scratch) == mark {
+		return emptySequence, nil
 	}
 	return ev.finish(mark, n.keep)
 }
@@ -440,6 +472,9 @@ func (ev *evaluator) truth(v value) (bool, error) {
 		return v.bool(), nil
 	case kNumber:
 		f := v.num()
+		if math.IsInf(f, 0) {
+			return false, newError("D1001", "the number is out of range")
+		}
 		return f != 0 && !math.IsNaN(f), nil
 	case kString:
 		return v.n&lowMask != 0, nil
@@ -451,10 +486,13 @@ func (ev *evaluator) truth(v value) (bool, error) {
 	return false, nil
 }
 
+// arrayTruth looks at every item, also behind a true one: one of them may be a
+// number out of range.
 func (ev *evaluator) arrayTruth(a *array, depth int) (bool, error) {
 	if depth > maxDataDepth {
 		return false, ev.tooDeep()
 	}
+	some := false
 	for _, it := range a.items {
 		if err := ev.tick(); err != nil {
 			return false, err
@@ -466,9 +504,10 @@ func (ev *evaluator) arrayTruth(a *array, depth int) (bool, error) {
 		} else {
 			ok, err = ev.truth(it)
 		}
-		if ok || err != nil {
-			return ok, err
+		if err != nil {
+			return false, err
 		}
+		some = some || ok
 	}
-	return false, nil
+	return some, nil
 }

@@ -446,6 +446,7 @@ type filterNode struct {
 	tuples bool
 	layout *tupleLayout
 	keep   bool
+	raw    bool // see sequencer
 }
 
 func (n *filterNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
@@ -472,6 +473,9 @@ func (n *filterNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if v, err = n.stages[i].apply(ev, v, fr); err != nil {
 			return undefined, err
 		}
+	}
+	if n.raw {
+		return v, nil
 	}
 	if n.keep && !v.isUndefined() && !v.isArray() {
 		return ev.keepArray(v)

@@ -45,9 +45,9 @@ type datePart struct {
 	integer *integerPicture // when not named
 	zoneZ   bool            // a zone of zero is written Z
 
-	hasMax, hasModulus bool
-	max                float64 // greatest width, NaN when written badly
-	modulus            float64 // of a year: digits to keep
+	hasWidth, hasMax, hasModulus bool
+	max                          float64 // greatest width, NaN when written badly
+	modulus                      float64 // of a year: digits to keep
 }
 
 // parseDatePicture takes a picture apart.
@@ -110,6 +110,7 @@ func parseDateMarker(m meter, text string) (datePart, error) {
 	least := math.NaN()
 	body := text[size:]
 	if comma := strings.LastIndexByte(body, ','); comma >= 0 {
+		p.hasWidth = true
 		lo, hi, ranged := strings.Cut(body[comma+1:], "-")
 		if lo != "*" && lo != "" {
 			least = leadingInteger(lo)
@@ -327,6 +328,9 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 		text := "undefined"
 		switch {
 		case c.bad:
+			if p.names != namedTitle || p.hasWidth {
+				return "", noSuchTime()
+			}
 		case p.component == 'F':
 			text = dayNames[int(v)-1]
 		default:
@@ -343,10 +347,19 @@ func (p *datePart) format(m meter, c civil, hours, minutes float64) (string, err
 		}
 		return text, nil
 	}
+	if c.bad && p.integer.kind == integerWords {
+		return "", noSuchTime()
+	}
 	if p.hasModulus {
-		v = math.Mod(v, math.Pow(10, p.modulus))
+		v = math.Mod(v, pow(10, p.modulus))
 	}
 	return p.integer.format(m, v)
+}
+
+// noSuchTime stands for the uncoded failure of jsonata-js where a time that
+// does not exist, or has a zone that does not, should show a name or words.
+func noSuchTime() error {
+	return newError("L0010", "the time does not exist")
 }
 
 // formatZone writes the offset from UTC.

@@ -343,7 +343,7 @@ func writeWords(b *strings.Builder, n float64, joined, ordinal bool) {
 		}
 	default:
 		magnitude := min(int(math.Floor(math.Log10(n)/3)), len(magnitudeWords))
-		factor := math.Pow10(3 * magnitude)
+		factor := pow(10, float64(3*magnitude))
 		mantissa := math.Floor(n / factor)
 		rest := n - mantissa*factor
 		writeWords(b, mantissa, false, false)
@@ -378,8 +378,8 @@ var wordValues, wordOrder = func() (map[string]float64, []string) {
 	add("hundredth", 100)
 	for i, w := range magnitudeWords {
 		w = strings.ToLower(w)
-		add(w, math.Pow10(3*(i+1)))
-		add(w+"th", math.Pow10(3*(i+1)))
+		add(w, pow(10, float64(3*(i+1))))
+		add(w+"th", pow(10, float64(3*(i+1))))
 	}
 	return values, order
 }()
@@ -486,7 +486,7 @@ func parseLetters(s string, letters letterCase) float64 {
 	total := 0.0
 	units := toUnits(s)
 	for i, u := range slices.Backward(units) {
-		total += float64(rune(u)-first+1) * math.Pow(26, float64(len(units)-1-i))
+		total += float64(rune(u)-first+1) * pow(26, float64(len(units)-1-i))
 	}
 	return total
 }

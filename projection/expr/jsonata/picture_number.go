@@ -325,7 +325,7 @@ func (f *decimalFormat) format(p *subPicture, value float64) []uint16 {
 	}
 	mantissa, exponent := value, 0
 	if p.hasExponent && value != 0 && !math.IsInf(value, 0) {
-		high, low := math.Pow(10, float64(p.scaling)), math.Pow(10, float64(p.scaling-1))
+		high, low := pow(10, float64(p.scaling)), pow(10, float64(p.scaling-1))
 		for math.Abs(mantissa) < low && exponent > -1000 {
 			mantissa *= 10
 			exponent--

@@ -19,6 +19,7 @@ type Program struct {
 	reads    []string
 	readsAll bool
 	impure   bool
+	writes   bool // a transform may change the input itself, not only its copy
 	uses     map[string]bool
 	warnings []Warning
 }
@@ -210,6 +211,11 @@ func (ev *evaluator) evaluate(in Input) (value, error) {
 	root, err := in.value(ev)
 	if err != nil {
 		return undefined, err
+	}
+	if p.writes && in.form == inputValue {
+		if root, err = ev.rebuild(root, exactly, 0); err != nil {
+			return undefined, err
+		}
 	}
 	ev.root = root
 	if root.isArray() {

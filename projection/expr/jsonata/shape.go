@@ -295,7 +295,9 @@ func (s *shaping) shapeFilter(n *ast) (*ast, *Error) {
 			slot.level--
 		}
 	}
-	inheritSeeking(step, f)
+	if len(f.seeking) > 0 { // a bare % is not traced: jsonata-js leaves it undefined
+		inheritSeeking(step, f)
+	}
 	if r.kind == aPath {
 		step.stages = append(step.stages, stage{filter: f, pos: n.pos})
 	} else {

@@ -1,6 +1,9 @@
 package jsonata
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // signature is the declared parameter types of a function: <s-nn?:s>.
 type signature struct {
@@ -13,6 +16,7 @@ type sigParam struct {
 	mask    uint16 // kinds accepted, as bits of sigBit
 	opt     bool
 	plus    bool
+	lazy    bool // takes as few arguments as it can: written with a second modifier
 	context bool // the context stands in when the argument is missing
 	array   bool // a single value is wrapped
 	sub     string
@@ -89,6 +93,13 @@ func parseSignature(text string) (*signature, *Error) {
 		if c == ':' {
 			break
 		}
+		if c == '-' || c == '?' || c == '+' {
+			if err := last().modify(c); err != nil {
+				return nil, err
+			}
+			s.simple = s.simple && c != '+'
+			continue
+		}
 		switch c {
 		case 's', 'n', 'b', 'l', 'o':
 			s.params = append(s.params, sigParam{mask: sigLetter(c) | sigMissing})
@@ -100,25 +111,17 @@ func parseSignature(text string) (*signature, *Error) {
 			s.params = append(s.params, sigParam{mask: sigAnyData})
 		case 'x':
 			s.params = append(s.params, sigParam{mask: sigAny})
-		case '-':
-			p := last()
-			p.context, p.opt = true, true
-		case '?':
-			last().opt = true
-		case '+':
-			last().plus = true
-			s.simple = false
 		case '(':
 			end := closing(text, i, '(', ')')
 			choice := text[i+1 : end]
 			if strings.IndexByte(choice, '<') >= 0 {
 				return nil, newError("S0402", "a choice of types cannot hold parametrised types")
 			}
-			p := sigParam{mask: sigMissing}
-			for k := 0; k < len(choice); k++ {
-				p.mask |= sigLetter(choice[k])
+			mask, err := choiceMask(choice)
+			if err != nil {
+				return nil, err
 			}
-			s.params = append(s.params, p)
+			s.params = append(s.params, sigParam{mask: mask})
 			i = end
 		case '<':
 			end := closing(text, i, '<', '>')
@@ -131,6 +134,44 @@ func parseSignature(text string) (*signature, *Error) {
 		}
 	}
 	return s, nil
+}
+
+// choiceMask reads the letters of a choice, which jsonata-js makes a character
+// class, so that - between two letters is a range.
+func choiceMask(choice string) (uint16, *Error) {
+	class := choice + "m"
+	mask := sigMissing
+	for k := 0; k < len(class); k++ {
+		if k+2 < len(class) && class[k+1] == '-' {
+			if class[k] > class[k+2] {
+				return 0, newError("S0403", "a choice of types is not valid")
+			}
+			for c := class[k]; c <= class[k+2] && c < utf8.RuneSelf; c++ {
+				mask |= sigLetter(c)
+			}
+			k += 2
+			continue
+		}
+		mask |= sigLetter(class[k])
+	}
+	return mask, nil
+}
+
+// modify applies a modifier as if it were one of a regular expression, which
+// the signature is in jsonata-js: - is ? there, and ? after another is lazy.
+func (p *sigParam) modify(c byte) *Error {
+	switch first := !p.opt && !p.plus; {
+	case p.lazy || !first && c == '+':
+		return newError("S0403", "a parameter has too many modifiers")
+	case !first:
+		p.lazy = true
+	case c == '+':
+		p.plus = true
+	default:
+		p.opt = true
+	}
+	p.context = p.context || c == '-'
+	return nil
 }
 
 // closing finds the bracket that closes the one at i.
@@ -183,25 +224,6 @@ func (s *signature) validate(ev *evaluator, args []value, context value) ([]valu
 	return s.assign(ev, args, context)
 }
 
-// accepts says that each argument is of the type of its own parameter.
-func (s *signature) accepts(args []value) bool {
-	for i := range s.params {
-		p := &s.params[i]
-		bit := sigBit(args[i])
-		if (p.mask|sigMissing)&bit == 0 || p.array && bit&(sigArray|sigMissing) == 0 {
-			return false
-		}
-		if bit == sigArray && p.sub != "" {
-			for _, v := range args[i].arr().items {
-				if sigBit(v) != sigLetter(p.sub[0]) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 // asArray checks the element type of an array argument and wraps a single
 // value; alone says that the parameter takes no other argument. bit is the kind
 // of the argument that was assigned to the parameter. It is not always that of
@@ -212,7 +234,12 @@ func (p *sigParam) asArray(ev *evaluator, v *value, bit uint16, alone bool) erro
 		*v = undefined
 		return nil
 	case bit == sigArray && !v.isArray():
-		return newError("T0412", "an argument must be an array")
+		// Handed over as it is, though jsonata-js trips over some when there is a
+		// type to check its elements for.
+		if p.sub != "" && (v.isUndefined() || v.kind() == kNull || v.isString() && v.str() != "") {
+			return newError("T0412", "an argument must be an array of the declared type")
+		}
+		return nil
 	}
 	wrong := false
 	if bit == sigArray {
@@ -279,6 +306,12 @@ func (s *signature) assign(ev *evaluator, args []value, context value) ([]value,
 		run := 0
 		for at+run < n && q.mask&sigBit(args[at+run]) != 0 && (run == 0 || q.plus) {
 			run++
+		}
+		if q.lazy {
+			most := run
+			for run = 0; run < most && (run == 0 && !q.opt || !fits[(i+1)*(n+1)+at+run]); {
+				run++
+			}
 		}
 		for run > 0 && !fits[(i+1)*(n+1)+at+run] {
 			run--

@@ -227,11 +227,20 @@ func TestSitemapCorpus(t *testing.T) {
 
 // runCase evaluates and describes how the outcome differs from what is wanted.
 func runCase(expr string, in Input, text string, undef bool, code string) string {
-	var res Result
+	res, err := outcome(expr, in)
+	return describe(res, err, text, undef, code)
+}
+
+func outcome(expr string, in Input) (Result, error) {
 	p, err := Compile(expr)
-	if err == nil {
-		res, err = p.Eval(context.Background(), in, Limits{})
+	if err != nil {
+		return Result{}, err
 	}
+	return p.Eval(context.Background(), in, Limits{})
+}
+
+// describe tells how an outcome differs from what is wanted, "" if it does not.
+func describe(res Result, err error, text string, undef bool, code string) string {
 	got := string(res.JSON)
 	if err != nil {
 		got = err.Error()

@@ -20,7 +20,7 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 	if !in.isObject() && !in.isArray() {
 		return undefined, newError("T0410", "only an object or an array can be transformed")
 	}
-	copied, err := ev.rebuild(in, 0)
+	copied, err := ev.rebuild(in, asJSON, 0)
 	if err != nil {
 		return undefined, err
 	}
@@ -70,6 +70,11 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 				return undefined, ev.fail("T2012", n.pos, "", "what a transform deletes must be a string or an array of strings")
 			}
 		}
+		if hit.isArray() {
+			if err := ev.removeItems(hit.arr(), names); err != nil {
+				return undefined, err
+			}
+		}
 		if !hit.isObject() {
 			continue
 		}
@@ -89,10 +94,13 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 	return copied, nil
 }
 
-// assignInto changes an object of the private copy.
+// assignInto changes an object or array of the private copy.
 func (ev *evaluator) assignInto(hit value, up *object) error {
 	if up.len() == 0 {
 		return nil
+	}
+	if hit.isArray() {
+		return ev.assignItems(hit.arr(), up)
 	}
 	if !hit.isObject() {
 		return newError("L0008", "a transform matched a value that is not an object")
@@ -113,22 +121,79 @@ func (ev *evaluator) assignInto(hit value, up *object) error {
 	return nil
 }
 
-// rebuild copies a value the way a round trip through JSON text does: numbers
-// with 15 digits, functions as empty strings.
-func (ev *evaluator) rebuild(v value, depth int) (value, error) {
+// assignItems changes an array as JavaScript does: a member whose name is an
+// index is an item, any other leaves no trace in a list.
+func (ev *evaluator) assignItems(a *array, up *object) error {
+	for i, k := range up.sh.keys {
+		if k == "length" {
+			return newError("L0008", "a transform cannot change the length of an array")
+		}
+		at, ok := arrayIndex(k)
+		if !ok {
+			continue
+		}
+		if at >= uint64(ev.lim.SequenceLength) {
+			return ev.tooLong()
+		}
+		items, err := ev.values(max(len(a.items), int(at)+1))
+		if err != nil {
+			return err
+		}
+		copy(items, a.items)
+		items[at] = up.vals[i]
+		a.items, a.room = items, nil
+	}
+	return nil
+}
+
+// removeItems leaves holes where the named items were.
+func (ev *evaluator) removeItems(a *array, names []value) error {
+	for _, k := range names {
+		if k.str() == "length" {
+			return newError("L0008", "a transform cannot delete the length of an array")
+		}
+		at, ok := arrayIndex(k.str())
+		if !ok || at >= uint64(len(a.items)) {
+			continue
+		}
+		items, err := ev.values(len(a.items))
+		if err != nil {
+			return err
+		}
+		copy(items, a.items)
+		items[at] = undefined
+		a.items, a.room = items, nil
+	}
+	return nil
+}
+
+// copying is how faithful a copy is.
+type copying uint8
+
+const (
+	exactly copying = iota
+	asJSON          // like a round trip through $string: numbers with 15 digits, functions as empty strings
+)
+
+// rebuild copies a value with all that is in it.
+func (ev *evaluator) rebuild(v value, how copying, depth int) (value, error) {
 	if depth > maxDataDepth {
 		return undefined, ev.tooDeep()
 	}
 	if err := ev.tick(); err != nil {
 		return undefined, err
 	}
+	if how == asJSON {
+		switch v.kind() {
+		case kNumber:
+			return numberValue(precision15(v.num())), nil
+		case kFunction:
+			return vEmpty, nil
+		case kUndefined:
+			return null, nil
+		}
+	}
 	switch v.kind() {
-	case kNumber:
-		return numberValue(precision15(v.num())), nil
-	case kFunction:
-		return vEmpty, nil
-	case kUndefined:
-		return null, nil
 	case kArray:
 		items := v.arr().items
 		out, err := ev.values(len(items))
@@ -136,7 +201,7 @@ func (ev *evaluator) rebuild(v value, depth int) (value, error) {
 			return undefined, err
 		}
 		for i, it := range items {
-			if out[i], err = ev.rebuild(it, depth+1); err != nil {
+			if out[i], err = ev.rebuild(it, how, depth+1); err != nil {
 				return undefined, err
 			}
 		}
@@ -148,7 +213,7 @@ func (ev *evaluator) rebuild(v value, depth int) (value, error) {
 			return undefined, err
 		}
 		for i, it := range o.vals {
-			if out[i], err = ev.rebuild(it, depth+1); err != nil {
+			if out[i], err = ev.rebuild(it, how, depth+1); err != nil {
 				return undefined, err
 			}
 		}

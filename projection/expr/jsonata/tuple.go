@@ -88,7 +88,27 @@ func (ev *evaluator) tupleArray(ts *tupleStream) value {
 	return v
 }
 
-// bind returns a tuple like t at another item, with room to set slots.
+// itemsNode takes the items of a tuple stream, if that is what inner gives.
+type itemsNode struct {
+	inner node
+	keep  bool
+}
+
+func (n *itemsNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
+	v, err := n.inner.eval(ev, in, fr)
+	if err != nil || !v.isArray() || v.arr().tuples == nil {
+		return v, err
+	}
+	mark := len(ev.scratch)
+	for _, t := range v.arr().tuples.list {
+		if err := ev.push(t.at); err != nil {
+			return undefined, err
+		}
+	}
+	return ev.finish(mark, n.keep)
+}
+
+// derive returns a tuple like t at another item, with room to set slots.
 func (ev *evaluator) derive(t *tuple, at value, l *tupleLayout) (tuple, error) {
 	slots, err := ev.values(len(l.names))
 	if err != nil {

@@ -1,80 +1,104 @@
 package jsonata
 
-// leaksInternals says that jsonata-js shows the inner objects of its tuple
-// streams, {"@": item, "!0": parent}, to the expression or to its caller. Its
-// answer then says nothing about the language; doc.go has the two constructs.
-// So with a regular expression left of ?? or ?:, which jsonata-js evaluates
-// twice with one stateful object, and may never end. It looks at the shaped
-// tree, so that nothing else is left out.
-func leaksInternals(expr string) bool {
-	ps := parser{lexer: lexer{src: expr}, tree: newArena()}
-	tree, err := ps.parse()
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// upstreamFault is one entry of testdata/upstream_faults.json: a fault of
+// jsonata-js 2.2.1 that this package does not share, with examples.
+type upstreamFault struct {
+	Fault    string `json:"fault"`
+	Why      string `json:"why"`
+	Examples []struct {
+		Expr  string       `json:"expr"`
+		Input string       `json:"input"`
+		Ours  oracleAnswer `json:"ours"`
+	} `json:"examples"`
+}
+
+func upstreamFaults(t *testing.T) []upstreamFault {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "upstream_faults.json"))
 	if err != nil {
-		return false
+		t.Fatal(err)
 	}
-	sh := shaping{src: expr, tree: ps.tree}
-	if tree, err = sh.root(tree); err != nil {
-		return false
+	var faults []upstreamFault
+	if err := json.Unmarshal(raw, &faults); err != nil {
+		t.Fatal(err)
 	}
-	leaks := false
-	visit(tree, false, func(n *ast, step bool) {
-		switch {
-		case n.kind == aPath:
-			leaks = leaks || sortsTuplesAndGoesOn(n)
-		case n.kind == aDefault || n.kind == aCoalesce:
-			visit(n.lhs, false, func(m *ast, _ bool) { leaks = leaks || m.kind == aRegex })
-		case n.kind == aBlock && !step:
-			// (x)[%...] that no path takes the tuples of.
-			for _, p := range n.preds {
-				visit(p.filter, false, func(m *ast, _ bool) { leaks = leaks || m.kind == aParent })
+	return faults
+}
+
+// TestUpstreamFaults holds our side of every documented difference in place,
+// and the list itself to the repairs that the differential test sets cases
+// aside for.
+func TestUpstreamFaults(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("testdata", "repairs.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var repaired, listed []string
+	for _, m := range regexp.MustCompile(`(?m)^repair\('([a-z-]+)'`).FindAllStringSubmatch(string(source), -1) {
+		repaired = append(repaired, m[1])
+	}
+	slices.Sort(repaired)
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "expressions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range upstreamFaults(t) {
+		if row := "| " + f.Fault + " | " + f.Why + " |\n"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/expressions.md does not have the row\n%s", row)
+		}
+		listed = append(listed, f.Fault)
+		if f.Why == "" || len(f.Examples) == 0 {
+			t.Errorf("%s has no reason or no example", f.Fault)
+		}
+		for _, e := range f.Examples {
+			if e.Input == "" {
+				e.Input = "{}"
+			}
+			if d := difference(question{Expr: e.Expr, Input: e.Input}, &e.Ours); d != "" {
+				t.Errorf("%s: %s\n\t%s", f.Fault, e.Expr, d)
 			}
 		}
-	})
-	return leaks
+	}
+	if repaired = slices.Compact(repaired); !slices.Equal(listed, repaired) {
+		t.Errorf("upstream_faults.json lists %q, repairs.js repairs %q", listed, repaired)
+	}
 }
 
-// sortsTuplesAndGoesOn finds a sort of tuples that has a predicate,
-// grouping or another sort behind it: the sorted array has lost the mark of a tuple
-// stream, and so what follows sees the tuples themselves.
-func sortsTuplesAndGoesOn(n *ast) bool {
-	tuples := false
-	for i, s := range n.list {
-		if tuples && s.kind == aSort &&
-			(len(s.stages) > 0 || i+1 == len(n.list) && n.group != nil ||
-				i+1 < len(n.list) && n.list[i+1].kind == aSort) {
-			return true
-		}
-		tuples = tuples || s.tuple
-	}
-	return false
-}
-
-// visit calls f for every node; step says that it is a step of a path.
-func visit(n *ast, step bool, f func(n *ast, step bool)) {
-	if n == nil {
-		return
-	}
-	f(n, step)
-	visit(n.lhs, false, f)
-	visit(n.rhs, false, f)
-	visit(n.alt, false, f)
-	for _, c := range n.list {
-		visit(c, n.kind == aPath, f)
-	}
-	for _, p := range n.pairs {
-		visit(p[0], false, f)
-		visit(p[1], false, f)
-	}
-	for _, t := range n.terms {
-		visit(t.expr, false, f)
-	}
-	for _, st := range append(append([]stage(nil), n.preds...), n.stages...) {
-		visit(st.filter, false, f)
-	}
-	if n.group != nil {
-		for _, p := range n.group.pairs {
-			visit(p[0], false, f)
-			visit(p[1], false, f)
+// TestUpstreamFaultsAreTheirs asks jsonata-js: as published it must not agree
+// with us on any example, and repaired it must, by way of that very repair.
+func TestUpstreamFaultsAreTheirs(t *testing.T) {
+	o := startOracle(t)
+	for _, f := range upstreamFaults(t) {
+		for _, e := range f.Examples {
+			q := question{Expr: e.Expr, Input: e.Input}
+			if q.Input == "" {
+				q.Input = "{}"
+			}
+			again := q
+			again.Repaired = true
+			answers := o.ask(t, []question{q, again})
+			if published := &answers[0]; published.comparable() && difference(q, published) == "" {
+				t.Errorf("%s: %s: jsonata-js agrees with us as it is", f.Fault, e.Expr)
+			}
+			fixed := &answers[1]
+			if !fixed.comparable() {
+				t.Errorf("%s: %s: repaired jsonata-js fails without a code: %s", f.Fault, e.Expr, fixed.Crash)
+			} else if d := difference(q, fixed); d != "" {
+				t.Errorf("%s: %s: repaired jsonata-js differs:\n\t%s", f.Fault, e.Expr, d)
+			}
+			if !slices.Contains(fixed.Faults, f.Fault) {
+				t.Errorf("%s: %s: the repairs that made themselves felt are %q", f.Fault, e.Expr, fixed.Faults)
+			}
 		}
 	}
 }

@@ -1,71 +1,104 @@
-// oracle answers, for each line {"expr", "input"} on stdin, what jsonata-js
-// makes of it: {"text"} | {"undefined"} | {"code"} | {"skip"} when the result
-// holds a function or the failure has no code. "upstream" is added when the
-// evaluation went through a known fault of jsonata-js that lets it answer about
-// its own internals. Run by the differential test with the directory of
-// node_modules as its argument.
+// oracle answers, for each line {"expr", "input", "repaired"} on stdin, what
+// jsonata-js makes of it, as published or with all of repairs.js applied:
+//
+//	{"text"}       the result as JSON; "functions" when builtins are in it
+//	{"undefined"}  no result
+//	{"code"}       the code of the error
+//	{"crash"}      a failure without a code, which no map can rely on
+//
+// "faults" names the repairs that made themselves felt. Run by the differential
+// test with the directory of node_modules as its argument.
 const fs = require('fs');
 const path = require('path');
 const Module = require('module');
+const repairs = require('./repairs.js');
 
-// The library runs as published but for probes that note where it passes.
-function load(file) {
+// A pattern that never advances would keep a match going for ever, and so would
+// tail calls without end, for which our steps run out.
+const probes = [
+  {find: 'async function evaluateMatcher(matcher, str) {', put: 'async function evaluateMatcher(matcher, str) { globalThis.matching();'},
+  {find: 'while(isLambda(result) && result.thunk === true) {', put: 'while(isLambda(result) && result.thunk === true) { globalThis.calling();'},
+];
+const maxMatches = 20000, maxTailCalls = 100000;
+
+// As many open evaluations are endless recursion in all that is asked here.
+const maxDepth = 20000;
+
+const file = path.join(process.argv[2], 'node_modules', 'jsonata', 'jsonata.js');
+
+function load(changes) {
   let source = fs.readFileSync(file, 'utf8');
-  const probe = (anchor, code) => {
-    if (source.split(anchor).length !== 2) throw new Error('not found once: ' + anchor);
-    source = source.replace(anchor, () => anchor + code);
-  };
-  probe('if (input.length === 0) {\n', 'globalThis.upstream = "puts undefined into an empty array";');
-  for (const f of ['async function evaluateFilter(predicate, input, environment) {', 'async function evaluateGroupExpression(expr, input, environment) {']) {
-    probe(f, 'if (input && input.thunk === true) globalThis.upstream = "filters a call that was put off";');
+  for (const {find, put} of [...probes, ...changes]) {
+    if (source.split(find).length !== 2) throw new Error('not found once: ' + find);
+    source = source.replace(find, () => put);
   }
-  probe('var tuple = reduceTupleStream(entry.data, environment);', 'if (!("@" in tuple)) globalThis.upstream = "takes the context from a tuple that is grouped under a second key";');
-  probe("if (expr.type === 'function' && !expr.predicate) {", 'if (expr.group) globalThis.upstream = "forgets the grouping of a call that it puts off";');
   const m = new Module(file);
   m.filename = file;
   m._compile(source, file);
   return m.exports;
 }
 
-const jsonata = load(path.join(process.argv[2], 'node_modules', 'jsonata', 'jsonata.js'));
+const published = load([]);
+const repaired = load(repairs);
 
-function holdsFunction(v, seen = new Set()) {
-  if (typeof v === 'function') return true;
-  if (v === null || typeof v !== 'object' || seen.has(v)) return false;
-  if (v._jsonata_function || v._jsonata_lambda) return true;
+// kinds looks for functions in a result: a lambda or a match object's closure
+// drags the whole environment along, a builtin shows itself as a record.
+function kinds(v, found = {}, seen = new Set()) {
+  if (v === null || typeof v !== 'object' || seen.has(v)) return found;
   seen.add(v);
-  return Object.values(v).some((x) => holdsFunction(x, seen));
+  if (v._jsonata_lambda) found.lambda = true;
+  else if (v._jsonata_function) found.builtin = true;
+  else for (const x of Object.values(v)) kinds(x, found, seen);
+  return found;
 }
 
-async function evaluate(q) {
+async function evaluate(jsonata, q) {
   let result;
   try {
-    const expr = jsonata(q.expr);
+    const expr = jsonata(q.expr, {stack: maxDepth});
     result = await expr.evaluate(q.input === undefined ? undefined : JSON.parse(q.input));
   } catch (e) {
-    if (e instanceof SyntaxError && /^Invalid regular expression: .*\/g[im]*: /s.test(e.message)) return {code: 'S0303'}; // no code there
-    return e && e.code ? {code: e.code} : {skip: 'failure without a code: ' + (e && e.message)};
+    const said = String(e && e.message);
+    if (e && e.code === 'D1011') return {code: 'U1001'}; // maxDepth; with us the depth is a budget
+    if (e && e.code && /^[A-Z]\d{4}$/.test(e.code)) return {code: e.code};
+    // Three failures of JavaScript itself for which there are codes: ours, the
+    // library's for an overflowing stack, and ours for nesting without end.
+    if (e instanceof SyntaxError && /^(Invalid regular expression: .*\/g[im]*: |Invalid flags supplied to RegExp)/s.test(said)) return {code: 'S0303'};
+    if (e instanceof RangeError && said === 'Maximum call stack size exceeded') return {code: 'D1011'};
+    if (e instanceof TypeError && said.startsWith('Converting circular structure')) return {code: 'U1001', crash: said};
+    return {crash: said};
   }
-  if (holdsFunction(result)) return {skip: 'function in the result'};
+  const held = kinds(result);
+  if (held.lambda) return {code: 'L0005'};
   let text;
   try {
     text = JSON.stringify(result);
   } catch (e) {
-    return {skip: 'result that JSON cannot carry'}; // a transform can close a circle
+    if (!String(e.message).startsWith('Converting circular structure')) throw e;
+    return {code: 'U1001'}; // a transform has closed a circle
   }
-  if (text === undefined) return {undefined: true};
-  if (/function \(/i.test(text)) globalThis.upstream = 'shows the source of a function';
-  return {text};
+  return text === undefined ? {undefined: true} : {text, functions: held.builtin};
 }
 
 async function answer(q) {
-  globalThis.upstream = undefined;
-  const a = await evaluate(q);
-  if (globalThis.upstream) a.upstream = globalThis.upstream;
+  const faults = new Set();
+  globalThis.felt = (fault) => faults.add(fault);
+  globalThis.seenTuples = new WeakSet();
+  let matches = 0;
+  globalThis.matching = () => {
+    if (++matches > maxMatches) throw new Error('endless matching');
+  };
+  let calls = 0;
+  globalThis.calling = () => {
+    if (++calls > maxTailCalls) throw {code: 'L0001'};
+  };
+  const a = await evaluate(q.repaired ? repaired : published, q);
+  if (faults.size) a.faults = [...faults].sort();
   return a;
 }
 
 (async () => {
+  process.stdout.write('{"ready":true}\n');
   const lines = require('readline').createInterface({input: process.stdin});
   for await (const line of lines) {
     if (line) process.stdout.write(JSON.stringify(await answer(JSON.parse(line))) + '\n');
