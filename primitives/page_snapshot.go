@@ -56,13 +56,17 @@ var pageSnapshot = Define("page.snapshot", func(ctx context.Context, p Page, in 
 	if tree.title != nil {
 		out.Title = *tree.title
 	}
-	rows, left := in.cut(tree.rows[min(in.Offset, len(tree.rows)):])
+	whole := tree.rows[min(in.Offset, len(tree.rows)):]
+	rows, left := in.cut(whole)
+	if in.Since != "" {
+		rows, left = whole, 0 // what is told of them is cut
+	}
 	if left += tree.left; left > 0 {
 		out.Truncated = true
 		out.LeftOut = in.leftOut(len(rows), left, tree.stopped)
 	}
 	out.NodeCount = len(rows)
-	kept := &keptSnapshot{about: in.about(), rows: rows}
+	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0}
 	var then *keptSnapshot
 	if in.Since != "" {
 		if then, err = earlierSnapshot(p.Refs(), in.Since, kept.about); err != nil {
@@ -72,7 +76,11 @@ var pageSnapshot = Define("page.snapshot", func(ctx context.Context, p Page, in 
 	out.ID = p.Refs().keep(kept)
 	switch {
 	case then != nil:
-		out.Delta = compareSnapshots(in.Since, then, kept)
+		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())
+		if n := out.Delta.untold; n > 0 {
+			out.Truncated = true
+			out.LeftOut = &snapshotLeftOut{Nodes: n, Because: "max_bytes", Next: "take a snapshot without since, or one of the ref of a row", Offset: in.Offset}
+		}
 	case in.Format == "json":
 		out.Nodes = make([]json.RawMessage, len(rows))
 		for i, r := range rows {
@@ -98,6 +106,12 @@ func (in *pageSnapshotIn) maxBytes() int {
 	}
 	return defaultSnapshotBytes
 }
+
+// walkNodes and walkBytes are how much is read of the page, which may be more
+// than is told: a later snapshot is compared with it.
+func (in *pageSnapshotIn) walkNodes() int { return max(in.maxNodes(), defaultSnapshotNodes) }
+
+func (in *pageSnapshotIn) walkBytes() int { return max(in.maxBytes(), defaultSnapshotBytes) }
 
 // about names the question that a snapshot answers: only answers to the same
 // one can be compared.
@@ -130,6 +144,6 @@ func (in *pageSnapshotIn) leftOut(shown, left int, stopped bool) *snapshotLeftOu
 	case shown < in.maxNodes():
 		out.Because = "max_bytes"
 	}
-	out.Next = fmt.Sprintf("ask again with offset %d for what follows, with the ref of a row for what is in it, or with interactive_only", out.Offset)
+	out.Next = fmt.Sprintf("ask again with offset %d, with the ref of a row, or with interactive_only", out.Offset)
 	return out
 }

@@ -15,6 +15,8 @@ type keptSnapshot struct {
 	id    int
 	about string // the question it answers
 	rows  []treeRow
+	// partial: rows followed that were not read.
+	partial bool
 }
 
 // A tab keeps its newest snapshots, and no more of them than this.
@@ -72,9 +74,14 @@ type snapshotDelta struct {
 	// is gone, "~" for one that is different now. The row around the first of
 	// them stands above it without a mark.
 	Text string `json:"text"`
+
+	untold int // differences that Text has no room for
 }
 
-func compareSnapshots(since string, then, now *keptSnapshot) *snapshotDelta {
+// compareSnapshots tells what is different now, in at most so many bytes. Of
+// rows beyond the last that both have nothing is said where one of the two ends
+// before its page does.
+func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshotDelta {
 	before, after := rowKeys(then.rows), rowKeys(now.rows)
 	old := make(map[string]int, len(before))
 	for i, k := range before {
@@ -83,6 +90,12 @@ func compareSnapshots(since string, then, now *keptSnapshot) *snapshotDelta {
 	d := &snapshotDelta{Since: since}
 	var b strings.Builder
 	line := func(mark byte, r treeRow) {
+		if b.Len() > 0 && b.Len()+len(r.text)+2*r.depth+3 > most {
+			if mark != ' ' {
+				d.untold++
+			}
+			return
+		}
 		b.WriteByte(mark)
 		for range r.depth {
 			b.WriteString("  ")
@@ -102,10 +115,17 @@ func compareSnapshots(since string, then, now *keptSnapshot) *snapshotDelta {
 		line(mark, now.rows[i])
 		told[i] = true
 	}
+	lastThen, lastNow := -1, -1
+	for i, k := range after {
+		if j, there := old[k]; there {
+			lastThen, lastNow = max(lastThen, j), i
+		}
+	}
 	seen := make(map[string]bool, len(after))
 	for i, k := range after {
 		seen[k] = true
 		switch j, there := old[k]; {
+		case !there && then.partial && i > lastNow:
 		case !there:
 			d.Added++
 			tell('+', i)
@@ -117,7 +137,7 @@ func compareSnapshots(since string, then, now *keptSnapshot) *snapshotDelta {
 		}
 	}
 	above := parentsOf(then.rows)
-	gone := func(i int) bool { return i >= 0 && !seen[before[i]] }
+	gone := func(i int) bool { return i >= 0 && !seen[before[i]] && (i < lastThen || !now.partial) }
 	inside := make([]int, len(before)) // rows that went away with the row around them
 	for i := len(before) - 1; i >= 0; i-- {
 		if gone(i) && gone(above[i]) {

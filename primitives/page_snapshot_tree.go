@@ -116,7 +116,7 @@ func readTree(ctx context.Context, p Page, in pageSnapshotIn) (*tree, error) {
 	args := map[string]any{
 		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(),
 		// Each document may use up the whole of it; what is too much is cut here.
-		"max_nodes": in.Offset + in.maxNodes(), "max_bytes": in.maxBytes() * (in.Offset + in.maxNodes()) / in.maxNodes(),
+		"max_nodes": in.Offset + in.walkNodes(), "max_bytes": in.walkBytes() * (in.Offset + in.walkNodes()) / in.walkNodes(),
 	}
 	if in.Format == "json" {
 		args["format"] = "json"

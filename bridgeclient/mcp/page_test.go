@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const formPage = `<nav><a href="/other">Elsewhere</a></nav><main><h1>Harbour</h1><p>Berths are assigned at noon.</p>
@@ -45,6 +48,58 @@ func TestAnAgentFillsAForm(t *testing.T) {
 	use(t, cs, "act", `{"action":"scroll","delta_y":50}`)
 	if r := attempt(t, cs, "act", `{"action":"click","ref":"e9999"}`); code(r) != "element_stale" {
 		t.Errorf("a ref that nobody gave: got %q, want element_stale", code(r))
+	}
+}
+
+// A dialog blocks every tool but the one that answers it, which errors name.
+func TestAnAgentAnswersADialog(t *testing.T) {
+	cs := client(t, open(t, serve(t, `<button onclick="this.textContent = confirm('Sink it?') ? 'Sunk' : 'Afloat'">Sink</button>
+<button onclick="document.title = prompt('Name?', 'none')">Name</button>`)), nil, nil)
+	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Sink"}}`)
+	blocked := attempt(t, cs, "snapshot", `{}`)
+	if text := blocked.Content[0].(*sdk.TextContent).Text; code(blocked) != "dialog_open" || !strings.Contains(text, "action dialog") || !strings.Contains(text, "Sink it?") {
+		t.Errorf("a snapshot behind a dialog: %s", text)
+	}
+	if r := attempt(t, cs, "act", `{"action":"dialog"}`); code(r) != "invalid_input" {
+		t.Errorf("a dialog without an answer: got %q", code(r))
+	}
+	use(t, cs, "act", `{"action":"dialog","accept":false}`)
+	if _, outline := use(t, cs, "snapshot", `{}`); !strings.Contains(outline, `button "Afloat"`) {
+		t.Errorf("after Cancel:\n%s", outline)
+	}
+	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Name"}}`)
+	use(t, cs, "act", `{"action":"dialog","accept":true,"text":"Heron"}`)
+	list, _ := use(t, cs, "tabs", `{"action":"list"}`)
+	for deadline := time.Now().Add(10 * time.Second); list["pages"].([]any)[0].(map[string]any)["title"] != "Heron"; list, _ = use(t, cs, "tabs", `{"action":"list"}`) {
+		if time.Now().After(deadline) {
+			t.Fatalf("after the prompt: %v", list)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// What a snapshot leaves out is had with the offset that it names.
+func TestSnapshotGoesOnAtAnOffset(t *testing.T) {
+	list := ""
+	for i := range 300 {
+		list += fmt.Sprintf("<li><a href=#%d>Berth %d</a></li>", i, i)
+	}
+	cs := client(t, open(t, serve(t, "<ul>"+list+"</ul>")), nil, nil)
+	seen := map[string]bool{}
+	offset := 0
+	for range 100 {
+		out, outline := use(t, cs, "snapshot", fmt.Sprintf(`{"offset":%d,"max_tokens":1500}`, offset))
+		for _, m := range regexp.MustCompile(`"Berth \d+"`).FindAllString(outline, -1) {
+			seen[m] = true
+		}
+		left, more := out["left_out"].(map[string]any)
+		if !more {
+			break
+		}
+		offset = int(left["offset"].(float64))
+	}
+	if len(seen) != 300 {
+		t.Errorf("saw %d of 300 links", len(seen))
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 )
 
 const actInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus"]},` +
+	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
-	`"to":{"type":"string","description":"drag: ref to drop on"},"text":{"type":"string","description":"fill, type"},` +
+	`"to":{"type":"string","description":"drag: ref to drop on"},"text":{"type":"string","description":"fill, type, dialog"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
-	`"delta_y":{"type":"number","description":"scroll: pixels"},` +
+	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type actIn struct {
@@ -29,11 +29,12 @@ type actIn struct {
 	Modifiers []string        `json:"modifiers"`
 	Options   []string        `json:"options"`
 	DeltaY    *float64        `json:"delta_y"`
+	Accept    *bool           `json:"accept"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Server) actTool() tool {
-	return newTool("act", "Click, type, press, choose, drag or scroll, with trusted input; waits until the element can take it and reports what followed.",
+	return newTool("act", "Click, type, press, choose, drag, scroll or answer a dialog, with trusted input; waits until the element can take it and reports what followed.",
 		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in actIn
@@ -119,6 +120,16 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 			args["delta_y"] = *in.DeltaY
 		}
 		return "viewport.scroll", args, needs(in.DeltaY != nil, "delta_y")
+	}
+	if in.Action == "dialog" {
+		if in.Accept == nil {
+			return "", nil, invalid("accept", "action dialog needs accept: true is OK, false is Cancel")
+		}
+		args = map[string]any{"accept": *in.Accept}
+		if in.Text != nil {
+			args["prompt_text"] = *in.Text
+		}
+		return "browser.dismiss_dialog", args, nil
 	}
 	return "", nil, invalid("action", "there is no action %s", in.Action)
 }

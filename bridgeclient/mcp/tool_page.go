@@ -22,8 +22,9 @@ func maxBytes(tokens int) int {
 	if tokens == 0 {
 		tokens = defaultTokens
 	}
-	// What surrounds the text costs about seventy tokens.
-	return max(int(float64(tokens-70)*bytesPerToken), 200)
+	// What surrounds the text costs about seventy tokens, and as many as forty-five
+	// more where something is left out.
+	return max(int(float64(tokens-115)*bytesPerToken), 200)
 }
 
 // textOf takes a text out of a structured result.
@@ -35,7 +36,7 @@ func textOf(result map[string]any, member string) string {
 
 const snapshotInput = `{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"only below this element"},"interactive_only":{"type":"boolean"},` +
-	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},` +
+	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type snapshotIn struct {
@@ -43,6 +44,7 @@ type snapshotIn struct {
 	Ref             string `json:"ref"`
 	InteractiveOnly bool   `json:"interactive_only"`
 	Since           string `json:"since"`
+	Offset          int    `json:"offset"`
 	MaxTokens       int    `json:"max_tokens"`
 }
 
@@ -59,6 +61,9 @@ func (s *Server) snapshotTool() tool {
 			set(args, "since", in.Since)
 			if in.InteractiveOnly {
 				args["interactive_only"] = true
+			}
+			if in.Offset > 0 {
+				args["offset"] = in.Offset
 			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)

@@ -55,7 +55,11 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress,
 	})
 	if r.Err != nil {
-		return nil, r, r.Err.With("page", p.handle())
+		f := r.Err.With("page", p.handle())
+		if f.Code == fault.DialogOpen {
+			f = f.Next("answer it with act, action dialog, accept true or false")
+		}
+		return nil, r, f
 	}
 	return payload(r.Output), r, nil
 }
