@@ -62,7 +62,7 @@ func (r checkOutcome) notRun(err *fault.Error) checkOutcome {
 	r.Status, r.Assertions, r.NegativeAssertions, r.Drift, r.Contingency = checkNotRun, nil, nil, nil, ""
 	e := *err
 	e.Message = "the setup of the check " + r.CheckID + " failed, so it was not run: " + err.Message
-	r.Error = e.Field("check_id", r.CheckID).Field("phase", "setup")
+	r.Error = e.With("check_id", r.CheckID).Field("phase", "setup")
 	return r
 }
 

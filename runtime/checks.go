@@ -192,6 +192,15 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	return r
 }
 
+// named is the outcome under the name by which the page's map offers the check.
+func (r checkOutcome) named(name string) checkOutcome {
+	if r.Error != nil && name != r.CheckID {
+		r.Error.With("check_id", name)
+	}
+	r.CheckID = name
+	return r
+}
+
 // breaks says whether the check fails, or could not be run, and is more than
 // information.
 func (r checkOutcome) breaks() bool {
@@ -325,7 +334,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	}
 	for i, k := range checks {
 		r := &out.Checks[i]
-		r.CheckID = k.Name
+		*r = r.named(k.Name)
 		out.Summary[r.Status]++
 		out.OK = out.OK && !r.breaks()
 	}
@@ -426,8 +435,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Ma
 	var found []map[string]any
 	next := ""
 	for _, k := range about {
-		r := s.check(k.Source.Map, k.Entry)
-		r.CheckID = k.Name
+		r := s.check(k.Source.Map, k.Entry).named(k.Name)
 		if r.Error == nil {
 			continue
 		}

@@ -222,8 +222,7 @@ func (g *gate) judge(s *survey) *fault.Error {
 		}
 	}
 	for _, k := range g.checks {
-		r := s.check(k.Source.Map, k.Entry)
-		r.CheckID = k.Name
+		r := s.check(k.Source.Map, k.Entry).named(k.Name)
 		switch r.Status {
 		case checkFailed:
 			return r.fault("a critical check of the action fails; nothing was done")
@@ -259,8 +258,7 @@ func (g *gate) precondition(s *survey, e *move) *fault.Error {
 	}
 	for _, p := range t.Preconditions {
 		if in, k := g.lib.Check(m, p); k != nil && !isState(g.lib, m, p) {
-			r := s.check(in, k)
-			r.CheckID = e.Source.Offered(p)
+			r := s.check(in, k).named(e.Source.Offered(p))
 			switch r.Status {
 			case checkFailed:
 				return r.fault("a precondition of the transition fails; nothing was done").With("transition", e.Name)
