@@ -78,11 +78,20 @@ func clip(s string) string {
 }
 
 func fnNow(ev *evaluator, args []value, _ value) (value, error) {
-	s, err := formatMillis(ev, float64(ev.now()), textOf(args[0]), args[0].isString(), textOf(args[1]))
+	s, err := formatMillis(ev, float64(ev.now()), textOf(args[0]), args[0].isString(), optionalText(args[1]))
 	if err != nil {
 		return undefined, err
 	}
 	return ev.text(s)
+}
+
+// optionalText is the text of an argument that may be missing.
+func optionalText(v value) *string {
+	if !v.isString() {
+		return nil
+	}
+	s := v.str()
+	return &s
 }
 
 func fnMillis(ev *evaluator, _ []value, _ value) (value, error) {
@@ -93,7 +102,7 @@ func fnFromMillis(ev *evaluator, args []value, _ value) (value, error) {
 	if !args[0].isNumber() {
 		return undefined, nil
 	}
-	s, err := formatMillis(ev, args[0].num(), textOf(args[1]), args[1].isString(), textOf(args[2]))
+	s, err := formatMillis(ev, args[0].num(), textOf(args[1]), args[1].isString(), optionalText(args[2]))
 	if err != nil {
 		return undefined, err
 	}

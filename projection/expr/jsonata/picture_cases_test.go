@@ -30,7 +30,10 @@ func (r pictureRow) run(m meter) (any, error) {
 	case "formatInteger":
 		return formatInteger(m, r[1].(float64), picture)
 	case "fromMillis":
-		zone, _ := r[3].(string)
+		var zone *string
+		if text, ok := r[3].(string); ok {
+			zone = &text
+		}
 		return formatMillis(m, r[1].(float64), picture, hasPicture, zone)
 	}
 	var v float64
@@ -93,7 +96,7 @@ func TestPictureRoundTrip(t *testing.T) {
 		"[Y0001][M01][D01][H01][m01][s01][f001]", "[Yw], [Mw], [Dwo] [H]:[m]:[s].[f001]", "[Y]-[d] [MNn][D01] [H]:[m]:[s].[f001]",
 	} {
 		for ms := int64(-62135596800000 + 1950*365*dayMillis); ms < 4e12; ms += 987654321017 / 97 {
-			text, err := formatMillis(m, float64(ms), picture, true, "")
+			text, err := formatMillis(m, float64(ms), picture, true, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

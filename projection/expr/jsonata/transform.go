@@ -31,11 +31,7 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 	if hits.isUndefined() {
 		return copied, nil
 	}
-	list := []value{hits}
-	if hits.isArray() {
-		list = hits.arr().items
-	}
-	for _, hit := range list {
+	for _, hit := range elements(hits) {
 		if err := ev.tick(); err != nil {
 			return undefined, err
 		}
@@ -61,34 +57,14 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 		if del.isUndefined() {
 			continue
 		}
-		names := []value{del}
-		if del.isArray() {
-			names = del.arr().items
-		}
+		names := elements(del)
 		for _, k := range names {
 			if !k.isString() {
 				return undefined, ev.fail("T2012", n.pos, "", "what a transform deletes must be a string or an array of strings")
 			}
 		}
-		if hit.isArray() {
-			if err := ev.removeItems(hit.arr(), names); err != nil {
-				return undefined, err
-			}
-		}
-		if !hit.isObject() {
-			continue
-		}
-		o := hit.obj()
-		for _, k := range names {
-			b := builder{sh: o.sh, vals: o.vals}
-			if b.sh.find(k.str()) < 0 {
-				continue
-			}
-			if err := ev.alloc(len(o.vals) * 64); err != nil {
-				return undefined, err
-			}
-			b.remove(k.str())
-			o.sh, o.vals = b.sh, b.vals
+		if err := ev.removeFrom(hit, names); err != nil {
+			return undefined, err
 		}
 	}
 	return copied, nil
@@ -142,6 +118,29 @@ func (ev *evaluator) assignItems(a *array, up *object) error {
 		copy(items, a.items)
 		items[at] = up.vals[i]
 		a.items, a.room = items, nil
+	}
+	return nil
+}
+
+// removeFrom deletes members of an object or array; any other value has none.
+func (ev *evaluator) removeFrom(hit value, names []value) error {
+	if hit.isArray() {
+		return ev.removeItems(hit.arr(), names)
+	}
+	if !hit.isObject() {
+		return nil
+	}
+	o := hit.obj()
+	for _, k := range names {
+		b := builder{sh: o.sh, vals: o.vals}
+		if b.sh.find(k.str()) < 0 {
+			continue
+		}
+		if err := ev.alloc(len(o.vals) * 64); err != nil {
+			return err
+		}
+		b.remove(k.str())
+		o.sh, o.vals = b.sh, b.vals
 	}
 	return nil
 }

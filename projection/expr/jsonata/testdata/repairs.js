@@ -155,6 +155,8 @@ repair('eval-assigns', 'var result = await evaluate(ast, input, this.environment
    inner.bind = (name, value) => { FELT; bind(name, value); };
    var result = await evaluate(ast, input, inner);`);
 
+repair('wildcard-of-flags', 'var value = input[key];', "if (Array.isArray(input) && !/^\\d+$/.test(key)) { FELT; return; } var value = input[key];");
+
 // copyTree copies a parsed expression; lossy is called for what JSON cannot carry.
 globalThis.copyTree = function copy(node, lossy) {
   if (node instanceof RegExp || typeof node === 'function') {
