@@ -22,7 +22,7 @@ import (
 // and of the files in its folder storage; steps are those of testdata/sites.
 func TestAffordances(t *testing.T) {
 	paths, err := filepath.Glob("../testdata/affordances/*/calls.json")
-	if err != nil || len(paths) < 4 {
+	if err != nil || len(paths) < 5 {
 		t.Fatalf("found %d cases: %v", len(paths), err)
 	}
 	for _, path := range paths {

@@ -13,3 +13,8 @@ func Plain(raw json.RawMessage) bool {
 	n, err := s.document()
 	return err == nil && plain(raw, n)
 }
+
+// KnownWords are the words of an attachment that mean something, by field.
+var KnownWords = map[string][]string{
+	"install": installWords, "remove": removeWords, "reattach": reattachWords, "drift": driftWords, "placement": placements,
+}

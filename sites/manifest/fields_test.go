@@ -61,6 +61,32 @@ func TestSchemaAndParserKnowTheSameFields(t *testing.T) {
 	}
 }
 
+// The words that the published schema gives as examples are those that the
+// parser knows.
+func TestSchemaAndParserKnowTheSameWords(t *testing.T) {
+	var root struct {
+		Defs struct {
+			Attachment struct {
+				Properties map[string]struct {
+					Properties map[string]struct{ Examples []string }
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(manifest.Published, &root); err != nil {
+		t.Fatal(err)
+	}
+	for field, words := range manifest.KnownWords {
+		section := "lifecycle"
+		if field == "placement" {
+			section = "affordance"
+		}
+		if got := root.Defs.Attachment.Properties[section].Properties[field].Examples; !slices.Equal(got, words) {
+			t.Errorf("%s/%s: the schema gives %q, the parser knows %q", section, field, got, words)
+		}
+	}
+}
+
 // below returns the schemas of a member or an element.
 func (u usage) below(schemas []any, token string) []any {
 	var out []any
