@@ -382,7 +382,9 @@ func (k *keeper) judge(rows []attachedRow) {
 			}
 			k.had[r.id] = true
 		case r.reason == awayURL, r.reason == awayState:
-			r.state = attWrongContext
+			r.state = attWrongContext // in its context it begins anew
+			delete(k.had, r.id)
+			delete(k.lost, r.id)
 		case r.reason != awayTarget:
 		case drifted:
 			r.state, r.reason = attDrifted, awayDrift

@@ -26,7 +26,7 @@ class Attachment {
     this.state = 'unattached';
     this.candidate = null;
     this.ever = false;
-    this.lost = null; // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away
+    this.lost = null; // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away; byPage until it was in another context
     this.again = false; // it came back after the page took it away
     this.epoch = spec.epoch;
     this.turns = 0; // changes of the epoch
@@ -89,13 +89,17 @@ class Attachment {
       if (wanted.has(anchor) ? there : this.keeps(anchor, matched, stands, there)) continue;
       this.drop(anchor);
       // What makes room for another frame is not lost.
-      if (!(shrunk && present && there && matched.has(anchor))) this.lost ||= { turns, changes: present ? -1 : changes };
+      if (!(shrunk && present && there && matched.has(anchor))) this.lost ||= { turns, changes: present ? -1 : changes, byPage: present };
+    }
+    if (!present && this.hosts.size === 0) { // in its context it begins anew
+      this.again = false;
+      if (this.lost) this.lost.byPage = false;
     }
     const again = this.lost !== null;
     if (!again || this.returns(changes)) {
       for (const anchor of wanted) if (!this.hosts.has(anchor) && this.hosts.size < most) this.plant(anchor, again || this.again);
       if (again && this.hosts.size > 0 && present) {
-        this.again ||= this.lost.changes === -1;
+        this.again ||= this.lost.byPage;
         this.lost = null;
       }
     }
@@ -104,7 +108,7 @@ class Attachment {
     if (drifted && hidesDrifted) this.state = 'drifted';
     else if (this.hosts.size === 0) this.state = this.ever ? 'stale' : 'unattached';
     else if (drifted) this.state = 'drifted';
-    else this.state = this.again || this.lost && this.lost.changes === -1 ? 'reattached' : 'attached';
+    else this.state = this.again || this.lost && this.lost.byPage ? 'reattached' : 'attached';
   }
 
   plant(anchor, again) {
