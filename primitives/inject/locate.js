@@ -72,11 +72,26 @@ function notFound(locator, trace) {
   evidence.frame_count = queryIn(document, 'iframe, frame').length;
   evidence.body_text_length = body ? textOf(body).length : 0;
   let message = unmatched[evidence.unmatched] || 'nothing matches the locator';
+  const virtual = virtualRows();
+  if (virtual) {
+    evidence.virtual_rows = virtual;
+    message += '; a list on the page has more rows than are in the document, and scrolling it brings others';
+  }
   if (overlayShown()) {
     evidence.overlay_menu_visible = true;
     if (quirk('overlay_blamed')) message += '; the overlay is shown and may cover it';
   }
   return new Fault('target_not_found', message, evidence);
+}
+
+/** virtualRows is what says of itself that it has more rows than the document holds, or null. */
+function virtualRows() {
+  for (const node of queryIn(document, '[aria-rowcount]').slice(0, 5)) {
+    const rows = parseInt(attributeOf(node, 'aria-rowcount'), 10);
+    const held = queryIn(node, '[role="row"], tr').length;
+    if (held > 0 && rows > held) return { target_label: label(node), rows, in_document: held };
+  }
+  return null;
 }
 
 const unmatched = {
