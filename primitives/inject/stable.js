@@ -55,13 +55,12 @@ function runningTime(node) {
   return left;
 }
 
-const timelineOf = getterOf(Document.prototype, 'timeline');
-const timelineTimeOf = getterOf(AnimationTimeline.prototype, 'currentTime');
-const timelineTime = () => timelineTimeOf(timelineOf(document));
+const currentTimeOf = getterOf(Animation.prototype, 'currentTime');
+const pendingOf = getterOf(Animation.prototype, 'pending');
 
-/** carriedForEver: an animation without an end can move the element. */
-function carriedForEver(node) {
-  return documentAnimationsOf(document).some((animation) => {
+/** carriersForEver lists the animations without an end that can move the element. */
+function carriersForEver(node) {
+  return documentAnimationsOf(document).filter((animation) => {
     if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) return false;
     const target = animation.effect.target;
     return target !== null && flatContains(target, node) && animation.effect.getComputedTiming().endTime === Infinity;
@@ -80,7 +79,8 @@ async function settled(node, budget) {
   const start = performance.now();
   let end = start + budget;
   let missed = 0; // frames in a row that did not come
-  for (let rect = rectOf(node), time = timelineTime(); ;) {
+  let moment; // of the endless animations, in the last frame
+  for (let rect = rectOf(node); ;) {
     const framed = await nextFrame();
     const next = rectOf(node);
     const running = runningTime(node);
@@ -88,11 +88,16 @@ async function settled(node, budget) {
     missed = framed ? 0 : missed + 1;
     // Without a frame nothing could have been seen to move. A tab that is drawn
     // gets its frames late on a busy machine; one behind another gets none.
-    // Between frames the browser guesses how far animations are, and the frame
-    // after a guess too far shows the same moment once more.
-    const before = time;
-    time = timelineTime();
-    const seen = carriedForEver(node) ? framed && time !== before : framed || missed >= framesMissed || protoGet(document, 'visibilityState') === 'hidden';
+    let seen = framed || missed >= framesMissed || protoGet(document, 'visibilityState') === 'hidden';
+    const carriers = carriersForEver(node);
+    if (carriers.length > 0) {
+      // An animation begins some frames late, between frames the browser guesses
+      // how far it is, and the frame after a guess too far shows the same moment
+      // once more: only two frames at two moments tell.
+      const before = moment;
+      if (framed) moment = carriers.some(pendingOf) ? undefined : carriers.map(currentTimeOf).join();
+      seen = framed && before !== undefined && moment !== undefined && moment !== before;
+    }
     const still = same(rect, next) && running === 0 && seen;
     rect = next;
     if (still || performance.now() >= end) {
