@@ -20,6 +20,9 @@ import (
 // or its assertion when it does not say timeout_ms.
 const defaultStepTime = 5 * time.Second
 
+// longestAnswer is the most that answerable leaves.
+const longestAnswer = time.Second
+
 // maxUntil bounds the repetitions of a step with until.
 const maxUntil = workflow.MaxAttempts
 
@@ -334,10 +337,11 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 }
 
 // answerable leaves time of the call for an answer that says more than that the
-// time is over.
+// time is over: a tenth of what is left, at least answerTime and at most
+// longestAnswer, because on a busy machine a short answer takes its time too.
 func answerable(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(ctx, deadline.Add(-answerTime))
+		return context.WithDeadline(ctx, deadline.Add(-min(max(time.Until(deadline)/10, answerTime), longestAnswer)))
 	}
 	return context.WithCancel(ctx)
 }
