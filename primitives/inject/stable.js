@@ -2,7 +2,7 @@
 // costs more than everything else a call does, so it is done only for an
 // element that may be moving.
 
-const lately = new WeakMap(); // element -> {rect, at}: where a call saw it last
+const lately = new WeakMap(); // element -> {rect, at, moving}: where a call saw it last
 const memory = 1000;
 
 const same = (a, b) => a.left === b.left && a.top === b.top && a.right === b.right && a.bottom === b.bottom;
@@ -22,7 +22,7 @@ function moves(animation) {
 function mayMove(node, rect) {
   const before = lately.get(node);
   // A call looked for signs a moment ago: now two samples agree, or they do not.
-  if (before && performance.now() - before.at < memory) return !same(before.rect, rect);
+  if (before && performance.now() - before.at < memory) return before.moving || !same(before.rect, rect);
   const running = documentAnimationsOf(document);
   if (running.length > 0 && running.length <= 200 && running.some(moves)) return true;
   for (let at = node; at; at = flatParentElement(at)) {
@@ -35,8 +35,8 @@ function mayMove(node, rect) {
   return false;
 }
 
-function remember(node, rect) {
-  lately.set(node, { rect: plain(rect), at: performance.now() });
+function remember(node, rect, moving = false) {
+  lately.set(node, { rect: plain(rect), at: performance.now(), moving });
 }
 
 /** Longest time, in milliseconds, that the end of an animation is waited for. */
@@ -101,7 +101,7 @@ async function settled(node, budget) {
     const still = same(rect, next) && running === 0 && seen;
     rect = next;
     if (still || performance.now() >= end) {
-      remember(node, rect);
+      remember(node, rect, !still); // one that moved is in one place until the next frame
       return still;
     }
   }

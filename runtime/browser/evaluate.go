@@ -43,6 +43,9 @@ func (t *Tab) Evaluate(ctx context.Context, expression string) (json.RawMessage,
 		params["timeout"] = max(1, time.Until(deadline).Milliseconds())
 	}
 	out, err := t.evaluate(ctx, p, "Runtime.evaluate", params)
+	if stopped(ctx, err) {
+		err = context.DeadlineExceeded
+	}
 	if err != nil {
 		return nil, t.b.explain(err, "evaluating a script")
 	}
@@ -77,6 +80,15 @@ func (t *Tab) Evaluate(ctx context.Context, expression string) (json.RawMessage,
 		return json.Marshal(r.Description)
 	}
 	return json.RawMessage("null"), nil
+}
+
+// stopped reports whether err is what the browser says of a script that it ended at
+// the deadline of ctx, which may be some milliseconds before we see it pass.
+func stopped(ctx context.Context, err error) bool {
+	var pe *protocolError
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < 100*time.Millisecond && errors.As(err, &pe) &&
+		(pe.Message == "Execution was terminated" || pe.Message == "Internal error")
 }
 
 func objectParam(id string) json.RawMessage {

@@ -37,6 +37,9 @@ func (t *Tab) EvaluateValue(ctx context.Context, expression string, opts primiti
 		if err = t.classify(ctx, p, err); errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
+		if stopped(ctx, err) {
+			err = context.DeadlineExceeded
+		}
 		return none, t.b.explain(err, doing)
 	}
 	var out evaluation

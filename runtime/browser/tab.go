@@ -511,10 +511,6 @@ func (b *Browser) explain(err error, op string) error {
 			code = fault.TabClosed
 		case "Inspected target navigated or closed":
 			code = fault.PageNavigated
-		case "Execution was terminated":
-			// The browser stops a script at the deadline, perhaps before we see
-			// that it has passed.
-			code = fault.Timeout
 		}
 		return &fault.Error{Code: code, Message: op + " failed", Err: err}
 	}
