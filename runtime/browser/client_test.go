@@ -255,6 +255,29 @@ func TestRoundTripsOfACall(t *testing.T) {
 	}
 }
 
+// Where a tab is, its frames say: the address bar's address is empty for a moment
+// when another process takes over, and of a page that is still to come.
+func TestTheAddressOfATabIsItsDocuments(t *testing.T) {
+	p := newPeer(t)
+	_, tab := scripted(t, p, nil)
+	for _, c := range []struct{ event, url, title string }{
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"early","url":"https://popup.example/"}}}`, "https://popup.example/", "early"},
+		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"M","url":"https://a.example/x"}}}`, "https://a.example/x", "early"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a","url":""}}}`, "https://a.example/x", "a"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a","url":"https://to-come.example/"}}}`, "https://a.example/x", "a"},
+		{`{"sessionId":"S","method":"Page.navigatedWithinDocument","params":{"frameId":"T","url":"https://a.example/x#y"}}`, "https://a.example/x#y", "a"},
+		{`{"sessionId":"S","method":"Page.documentOpened","params":{"frame":{"id":"T","loaderId":"M","url":"https://a.example/opener"}}}`, "https://a.example/opener", "a"},
+		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N","url":"chrome-error://chromewebdata/","unreachableUrl":"https://gone.example/"}}}`, "chrome-error://chromewebdata/", "a"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"gone","url":"https://gone.example/"}}}`, "https://gone.example/", "gone"},
+	} {
+		p.push(c.event)
+		_ = tab.Raw(within(t, 5*time.Second), "Runtime.evaluate", map[string]any{"expression": "0"}, nil) // answered after the event
+		if got := tab.Tab(); got.URL != c.url || got.Title != c.title {
+			t.Errorf("after %s: the tab is at %q with title %q, want %q %q", c.event, got.URL, got.Title, c.url, c.title)
+		}
+	}
+}
+
 func TestACallThatMeetsNoContextFindsTheNewDocument(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)

@@ -333,6 +333,31 @@ func (t *Tab) onFrameNavigated(s *session, params []byte) {
 	}
 }
 
+// onDocumentOpened follows document.open, which gives a document the address of the
+// one that called it.
+func (t *Tab) onDocumentOpened(params []byte) {
+	var e struct {
+		Frame frameInfo `json:"frame"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	t.mu.Lock()
+	f := t.frames[primitives.FrameID(e.Frame.ID)]
+	top := false
+	if f != nil {
+		f.url = e.Frame.URL + e.Frame.URLFragment
+		if top = f.id == t.main; top {
+			t.identity.URL = f.url
+		}
+	}
+	t.mu.Unlock()
+	t.change.notify()
+	if top {
+		t.b.events.add(Event{Kind: TabChanged, Tab: t})
+	}
+}
+
 func (t *Tab) onNavigatedWithin(params []byte) {
 	var e struct {
 		FrameID primitives.FrameID `json:"frameId"`

@@ -390,8 +390,15 @@ func (t *Tab) revive() {
 	}
 }
 
+// onInfo takes over what the browser says of the tab: the title, and, where the
+// frames do not tell it, the address. The browser's is one of its address bar: empty
+// for a moment when another process takes the page over, and of a page that is still
+// to come.
 func (t *Tab) onInfo(info targetInfo) {
 	t.mu.Lock()
+	if f := t.frames[t.main]; t.commits > 0 && f != nil && f.failed == "" {
+		info.URL = t.identity.URL
+	}
 	changed := t.title != info.Title || t.identity.URL != info.URL
 	t.title, t.identity.URL = info.Title, info.URL
 	t.mu.Unlock()

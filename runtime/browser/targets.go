@@ -72,6 +72,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		t.onFrameDetached(s, params)
 	case "Page.frameNavigated":
 		t.onFrameNavigated(s, params)
+	case "Page.documentOpened":
+		t.onDocumentOpened(params)
 	case "Page.navigatedWithinDocument":
 		t.onNavigatedWithin(params)
 	case "Page.lifecycleEvent":
