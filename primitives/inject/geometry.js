@@ -257,7 +257,7 @@ function pressPoint(node, seen) {
  */
 function measure(node, view, part) {
   const rect = part || rectOf(node);
-  const m = { node, rect, rendered: rendered(node), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null };
+  const m = { node, rect, rendered: rendered(node, part ? undefined : rect), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null };
   if (!m.rendered || !(widthOf(rect) > 0 && heightOf(rect) > 0)) {
     m.rendered = false;
     return m;

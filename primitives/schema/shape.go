@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"math/bits"
 	"strings"
 	"sync"
@@ -124,27 +123,30 @@ func (s *rules) isWord(text []byte) bool {
 	return ok
 }
 
-// shape returns the shape of a value; ok is false when it is not JSON or the
-// shape is not worth keeping.
+// shape returns the shape of a value; ok is false when it cannot be JSON or the
+// shape is not worth keeping. Each token is checked, not how they follow each
+// other: a shape that JSON has is of JSON.
 func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
-	if !s.strings && len(raw) > longString {
-		raw = s.shortened(raw)
-	}
-	if !json.Valid(raw) {
-		return nil, false
-	}
 	out := make([]byte, 0, min(len(raw), maxShape))
+	value := false // the token before is a scalar: two in a row are told apart from one
 	for i := 0; i < len(raw); {
 		if len(out) > maxShape {
 			return nil, false
 		}
-		switch c := raw[i]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		c := raw[i]
+		if space(c) {
 			i++
+			continue
+		}
+		scalar := true
+		end := i
+		switch {
 		case c == '"':
-			end := stringEnd(raw, i)
+			if end = stringEnd(raw, i); end < 0 {
+				return nil, false
+			}
 			next := end
-			for next < len(raw) && (raw[next] == ' ' || raw[next] == '\t' || raw[next] == '\n' || raw[next] == '\r') {
+			for next < len(raw) && space(raw[next]) {
 				next++
 			}
 			if s.strings || next < len(raw) && raw[next] == ':' || s.isWord(raw[i+1:end-1]) { // a name, or a value that counts
@@ -152,9 +154,7 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 			} else {
 				out = append(out, 's')
 			}
-			i = end
 		case c == '-' || c >= '0' && c <= '9':
-			end := i
 			for end < len(raw) && strings.IndexByte("+-.eE0123456789", raw[end]) >= 0 {
 				end++
 			}
@@ -167,60 +167,28 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 			} else {
 				out = append(out, kind)
 			}
-			i = end
-		default: // punctuation, true, false, null
+		case c == 't' && bytes.HasPrefix(raw[i:], []byte("true")), c == 'n' && bytes.HasPrefix(raw[i:], []byte("null")):
+			end += 4
+			out = append(out, raw[i:end]...)
+		case c == 'f' && bytes.HasPrefix(raw[i:], []byte("false")):
+			end += 5
+			out = append(out, raw[i:end]...)
+		case strings.IndexByte("{}[],:", c) >= 0:
+			end++
 			out = append(out, c)
-			i++
+			scalar = false
+		default:
+			return nil, false
 		}
+		if scalar && value {
+			return nil, false
+		}
+		value, i = scalar, end
 	}
 	return out, true
 }
 
-// longString is from when on the value of a string is not looked at byte by
-// byte: a screenshot has millions.
-const longString = 1 << 10
-
-// shortened is raw with the middle of long strings left out where that changes
-// neither whether it is JSON nor its shape: in values without escapes and
-// control characters, which stay longer than any word.
-func (s *rules) shortened(raw []byte) []byte {
-	keep := s.longest + 1
-	out, told := []byte(nil), 0
-	for i := 0; ; {
-		open := bytes.IndexByte(raw[i:], '"')
-		if open < 0 {
-			break
-		}
-		start := i + open + 1
-		end := plainEnd(raw, start)
-		if end < len(raw) && raw[end] == '"' {
-			next := end + 1
-			for next < len(raw) && (raw[next] == ' ' || raw[next] == '\t' || raw[next] == '\n' || raw[next] == '\r') {
-				next++
-			}
-			if end-start > longString+keep && (next == len(raw) || raw[next] != ':') { // names belong to the shape
-				out = append(out, raw[told:start+keep]...)
-				told = end
-			}
-			i = end + 1
-			continue
-		}
-		for end < len(raw) && raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(raw) {
-			return raw
-		}
-		i = end + 1
-	}
-	if out == nil {
-		return raw
-	}
-	return append(out, raw[told:]...)
-}
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // plainEnd is the index of the next quote, backslash or control character from i
 // on, len(b) when there is none. It looks at eight bytes at a time.
@@ -240,29 +208,43 @@ func plainEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the index after the string that starts at i of valid JSON.
+// stringEnd returns the index after the string that starts at i, -1 when it is none
+// of JSON.
 func stringEnd(raw []byte, i int) int {
-	for i++; raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
+	for i = plainEnd(raw, i+1); i < len(raw); i = plainEnd(raw, i) {
+		switch {
+		case raw[i] == '"':
+			return i + 1
+		case raw[i] != '\\' || i+1 == len(raw):
+			return -1
+		case raw[i+1] == 'u':
+			if i+6 > len(raw) || len(bytes.Trim(raw[i+2:i+6], "0123456789abcdefABCDEF")) > 0 {
+				return -1
+			}
+			i += 6
+		case strings.IndexByte(`"\/bfnrt`, raw[i+1]) >= 0:
+			i += 2
+		default:
+			return -1
 		}
 	}
-	return i + 1
+	return -1
 }
 
 // numberKind tells integers from other numbers as schemas do, for which 1.0 is
 // one, and 1.0 from 1.
 func numberKind(text []byte) (kind byte, ok bool) {
-	if len(text) > 30 {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	if len(text) > 30 || len(digits) == 0 || digits[0] < '0' || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' || text[len(text)-1] < '0' {
 		return 0, false
 	}
 	kind = 'i'
-	for _, c := range text {
+	for _, c := range digits {
 		switch {
-		case c == 'e' || c == 'E':
-			return 0, false
-		case c == '.':
+		case c == '.' && kind == 'i':
 			kind = 'w'
+		case c < '0' || c > '9':
+			return 0, false // an exponent, or no number
 		case kind == 'w' && c != '0':
 			kind = 'n'
 		}
