@@ -145,12 +145,9 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	if err != nil {
 		return err
 	}
-	serving, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { _ = bridge.Run(serving) })
-	running.Go(func() { _ = client.Run(serving) })
-	defer running.Wait()
-	defer stop()
+	// The runtime leaves first: it waits until the bridge has its last answer.
+	defer background(ctx, bridge.Run)()
+	defer background(ctx, client.Run)()
 
 	show.say("The runtime connects to the bridge and announces itself")
 	select {
@@ -182,6 +179,20 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	}
 	show.say("Done in %s. The whole conversation is at %s", time.Since(show.began).Round(10*time.Millisecond), filepath.Join(keep, "conversation.jsonl"))
 	return nil
+}
+
+// background runs f until stop is called, which waits for its end.
+func background(ctx context.Context, f func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = f(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 func (c demoCall) check(r hub.ToolResult) error {
