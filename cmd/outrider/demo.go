@@ -145,9 +145,9 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	if err != nil {
 		return err
 	}
-	// The runtime leaves first: it waits until the bridge has its last answer.
-	defer background(ctx, bridge.Run)()
-	defer background(ctx, client.Run)()
+	defer inBackground(ctx, bridge.Run)()
+	leave := inBackground(ctx, client.Run)
+	defer leave()
 
 	show.say("The runtime connects to the bridge and announces itself")
 	select {
@@ -174,6 +174,8 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 			show.say("The screenshot is at %s", path)
 		}
 	}
+	show.say("The runtime takes its leave, once the bridge has its last answer")
+	leave()
 	if err := os.WriteFile(filepath.Join(keep, "conversation.jsonl"), show.log.Bytes(), 0o644); err != nil {
 		return err
 	}
@@ -181,8 +183,8 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	return nil
 }
 
-// background runs f until stop is called, which waits for its end.
-func background(ctx context.Context, f func(context.Context) error) (stop func()) {
+// inBackground runs f until stop is called, which waits for its end.
+func inBackground(ctx context.Context, f func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
