@@ -214,8 +214,16 @@ func TestInputReachesARemoteFrame(t *testing.T) {
 	})
 	open(t, tab, s.origin+"/")
 	frame := tab.Frames()[1].ID
-	ctx := within(t, 10*time.Second)
-	click(t, tab, 50, 20)
+	ctx := within(t, 20*time.Second)
+	// Input finds a frame of another process once the browser has drawn it, of
+	// which no event tells.
+	for hit := "0"; hit != "1"; {
+		click(t, tab, 50, 20)
+		var err error
+		if hit, err = tab.Eval(ctx, frame, `document.title===''?'0':'1'`); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := tab.InsertText(ctx, "héllo"); err != nil {
 		t.Fatal(err)
 	}

@@ -422,6 +422,11 @@ func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
 			t.suspect.Store(true)
 		}
 	}
+	select {
+	case r := <-c.done: // it came before what ended the wait
+		return r.result, r.err
+	default:
+	}
 	t.b.c.drop(c)
 	return nil, err
 }
