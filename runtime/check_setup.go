@@ -50,6 +50,7 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, 
 	}
 	whole, end := answerable(ctx)
 	defer end()
+	v.from = m // a check reaches no more of the storage than its map
 	r := &executionRun{ctx: whole, host: h, lib: o.library, match: match, v: v, raw: json.RawMessage("{}")}
 	reply := r.bySteps(plan)
 	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0
