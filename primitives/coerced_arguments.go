@@ -26,11 +26,7 @@ func coercedArguments(p Page, r *Record, c *checks, args json.RawMessage) json.R
 		return args
 	}
 	v, _ = c.fields.normalise(v)
-	for _, name := range routing {
-		if m, ok := v.(map[string]any); ok && c.fields.members[name] == nil {
-			delete(m, name)
-		}
-	}
+	c.fields.dropRouting(v)
 	v, _ = s.coerce(v, &s)
 	b, err := json.Marshal(v)
 	if err != nil {

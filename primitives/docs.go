@@ -15,7 +15,8 @@ func Markdown(records []*Record) string {
 	b.WriteString("Generated from `primitives/dictionary` by `make generate`. The record is the contract: arguments and outputs are checked against it.\n\n")
 	b.WriteString("An *enveloped* result is `{ok, primitive, adapter, value}` or `{ok, primitive, adapter, error}`; a *flat* one is the object itself.\n")
 	b.WriteString("Every primitive may also fail with the codes that concern any call, such as `invalid_input`, `dialog_open` or `tab_closed`:\n")
-	b.WriteString("see [errors.md](errors.md). Coordinates are CSS pixels of the tab's viewport, also for elements in frames.\n\n")
+	b.WriteString("see [errors.md](errors.md). The evidence of `invalid_input` lists what is wrong in `validation_errors`, `{path, keyword, message}` each; for a member that\n")
+	b.WriteString("is not declared, `nearest` is the one that was likely meant. Coordinates are CSS pixels of the tab's viewport, also for elements in frames.\n\n")
 	b.WriteString("| primitive | class | result | acts |\n|---|---|---|---|\n")
 	for _, r := range records {
 		acts := "no"

@@ -4,13 +4,32 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
 )
 
 // routing are argument names that address a call and are no part of it.
 var routing = []string{"policy_exception_report", "target_runtime_id", "target_url_contains"}
+
+// dropRouting takes routing members out of the arguments v, except those that
+// are declared, and reports whether there were any.
+func (f *fields) dropRouting(v any) bool {
+	m, ok := v.(map[string]any)
+	dropped := false
+	for _, name := range routing {
+		if _, there := m[name]; ok && there && f.members[name] == nil {
+			delete(m, name)
+			dropped = true
+		}
+	}
+	return dropped
+}
 
 // fields is the tree of declared member names of an input schema.
 type fields struct {
@@ -97,6 +116,38 @@ func camel(name string) string {
 		}
 	}
 	return strings.Join(parts, "")
+}
+
+// at returns the fields of the value at a JSON pointer, nil when the schema
+// declares none.
+func (f *fields) at(pointer string) *fields {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch {
+		case pointer == "" || f == nil:
+			return f
+		case f.members[unescapeToken.Replace(token)] != nil:
+			f = f.members[unescapeToken.Replace(token)]
+		default:
+			f = f.items // nil for a member that is not declared
+		}
+	}
+	return f
+}
+
+var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
+
+// nearest returns the declared name that was likely meant by the member that p
+// is about, "" where p is no such problem or none is close.
+func (f *fields) nearest(p schema.Problem) string {
+	slash := strings.LastIndex(p.Path, "/")
+	if p.Keyword != "additionalProperties" || slash < 0 {
+		return ""
+	}
+	f = f.at(p.Path[:slash])
+	if f == nil {
+		return ""
+	}
+	return fault.Nearest(unescapeToken.Replace(p.Path[slash+1:]), slices.Sorted(maps.Keys(f.members)))
 }
 
 // normalise renames aliases to declared names and writes whole numbers as

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -182,23 +183,15 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, 0, invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
+		return nil, 0, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, 0, invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
+		return nil, 0, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
 	}
-	changed := false
-	if m, ok := v.(map[string]any); ok {
-		for _, key := range routing {
-			if _, ok := m[key]; ok && c.fields.members[key] == nil {
-				delete(m, key)
-				changed = true
-			}
-		}
-	}
+	changed := c.fields.dropRouting(v)
 	v, renamed := c.fields.normalise(v)
 	if problems := c.in.ValidateValue(v); len(problems) > 0 {
-		return nil, 0, invalidInput(problems)
+		return nil, 0, c.invalidInput(problems)
 	}
 	if m, ok := v.(map[string]any); ok && c.effects {
 		if e, there := m["effects"]; there {
@@ -219,18 +212,24 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 	return args, window, nil
 }
 
-// invalidInput reports problems in the form of the bridge's own check.
-func invalidInput(problems []schema.Problem) *fault.Error {
+// invalidInput reports problems in the form of the bridge's own check. Of a
+// member that is not declared it says which one was likely meant.
+func (c *checks) invalidInput(problems []schema.Problem) *fault.Error {
 	type entry struct {
 		Path    string `json:"path"`
 		Keyword string `json:"keyword"`
 		Message string `json:"message"`
+		Nearest string `json:"nearest,omitempty"`
 	}
 	const shown = 10
 	entries := make([]entry, 0, len(problems))
 	texts := make([]string, 0, len(problems))
 	for _, p := range problems[:min(shown, len(problems))] {
-		entries = append(entries, entry{p.Path, p.Keyword, p.Message})
+		near := c.fields.nearest(p)
+		if near != "" {
+			p.Message += "; did you mean " + strconv.Quote(near) + "?"
+		}
+		entries = append(entries, entry{p.Path, p.Keyword, p.Message, near})
 		texts = append(texts, p.String())
 	}
 	missing := schema.Missing(problems)

@@ -55,6 +55,48 @@ func answering(v any, err error) *scripted {
 	return &scripted{answer: func(scriptedCall) (any, error) { return v, err }}
 }
 
+// An undeclared member of arguments, or of an object in them, is answered with
+// the one that was likely meant there.
+func TestInvalidInputNamesTheNearestMember(t *testing.T) {
+	r := primitives.Standard()
+	for _, c := range []struct{ name, primitive, args, message, nearest string }{
+		{"one letter too many", "page.select", `{"ref":"e1","labels":["A"]}`, `/labels is not a declared member; did you mean "label"?`, "label"},
+		{"in a locator", "locator.value", `{"locator":{"rolle":"button"}}`, `/locator/rolle is not a declared member; did you mean "role"?`, "role"},
+		{"in a list", "page.wait", `{"conditions":[{"text":"a"},{"urll":"b"}]}`, `/conditions/1/urll is not a declared member; did you mean "url"?`, "url"},
+		{"beside its own alias", "dom.observe.visible", `{"text_contains":"a","textContains":"b"}`, `/textContains is not a declared member; did you mean "text_contains"?`, "text_contains"},
+		{"nothing is close", "page.select", `{"ref":"e1","zzz":["A"]}`, `/zzz is not a declared member`, ""},
+		{"another problem", "page.select", `{"ref":"e1","label":"A"}`, `/label must be array`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := r.Invoke(t.Context(), answering(nil, errors.New("the page was asked")), c.primitive, json.RawMessage(c.args))
+			if fault.CodeOf(res.Err) != fault.InvalidInput || !strings.Contains(res.Err.Message+";", c.message+";") {
+				t.Fatalf("%s %s: got %v, want invalid_input with %s", c.primitive, c.args, res.Err, c.message)
+			}
+			var e struct {
+				Evidence struct {
+					Errors []struct{ Nearest *string } `json:"validation_errors"`
+				}
+			}
+			b, err := json.Marshal(res.Err)
+			if err == nil {
+				err = json.Unmarshal(b, &e)
+			}
+			if err != nil {
+				t.Fatalf("%v in %s", err, b)
+			}
+			got := ""
+			for _, v := range e.Evidence.Errors {
+				if v.Nearest != nil {
+					got += *v.Nearest
+				}
+			}
+			if got != c.nearest {
+				t.Errorf("%s %s: got nearest %q, want %q", c.primitive, c.args, got, c.nearest)
+			}
+		})
+	}
+}
+
 func TestInvokeChecksArguments(t *testing.T) {
 	r := primitives.Standard()
 	for _, c := range []struct{ name, primitive, args, want string }{

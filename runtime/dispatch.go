@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -174,47 +173,5 @@ func jsonKind(raw json.RawMessage) string {
 
 func (h *Host) unknownPrimitive(name string) *fault.Error {
 	return fault.New(fault.UnknownAction, "no primitive has this name").
-		With("name", clip(name, 100)).With("nearest", nearest(name, h.opts.Registry.Names()))
-}
-
-// nearest returns up to three names close to name, best first.
-func nearest(name string, names []string) []string {
-	type scored struct {
-		name string
-		d    int
-	}
-	var list []scored
-	for _, n := range names {
-		if d := distance(name, n); d <= max(2, len(n)/3) {
-			list = append(list, scored{n, d})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b scored) int { return a.d - b.d })
-	out := []string{}
-	for _, s := range list[:min(3, len(list))] {
-		out = append(out, s.name)
-	}
-	return out
-}
-
-// distance is the Levenshtein distance of two short names.
-func distance(a, b string) int {
-	a, b = clip(a, 64), clip(b, 64)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
+		With("name", clip(name, 100)).With("nearest", fault.Near(name, h.opts.Registry.Names()))
 }

@@ -234,7 +234,7 @@ func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manife
 	if s.kind == nil {
 		known := slices.Sorted(maps.Keys(stepKinds))
 		s, err := unable("this runtime does not know the type of step %s", s.id)
-		return s, err.With("known_types", known).With("nearest", nearest(declared.Type, known))
+		return s, err.With("known_types", known).With("nearest", fault.Near(declared.Type, known))
 	}
 	switch {
 	case s.kind.target == targetNever:

@@ -82,7 +82,7 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 		}
 		for _, name := range r.Primitives {
 			if reason := h.lacksPrimitive(name); reason != "" {
-				return fail(reason, name).With("nearest", nearest(name, h.opts.Registry.Names()))
+				return fail(reason, name).With("nearest", fault.Near(name, h.opts.Registry.Names()))
 			}
 		}
 		for _, name := range r.Capabilities {
@@ -90,7 +90,7 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 				continue // a state is looked at on the page
 			}
 			if reason := h.lacksPrimitive(name); reason != "" {
-				return fail(reason, name).With("nearest", nearest(name, append(h.capabilities(), h.opts.Registry.Names()...)))
+				return fail(reason, name).With("nearest", fault.Near(name, append(h.capabilities(), h.opts.Registry.Names()...)))
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	if err != nil {
 		if err.Code == fault.UnknownAction && j.call.Name != SiteTool {
 			// The caller may have meant a primitive.
-			if near := nearest(action, h.opts.Registry.Names()); len(near) > 0 {
+			if near := fault.Near(action, h.opts.Registry.Names()); len(near) > 0 {
 				err.With("nearest_primitives", near)
 			}
 		}

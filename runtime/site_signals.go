@@ -59,7 +59,7 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 		}
 		if !slices.Contains(names, in.Name) {
 			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", clip(in.Name, 100)).
-				With("signal", clip(in.Name, 100)).With("nearest", nearest(in.Name, names))}
+				With("signal", clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
 		}
 	}
 	if in.Enabled != nil {
@@ -98,7 +98,7 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 		}
 		if !slices.Contains(ids, in.Name) {
 			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", clip(in.Name, 100)).
-				With("attachment", clip(in.Name, 100)).With("nearest", nearest(in.Name, ids))}
+				With("attachment", clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
 		}
 	}
 	if in.Enabled != nil {

@@ -314,7 +314,7 @@ const maxKnownActions = 50
 func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 	known := l.actionNames(pageURL)
 	e := fault.New(fault.UnknownAction, "no map that applies to this page declares the action %s", shown(action)).With("action", shown(action))
-	if near := manifest.Nearest(action, known); near != "" {
+	if near := fault.Nearest(action, known); near != "" {
 		e.With("did_you_mean", near)
 	}
 	e.With("known_actions", known[:min(len(known), maxKnownActions)]).With("known_action_count", len(known))
@@ -406,7 +406,7 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 			With("projection", shown(name)).With("known_projections", known[:min(len(known), maxKnownActions)])
 		if elsewhere != "" {
 			e.With("declared_for", shown(elsewhere)).Next("go to a page that its scope.url_matches means")
-		} else if near := manifest.Nearest(name, known); near != "" {
+		} else if near := fault.Nearest(name, known); near != "" {
 			e.With("did_you_mean", near)
 		}
 		return nil, nil, e

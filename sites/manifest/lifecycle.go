@@ -90,7 +90,7 @@ func (c *checker) lifecycle(o *object) Lifecycle {
 				fits = slices.ContainsFunc(known, func(k string) bool { return strings.Contains(s, k) })
 			}
 			if v.n.kind == kindString && !fits {
-				if near := Nearest(s, known); near != "" {
+				if near := fault.Nearest(s, known); near != "" {
 					v.warn(fault.InvalidValue, "%s is no policy that is known here, which means %s; did you mean %s?", quote(s), known[0], near)
 				} else {
 					v.warn(fault.InvalidValue, "%s is no policy that is known here, which means %s", quote(s), known[0])

@@ -216,7 +216,7 @@ func (c *checker) refer(v value, name string, in *names, what string, report fun
 			return
 		}
 		hint := ""
-		if n := Nearest(name, in.list()); n != "" {
+		if n := fault.Nearest(name, in.list()); n != "" {
 			hint = fmt.Sprintf("; did you mean %s?", quote(n))
 		}
 		report(fault.UnknownReference, "the map declares no %s %s%s", what, quote(name), hint)

@@ -243,23 +243,6 @@ func TestSafeIdentifierIsThePattern(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"contact.submit_name", "contact.clear", "board.open", "overlay.open"}
-	tests := []struct{ in, want string }{
-		{"contact.submit_nam", "contact.submit_name"},
-		{"contcat.clear", "contact.clear"},
-		{"board.opne", "board.open"},
-		{"zzz", ""},
-		{"", ""},
-		{strings.Repeat("a", 5000), ""},
-	}
-	for _, tt := range tests {
-		if got := manifest.Nearest(tt.in, names); got != tt.want {
-			t.Errorf("Nearest(%.20q) = %q, want %q", tt.in, got, tt.want)
-		}
-	}
-}
-
 // A map of 500 tools and 2 MB: the target is 150 ms.
 func BenchmarkParseLarge(b *testing.B) {
 	data := LargeMap(500, 2<<20)

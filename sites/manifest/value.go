@@ -100,7 +100,7 @@ func (v value) oneOf(allowed ...string) string {
 	s := v.text()
 	if !slices.Contains(allowed, s) {
 		hint := ""
-		if n := Nearest(s, allowed); n != "" {
+		if n := fault.Nearest(s, allowed); n != "" {
 			hint = fmt.Sprintf("; did you mean %s?", quote(n))
 		}
 		v.fail(fault.InvalidValue, "%s is none of %s%s", quote(s), strings.Join(allowed, ", "), hint)
@@ -318,7 +318,7 @@ func (o *object) done() Extensions {
 			continue
 		}
 		hint := ""
-		if n := Nearest(name, o.known); n != "" {
+		if n := fault.Nearest(name, o.known); n != "" {
 			hint = fmt.Sprintf("; did you mean %s?", n)
 		}
 		o.c.found.warn(o.at.member(name).String(), int(o.n.kids[i].start), fault.UnknownField, fmt.Sprintf("%s is not a field of the format%s", quote(name), hint))
