@@ -1,6 +1,9 @@
 package primitives
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // Input returns the type that p decodes its arguments into.
 func (p *Primitive) Input() reflect.Type { return p.input }
@@ -27,4 +30,25 @@ var RecordText = recordFile
 // cannot be compared with a schema.
 func IsRaw(t reflect.Type) bool {
 	return t == reflect.TypeFor[locator]() || t == reflect.TypeFor[frameSelectors]()
+}
+
+// BreaksSchema says whether the check of a call refuses arguments.
+func BreaksSchema(r *Registry, name string, args json.RawMessage) bool {
+	c, err := r.byName[name].checks()
+	if err != nil {
+		panic(err)
+	}
+	_, _, wrong := c.prepare(args)
+	return wrong != nil
+}
+
+// RefusedArguments is BreaksSchema, and what their decoding refuses.
+func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
+	p := r.byName[name]
+	c, err := p.checks()
+	if err != nil {
+		panic(err)
+	}
+	args, _, wrong := c.prepare(args)
+	return wrong != nil || decodeStrict(args, reflect.New(p.input).Interface()) != nil
 }

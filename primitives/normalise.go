@@ -139,15 +139,11 @@ var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 // nearest returns the declared name that was likely meant by the member that p
 // is about, "" where p is no such problem or none is close.
 func (f *fields) nearest(p schema.Problem) string {
-	slash := strings.LastIndex(p.Path, "/")
-	if p.Keyword != "additionalProperties" || slash < 0 {
+	parent, name := split(p.Path)
+	if f = f.at(parent); f == nil || p.Keyword != "additionalProperties" {
 		return ""
 	}
-	f = f.at(p.Path[:slash])
-	if f == nil {
-		return ""
-	}
-	return fault.Nearest(unescapeToken.Replace(p.Path[slash+1:]), slices.Sorted(maps.Keys(f.members)))
+	return fault.Nearest(name, slices.Sorted(maps.Keys(f.members)))
 }
 
 // normalise renames aliases to declared names and writes whole numbers as

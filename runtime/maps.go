@@ -65,7 +65,25 @@ func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
 type MapOptions struct {
 	// AcceptDrafts reads maps of before version 1; see manifest.Options.
 	AcceptDrafts bool
+	// Arguments says what becomes of arguments of workflow steps that the
+	// primitive does not take. A host finds them when the step runs, and offers
+	// what else the map has; who checks a map wants to know before.
+	Arguments ArgumentCheck
 }
+
+// ArgumentCheck says whether the written arguments of steps are checked when a
+// map is read.
+type ArgumentCheck int
+
+const (
+	// ArgumentsUnchecked leaves them to the call.
+	ArgumentsUnchecked ArgumentCheck = iota
+	// ArgumentsRefused: what a call is certain to refuse is an error of the map.
+	ArgumentsRefused
+	// ArgumentsMended: it is a warning, since the profile mends arguments
+	// (quirks.LenientArguments) instead of refusing them.
+	ArgumentsMended
+)
 
 // LoadMaps loads map files and storage folders. An invalid map contributes
 // nothing; its report has everything that is wrong with it. A path that cannot
@@ -116,7 +134,7 @@ func (m *Maps) options() sites.Options {
 // workflowProblems compiles a workflow once and tells what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
-	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known})
+	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known, Arguments: m.arguments()})
 	for _, p := range wrong {
 		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
 	}
@@ -135,6 +153,20 @@ func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manif
 		}
 	}
 	return problems, warnings
+}
+
+// arguments is the check of steps' arguments that the options ask for.
+func (m *Maps) arguments() func(string, json.RawMessage, func(string) bool) []primitives.ArgumentProblem {
+	if m.how.Arguments == ArgumentsUnchecked {
+		return nil
+	}
+	return func(name string, args json.RawMessage, open func(string) bool) []primitives.ArgumentProblem {
+		found := m.registry.CheckArguments(name, args, open)
+		for i := range found {
+			found[i].Certain = found[i].Certain && m.how.Arguments == ArgumentsRefused
+		}
+		return found
+	}
 }
 
 func (m *Maps) known(primitive string) bool {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 )
@@ -22,6 +23,10 @@ type CompileOptions struct {
 	// Known reports whether a primitive is in the runtime's dictionary. Nil
 	// means that names are not checked.
 	Known func(name string) bool
+	// Arguments tells what is wrong with the args of a step for its primitive,
+	// given which strings of them are expressions. What is certain to be refused
+	// is a problem, the rest a warning. Nil means that args are not checked.
+	Arguments func(primitive string, args json.RawMessage, open func(text string) bool) []primitives.ArgumentProblem
 }
 
 var stepID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
@@ -153,6 +158,7 @@ func (c *checker) step(raw json.RawMessage, index int) step {
 	c.unknown(o, stepFields, "", "a step")
 	s.primitive = c.primitive(o.get("primitive"), "primitive")
 	s.args = c.args(o.get("args"), "args")
+	c.arguments(s.primitive, o.get("args"), "args", true)
 	if v := o.get("when"); v != nil {
 		s.when = c.condition(v, "when")
 	}
@@ -227,6 +233,29 @@ func (c *checker) args(v json.RawMessage, field string) *arguments {
 	return &arguments{template: c.template(v, field), selectors: selectorSlots(v)}
 }
 
+// arguments checks the args of a primitive. fatal is false where a refusal does
+// not end the workflow.
+func (c *checker) arguments(primitive string, args json.RawMessage, field string, fatal bool) {
+	if c.opts.Arguments == nil || args != nil && kind(args) != '{' && kind(args) != 'n' {
+		return
+	}
+	for _, wrong := range c.opts.Arguments(primitive, args, isSlot) {
+		p := c.problem(wrong.Code, field, "%s", wrong.Message)
+		p.Pointer += wrong.Path
+		if wrong.Certain && fatal {
+			c.problems = append(c.problems, p)
+		} else {
+			c.warnings = append(c.warnings, p)
+		}
+	}
+}
+
+// isSlot also says so of what is refused as a slot.
+func isSlot(text string) bool {
+	_, slot, err := expr.Slot(text)
+	return slot || err != nil
+}
+
 // bound reads max_items or max_attempts. A fraction counts as the whole number
 // below it.
 func (c *checker) bound(o object, field, of string, most int) int {
@@ -252,6 +281,7 @@ func (c *checker) afterEach(v json.RawMessage) *wait {
 		c.fail("after_each/primitive", "after_each may only run %s", strings.Join(waitPrimitives, ", "))
 	}
 	w.args = c.args(o.get("args"), "after_each/args")
+	c.arguments(w.primitive, o.get("args"), "after_each/args", true)
 	for _, m := range o {
 		if !slices.Contains(waitFields, m.name) {
 			c.warn("after_each/"+expr.EscapePointer(m.name), "after_each has no field %q", m.name)
@@ -277,6 +307,8 @@ func (c *checker) settle(v json.RawMessage) *settle {
 		c.fail("settle_after/locator", "locator must be an object")
 	case hasLocator:
 		s.locator, s.verbatim = c.args(locator, "settle_after/locator"), slices.Clone(locator)
+		// A wait that is refused has not settled, which ends no workflow.
+		c.arguments(settlePrimitive, append(append([]byte(`{"locator":`), locator...), '}'), "settle_after", false)
 		if v := o.get("state"); v != nil {
 			if name, ok := text(v); ok && name != "" {
 				s.state = name

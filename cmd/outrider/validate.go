@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites"
@@ -13,22 +14,30 @@ import (
 
 func (a *app) validateCommand() *cobra.Command {
 	var (
-		engineName string
-		drafts     bool
+		engineName, profile string
+		drafts              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check site maps without a browser",
 		Long: "Check actions.json files, or storage folders, against every rule of schema v1: fields and types, identifiers,\n" +
-			"references, schemas, workflows, expressions and primitive names. Exit code 1 when a map is invalid.",
+			"references, schemas, workflows, expressions, primitive names and their arguments. Exit code 1 when a map is invalid.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
+			set, ok := quirks.Profile(profile)
+			if !ok {
+				return usage("--profile is %q: expected strict or extension", profile)
+			}
+			how := runtime.MapOptions{AcceptDrafts: drafts, Arguments: runtime.ArgumentsRefused}
+			if set.Has(quirks.LenientArguments) {
+				how.Arguments = runtime.ArgumentsMended
+			}
 			engine, err := expr.New(engineName, nil)
 			if err != nil {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
-			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine, runtime.MapOptions{AcceptDrafts: drafts})
+			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine, how)
 			bad := 0
 			for _, r := range reports {
 				if !r.OK {
@@ -53,6 +62,7 @@ func (a *app) validateCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
+	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: arguments that the upstream extension mends are warnings, not errors")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
 }

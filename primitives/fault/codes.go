@@ -375,7 +375,7 @@ var specs = []Spec{
 	{MissingLifecycle, groupMap, "an attachment declares no lifecycle", Major, true, RetryNever},
 	{UnknownReference, groupMap, "a name refers to nothing that the map declares", Major, true, RetryNever},
 	{PathEscape, groupMap, "a path is absolute or leaves the site root", Major, true, RetryNever},
-	{UnknownField, groupMap, "a field is not part of the format", Minor, true, RetryNever},
+	{UnknownField, groupMap, "a field is not part of the format, or an argument none of the primitive's", Minor, true, RetryNever},
 	{UnknownPrimitive, groupMap, "the primitive is not in this runtime's dictionary", Major, true, RetryNever},
 	{LimitExceeded, groupMap, "a count or size exceeds its limit", Major, true, RetryNever},
 	{ImportUnavailable, groupMap, "a map that is imported cannot be found, read or used", Major, true, RetryFresh},
