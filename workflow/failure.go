@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // failure is why a step failed.
@@ -57,12 +58,16 @@ func causeJSON(f *failure) json.RawMessage {
 
 // stepFailed is the error of a workflow that a step ended. It carries advice
 // on how to go on, which depends on names and texts and is no more than that.
-func stepFailed(s *step, cause *failure) *fault.Error {
+func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 	code := fault.WorkflowStepFailed
 	if strings.HasPrefix(string(cause.code), "workflow_retry_") {
 		code = cause.code
 	}
 	c := classify(s, cause)
+	if cause.code == fault.InvalidInput && !r.opts.Quirks.Has(quirks.RetryableByClass) {
+		c.retryable = false
+		c.recovery = "correct the arguments: those of the call that the step computes its own from, or those that the map gives it; then call again"
+	}
 	e := fault.New(code, "step %s (%s) failed: %s", s.id, s.primitive, cause.message).
 		Field("step_id", s.id).
 		Field("primitive", s.primitive).
@@ -82,7 +87,9 @@ type classification struct {
 	recovery               string
 }
 
-// classify applies the first rule that matches.
+// classify applies the first rule that matches. The rules are those of the
+// reference, which has no class for arguments that are refused: whatever is of
+// no other class is target_not_found.
 func classify(s *step, cause *failure) classification {
 	said := strings.ToLower(string(cause.code) + " " + cause.message)
 	id := strings.ToLower(s.id)

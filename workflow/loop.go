@@ -115,7 +115,7 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 		return err
 	}
 	sum.OK, sum.Error = false, f.code
-	return stepFailed(s, f)
+	return r.stepFailed(s, f)
 }
 
 // appendResults appends results as an array.

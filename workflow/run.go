@@ -224,7 +224,7 @@ func (r *run) conclude(s *step, sum *StepSummary, res result) *fault.Error {
 	if s.goOn {
 		return nil
 	}
-	return stepFailed(s, res.failure)
+	return r.stepFailed(s, res.failure)
 }
 
 // store puts a result under steps.<id>. A result that does not fit ends the
@@ -238,7 +238,7 @@ func (r *run) store(s *step, sum *StepSummary, res result) *fault.Error {
 		Next("narrow what the step reads"))
 	r.results.put(s.id, failed(f))
 	sum.OK, sum.Error = false, f.code
-	return stepFailed(s, f)
+	return r.stepFailed(s, f)
 }
 
 // ended returns the error of a run whose context is over: remaining steps are

@@ -337,6 +337,44 @@ func TestClassification(t *testing.T) {
 	}
 }
 
+// What the schema of a primitive refuses, it refuses again: no advice to retry,
+// whatever the class, which stays that of the reference.
+func TestRefusedArgumentsAreNotRetryable(t *testing.T) {
+	refused := func(message string) *fault.Error { return fault.New(fault.InvalidInput, "%s", message) }
+	tests := []struct {
+		name, id, primitive string
+		err                 *fault.Error
+		class, state        string
+		upstream            bool // retryable there
+	}{
+		{"otherwise", "choose", "page.select", refused("/labels is not a declared member"), "target_not_found", "precondition", true},
+		{"locator primitive", "a", "locator.value", refused("/locator is required"), "control_not_ready", "readiness", true},
+		{"step name", "openButton", "pointer.click", refused("/z is not a declared member"), "control_not_ready", "readiness", true},
+		{"overlay in the message", "a", "p", refused("/overlay is not a declared member"), "overlay_interference", "mutation", true},
+		{"postcondition step", "checkPostcondition", "p", refused("/z is not a declared member"), "postcondition_failed", "postcondition", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, profile := range []struct {
+				set       quirks.Set
+				retryable bool
+			}{{quirks.Set{}, false}, {quirks.Of(quirks.RetryableByClass), tt.upstream}} {
+				pg := &page{answer: func(int, string, json.RawMessage) primitives.Result { return primitives.Result{Err: tt.err} }}
+				out := compile(t, `{"id":"`+tt.id+`","primitive":"`+tt.primitive+`"}`, "").Run(t.Context(), pg, workflow.RunOptions{Quirks: profile.set})
+				m := fields(t, out.Err)
+				if m["failure_class"] != tt.class || m["failed_state"] != tt.state || m["retryable"] != profile.retryable || m["recoverable"] != true {
+					t.Errorf("quirks %v: got class %v, state %v, retryable %v, recoverable %v, want %s, %s, %v, true",
+						profile.set.Names(), m["failure_class"], m["failed_state"], m["retryable"], m["recoverable"], tt.class, tt.state, profile.retryable)
+				}
+				advice, _ := m["safe_recovery"].(string)
+				if corrected := strings.Contains(advice, "correct the arguments"); corrected != profile.set.Empty() {
+					t.Errorf("quirks %v: got the advice %q", profile.set.Names(), advice)
+				}
+			}
+		})
+	}
+}
+
 // Each attempt replaces the result of the one before it.
 func TestRetryKeepsOneResult(t *testing.T) {
 	n := 0

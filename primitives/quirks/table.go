@@ -37,6 +37,7 @@ const (
 	AnyKeyName            Name = "any_key_name"
 	LenientArguments      Name = "lenient_arguments"
 	ScreenshotActivates   Name = "screenshot_activates"
+	RetryableByClass      Name = "retryable_by_class"
 )
 
 var table = []Quirk{
@@ -204,5 +205,10 @@ var table = []Quirk{
 		Name: ScreenshotActivates, Where: "browser.screenshot", Proof: "quirks/screenshot_activates.html",
 		Upstream: "the window is focused and the tab becomes the active one, in front of the others, before its picture is taken",
 		Strict:   "the picture of a tab in the background leaves the tabs and the focus as they are",
+	},
+	{
+		Name: RetryableByClass, Where: "workflow", Proof: "workflow.TestRefusedArgumentsAreNotRetryable",
+		Upstream: "a step refused with invalid_input is retryable as its failure_class says, which goes by texts and names of steps",
+		Strict:   "it is not: the same arguments are refused again; safe_recovery says to correct them",
 	},
 }
