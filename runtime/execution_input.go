@@ -1,0 +1,149 @@
+package runtime
+
+import (
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// selectPrimitive chooses an option of a native list.
+const selectPrimitive = "dom.select_option"
+
+func (r *executionRun) click(s *plannedStep) (json.RawMessage, *fault.Error) {
+	return r.pointer(s, "pointer.click")
+}
+
+func (r *executionRun) doubleClick(s *plannedStep) (json.RawMessage, *fault.Error) {
+	return r.pointer(s, "pointer.double_click")
+}
+
+func (r *executionRun) hover(s *plannedStep) (json.RawMessage, *fault.Error) {
+	return r.pointer(s, "pointer.move")
+}
+
+func (r *executionRun) pointer(s *plannedStep, primitive string) (json.RawMessage, *fault.Error) {
+	info, _, err := r.elementInfo(s)
+	if err != nil {
+		return nil, err
+	}
+	return r.invoke(primitive, info.Center)
+}
+
+// setChecked presses a control only when it is not yet what it should be, and
+// sees that it became so.
+func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error) {
+	want := s.Type == "check"
+	f, err := r.find(s, false)
+	if err != nil {
+		return nil, err
+	}
+	is := f.match.Facts
+	if is == nil || is.Checked == nil {
+		return nil, fault.New(fault.TargetNotActionable, "the target of step %s is nothing that can be checked", s.id).With("target", targetEvidence(s.target))
+	}
+	if *is.Checked != want {
+		if _, err := r.pointer(s, "pointer.click"); err != nil {
+			return nil, err
+		}
+		probe := &manifest.Probe{Target: s.target, Checked: &want}
+		after, err := r.await(func(sv *survey) { sv.want(r.match.Map, probe, nil) }, func(sv *survey) (finding, bool) {
+			f := sv.judge(r.match.Map, probe, nil)
+			return f, f.verdict == yes
+		})
+		if err != nil {
+			return nil, err
+		}
+		if after.verdict != yes {
+			return nil, fault.New(fault.StateMismatch, "the control of step %s was pressed and did not change", s.id).With("target", targetEvidence(s.target))
+		}
+	}
+	return encoded(map[string]any{"checked": want, "changed": *is.Checked != want}).Output, nil
+}
+
+func (r *executionRun) focus(s *plannedStep) (json.RawMessage, *fault.Error) {
+	f, err := r.find(s, false)
+	if err != nil {
+		return nil, err
+	}
+	return r.invoke("dom.focus", map[string]any{"locator": f.locator})
+}
+
+// typeText replaces what is in the control, unless clear is false: then it
+// types behind it.
+func (r *executionRun) typeText(s *plannedStep) (json.RawMessage, *fault.Error) {
+	value, err := r.value(s)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.insert(s, plainText(value), s.Clear == nil || *s.Clear)
+	if err != nil || s.Submit == nil || !*s.Submit {
+		return out, err
+	}
+	_, err = r.invoke("keyboard.press", map[string]any{"key": "Enter"})
+	return out, err
+}
+
+func (r *executionRun) clear(s *plannedStep) (json.RawMessage, *fault.Error) {
+	return r.insert(s, "", true)
+}
+
+func (r *executionRun) insert(s *plannedStep, text string, replace bool) (json.RawMessage, *fault.Error) {
+	_, f, err := r.elementInfo(s)
+	if err != nil {
+		return nil, err
+	}
+	mode := "append"
+	if replace {
+		mode = "replace"
+	}
+	return r.invoke("text.insert", map[string]any{"target": f.locator, "text": text, "mode": mode})
+}
+
+func (r *executionRun) press(s *plannedStep) (json.RawMessage, *fault.Error) {
+	keys := s.Keys
+	if s.Key != "" {
+		keys = []string{s.Key}
+	}
+	if len(keys) == 0 {
+		value, err := r.value(s)
+		if err != nil {
+			return nil, err
+		}
+		keys = []string{plainText(value)}
+	}
+	if s.target != nil {
+		if _, err := r.focus(s); err != nil {
+			return nil, err
+		}
+	}
+	var out json.RawMessage
+	for _, key := range keys {
+		var err *fault.Error
+		if out, err = r.invoke("keyboard.press", map[string]any{"key": key}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r *executionRun) selectOption(s *plannedStep) (json.RawMessage, *fault.Error) {
+	_, f, err := r.elementInfo(s)
+	if err != nil {
+		return nil, err
+	}
+	args := map[string]any{"locator": f.locator}
+	switch {
+	case s.Label != "":
+		args["label"] = s.Label
+	case s.Option != "":
+		args["option"] = s.Option
+	default:
+		value, err := r.value(s)
+		if err != nil {
+			return nil, err
+		}
+		args["option"] = plainText(value)
+	}
+	return r.invoke(selectPrimitive, args)
+}

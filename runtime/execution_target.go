@@ -1,0 +1,182 @@
+package runtime
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// found is an element that a step is about, as primitives name it.
+type found struct {
+	locator map[string]any // names this element
+	all     map[string]any // names all that the candidate matches
+	match   primitives.Match
+}
+
+// find waits until the step's target is there and returns the locator that
+// names what matched. rendered asks for an element with a box.
+func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error) {
+	t := s.target
+	if s.Frame != "" || t.Extensions["x_frame"] != nil {
+		l := framed(t, s.Frame)
+		return found{locator: l, all: l}, nil
+	}
+	var m primitives.Match
+	var seen string
+	f, err := r.await(
+		func(sv *survey) {
+			sv.wantTarget(t)
+			sv.wantState(r.match.Map, t.State)
+		},
+		func(sv *survey) (finding, bool) {
+			m, seen = sv.seen(descriptorOf(t, "", nil)), sv.url
+			out := finding{Reason: m.Reason, Candidate: m.Candidate, Count: m.Count, VisibleCount: m.VisibleCount, Tried: m.Tried}
+			ok := m.Found && m.Facts != nil && (!rendered || m.Facts.Rendered)
+			if m.Found && !ok {
+				out.Reason = "rendered"
+			}
+			if t.State != "" {
+				if d := sv.diagnose(r.match.Map, t.State); d.verdict == no {
+					ok, out.Reason = false, "state"
+				}
+			}
+			return out, ok
+		})
+	if err != nil {
+		return found{}, err
+	}
+	if !m.Found || m.Facts == nil || rendered && !m.Facts.Rendered || f.Reason == "state" {
+		code := fault.TargetNotFound
+		if f.Reason == "state" {
+			code = fault.StateMismatch
+		}
+		return found{}, fault.New(code, "the target of step %s is not on the page", s.id).
+			With("target", targetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", clip(seen, 200)).
+			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
+	}
+	if d := driftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
+		r.drift = d
+	}
+	all := r.locatorOf(t, m)
+	out := found{locator: all, all: all, match: m}
+	// The element that was looked at is the one to act on, also where the
+	// candidate matches several or it stands in a shadow root.
+	var named struct {
+		Ref string `json:"ref"`
+	}
+	if page, e := r.v.tab.livePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
+		out.locator = map[string]any{"ref": named.Ref}
+	}
+	return out, nil
+}
+
+// locatorOf names what the candidate of a target that matched matches.
+func (r *executionRun) locatorOf(t *manifest.Target, m primitives.Match) map[string]any {
+	l := map[string]any{}
+	d := descriptorOf(t, "", nil)
+	if s := selectorNamed(d, m.Candidate); s != "" {
+		l["selector"] = s
+	}
+	for name, text := range map[string]string{"text_equals": t.TextEquals, "text_contains": t.TextContains} {
+		if text != "" {
+			l[name] = text
+		}
+	}
+	relaxed := func(name string) bool {
+		for _, n := range m.Relaxed {
+			if n == name {
+				return true
+			}
+		}
+		return false
+	}
+	for name, text := range map[string]string{"role": t.Role, "name": t.Name} {
+		if text != "" && !relaxed(name) {
+			l[name] = text
+		}
+	}
+	return l
+}
+
+// framed names a target inside a frame, where targets are not looked for in
+// one round trip: all candidates are one list, whose order counts.
+func framed(t *manifest.Target, frame string) map[string]any {
+	l := map[string]any{}
+	if c := t.Candidates(); len(c) > 0 {
+		l["selector"] = strings.Join(c, ", ")
+	}
+	if t.TextEquals != "" {
+		l["text_equals"] = t.TextEquals
+	}
+	if t.TextContains != "" {
+		l["text_contains"] = t.TextContains
+	}
+	if frame != "" {
+		l["frame"] = frame
+	} else {
+		l["frame"] = t.Extensions["x_frame"]
+	}
+	return l
+}
+
+func targetEvidence(t *manifest.Target) map[string]any {
+	e := map[string]any{}
+	if c := t.Candidates(); len(c) > 0 {
+		e["selectors"] = c[:min(len(c), 10)]
+	}
+	for name, text := range map[string]string{"role": t.Role, "name": t.Name, "text_equals": t.TextEquals, "text_contains": t.TextContains,
+		"url_contains": t.URLContains, "url_matches": t.URLMatches, "state": t.State} {
+		if text != "" {
+			e[name] = clip(text, 200)
+		}
+	}
+	return e
+}
+
+// elementInfo scrolls the step's target into view and returns what a press on
+// it needs, waiting while it is covered or moving.
+func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, err *fault.Error) {
+	if f, err = r.find(s, true); err != nil {
+		return info, f, err
+	}
+	left := defaultStepTime
+	if deadline, ok := r.bound.Deadline(); ok {
+		left = max(0, time.Until(deadline))
+	}
+	look := func() (json.RawMessage, *fault.Error) {
+		return r.invoke("locator.element_info", map[string]any{"locator": f.locator, "timeout_ms": min(left, 30*time.Second).Milliseconds()})
+	}
+	raw, err := look()
+	if err != nil && (err.Code == fault.ElementStale || err.Code == fault.TargetNotFound) && r.bound.Err() == nil {
+		// It was replaced since it was found: a page that renders anew.
+		if f, err = r.find(s, true); err != nil {
+			return info, f, err
+		}
+		raw, err = look()
+	}
+	if err != nil {
+		return info, f, err
+	}
+	if e := json.Unmarshal(raw, &info); e != nil {
+		return info, f, fault.Wrap(fault.Internal, e, "reading the element")
+	}
+	return info, f, nil
+}
+
+type elementInfo struct {
+	TagName        string          `json:"tag_name"`
+	Text           string          `json:"text"`
+	Box            json.RawMessage `json:"bounding_box"`
+	Center         point           `json:"clickable_center"`
+	CandidateCount int             `json:"candidate_count"`
+	Ambiguous      bool            `json:"ambiguous"`
+}
+
+type point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
