@@ -32,6 +32,8 @@ var mayImport = map[string][]string{
 	"workflow":                           {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection", "primitives/quirks"},
 	"runtime/browser":                    {"primitives", "primitives/fault", "primitives/inject"},
 	"runtime/browser/browsertest":        {"runtime/browser", "primitives"},
+	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr"}, // a host over a real browser, for tests
+	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                            // our provider, for tests
 	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/browser"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},

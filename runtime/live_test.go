@@ -14,8 +14,8 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // liveCall is one entry of testdata/live/CASE/calls.json. The calls of a case
@@ -52,13 +52,7 @@ func TestLive(t *testing.T) {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			h := openLive(t, dir)
-			var calls []liveCall
-			d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&calls); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			for i, c := range calls {
+			for i, c := range readCalls[liveCall](t, path) {
 				c.check(t, h, fmt.Sprintf("call %d, %s", i+1, c.About))
 			}
 		})
@@ -66,7 +60,8 @@ func TestLive(t *testing.T) {
 }
 
 // openLive opens a host at the index.html of a case, with its map: actions.json,
-// or draft.actions.json of before version 1. It may import from files beside it.
+// draft.actions.json of before version 1, or a storage folder. It may import
+// from files beside it.
 func openLive(t *testing.T, dir string) *runtime.Host {
 	t.Helper()
 	s := httptest.NewServer(http.FileServer(http.Dir(dir)))
@@ -74,19 +69,28 @@ func openLive(t *testing.T, dir string) *runtime.Host {
 	path, how := filepath.Join(dir, "actions.json"), runtime.MapOptions{}
 	if draft := filepath.Join(dir, "draft.actions.json"); exists(draft) {
 		path, how.AcceptDrafts = draft, true
+	} else if storage := filepath.Join(dir, "storage"); exists(storage) {
+		path = storage
 	}
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	maps, reports := runtime.LoadMaps([]string{path}, primitives.Standard(), engine, how)
+	maps, reports := runtime.LoadMaps([]string{path}, primitives.Standard(), runtimetest.Engine(t), how)
 	for _, r := range reports {
 		if !r.OK {
 			t.Fatalf("%s: %v", r.Path, r.Errors)
 		}
 	}
 	return open(t, runtime.Options{Open: []string{s.URL + "/"}, Maps: maps})
+}
+
+// readCalls reads a calls.json, in which every member must mean something.
+func readCalls[T any](t *testing.T, path string) []T {
+	t.Helper()
+	var calls []T
+	d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&calls); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return calls
 }
 
 func exists(path string) bool {

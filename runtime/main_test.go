@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) {
@@ -45,25 +45,8 @@ func serve(t *testing.T, pages map[string]string) string {
 // open opens a host that ends with the test.
 func open(t *testing.T, opts runtime.Options) *runtime.Host {
 	t.Helper()
-	browsertest.Require(t)
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	opts.Engine, opts.NewID, opts.Registry = engine, newID, primitives.Standard()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	h, err := runtime.Open(ctx, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("closing the host: %v", err)
-		}
-	})
-	return h
+	opts.NewID = newID
+	return runtimetest.Open(t, opts)
 }
 
 // openMap is open with one map that applies to every page.
@@ -74,12 +57,7 @@ func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
 
 func mapsOf(t *testing.T, manifest string) *runtime.Maps {
 	t.Helper()
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	maps, err := runtime.MapFromBytes("test/actions.json", []byte(manifest), primitives.Standard(), engine)
+	maps, err := runtime.MapFromBytes("test/actions.json", []byte(manifest), primitives.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // An edit of a map is on offer without a restart, tabs tell of it, and a broken
@@ -32,12 +32,7 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 		}
 	}
 	save(staticMap("one", "1"))
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	maps, reports := runtime.LoadMaps([]string{root}, primitives.Standard(), engine, runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps([]string{root}, primitives.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
 	if len(reports) != 1 || !reports[0].OK {
 		t.Fatalf("reports %+v", reports)
 	}

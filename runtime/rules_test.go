@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -93,12 +94,7 @@ func writeFiles(t *testing.T, files map[string]string) string {
 // openFiles opens a host with the maps below a directory.
 func openFiles(t *testing.T, dir string, url string) (*runtime.Host, []sites.FileReport) {
 	t.Helper()
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	maps, reports := runtime.LoadMaps([]string{dir}, primitives.Standard(), engine, runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps([]string{dir}, primitives.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
 	return open(t, runtime.Options{Open: []string{url}, Maps: maps}), reports
 }
 

@@ -1,20 +1,17 @@
 package runtime_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
@@ -54,26 +51,8 @@ func TestSites(t *testing.T) {
 	for _, path := range dirs {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
-			t.Cleanup(server.Close)
-			engine, err := expr.New("", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { engine.Close() })
-			from := filepath.Join(dir, "storage")
-			if _, err := os.Stat(from); err != nil {
-				from = filepath.Join(dir, "actions.json")
-			}
-			maps, reports := runtime.LoadMaps([]string{from}, primitives.Standard(), engine, runtime.MapOptions{})
-			for _, r := range reports {
-				for _, p := range r.Errors {
-					t.Errorf("%s: %s %s %s", r.Path, p.Pointer, p.Code, p.Message)
-				}
-			}
-			h := open(t, runtime.Options{Open: []string{server.URL + "/"}, Maps: maps})
-			ev := subscribe(t, h)
-			driveSite(t, h, ev, path)
+			h := openLive(t, dir)
+			driveSite(t, h, subscribe(t, h), path)
 		})
 	}
 }
@@ -83,12 +62,7 @@ func TestSites(t *testing.T) {
 func TestDemoSite(t *testing.T) {
 	server := httptest.NewServer(demo.Handler(50 * time.Millisecond))
 	t.Cleanup(server.Close)
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { engine.Close() })
-	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, primitives.Standard(), engine)
+	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, primitives.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +72,7 @@ func TestDemoSite(t *testing.T) {
 
 func driveSite(t *testing.T, h *runtime.Host, ev events, path string) {
 	t.Helper()
-	var steps []siteStep
-	d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&steps); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	for i, s := range steps {
+	for i, s := range readCalls[siteStep](t, path) {
 		s.check(t, h, ev, fmt.Sprintf("step %d, %s", i+1, s.About))
 	}
 }

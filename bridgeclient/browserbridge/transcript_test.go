@@ -22,10 +22,10 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
-	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const transcripts = "../../testdata/bridge/browserbridge"
@@ -42,21 +42,7 @@ func newID() string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", ids
 // openHost opens a host with two empty tabs, 1 and 2.
 func openHost(t testing.TB) *runtime.Host {
 	t.Helper()
-	browsertest.Require(t)
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	ctx := context.WithoutCancel(t.Context())
-	h, err := runtime.Open(ctx, runtime.Options{
-		Registry: primitives.Standard(), Engine: engine, NewID: newID, Browser: browsertest.Options(), Open: []string{"about:blank", "about:blank"}, Version: "test",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close(ctx) })
-	return h
+	return runtimetest.Open(t, runtime.Options{Open: []string{"about:blank", "about:blank"}})
 }
 
 // bridge is a client and the backend it is connected to.

@@ -14,10 +14,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) {
@@ -43,18 +43,7 @@ func serve(t testing.TB, body string) string {
 // open opens a host that shows url.
 func open(t testing.TB, url string) *runtime.Host {
 	t.Helper()
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	ctx := context.WithoutCancel(t.Context())
-	h, err := runtime.Open(ctx, runtime.Options{Registry: primitives.Standard(), Engine: engine, NewID: newID, Browser: browsertest.Options(), Open: []string{url}, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close(ctx) })
-	return h
+	return runtimetest.Open(t, runtime.Options{Open: []string{url}})
 }
 
 // client connects a client to a server over host.

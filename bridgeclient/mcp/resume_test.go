@@ -33,7 +33,16 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
+	handler, broken := server.Handler(mcp.HTTPOptions{}), make(chan struct{}, 1)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r)
+		if r.Context().Err() != nil {
+			select {
+			case broken <- struct{}{}:
+			default: // the end of the test
+			}
+		}
+	}))
 	t.Cleanup(func() {
 		front.CloseClientConnections()
 		front.Close()
@@ -88,6 +97,11 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 	}
 	cut()
 	_ = r.Body.Close()
+	select {
+	case <-broken: // until then the stream is another client's
+	case <-within.Done():
+		t.Fatal("the server does not see that the stream is broken")
+	}
 	close(release)
 
 	r = ask(within, http.MethodGet, "", last)

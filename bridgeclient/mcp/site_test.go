@@ -13,9 +13,8 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const harbourMap = `{"protocol":"actions.json","version":1,"tools":[{"name":"harbour.moor","description":"Moor a ship.",
@@ -28,23 +27,11 @@ const harbourMap = `{"protocol":"actions.json","version":1,"tools":[{"name":"har
 
 func openMap(t *testing.T, url, manifest string) *runtime.Host {
 	t.Helper()
-	engine, err := expr.New("", nil)
+	maps, err := runtime.MapFromBytes("actions.json", []byte(manifest), primitives.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = engine.Close() })
-	registry := primitives.Standard()
-	maps, err := runtime.MapFromBytes("actions.json", []byte(manifest), registry, engine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.WithoutCancel(t.Context())
-	h, err := runtime.Open(ctx, runtime.Options{Registry: registry, Engine: engine, NewID: newID, Maps: maps, Browser: browsertest.Options(), Open: []string{url}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close(ctx) })
-	return h
+	return runtimetest.Open(t, runtime.Options{Maps: maps, Open: []string{url}})
 }
 
 func TestSiteActionsAndTheirProgress(t *testing.T) {

@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/outrider-run/outrider/bridgeclient/provider"
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/bridgeclient/provider/providertest"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) {
@@ -45,69 +44,19 @@ func serve(t *testing.T) string {
 	return s.URL
 }
 
-func openHost(t *testing.T) *runtime.Host {
-	t.Helper()
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	ctx := context.WithoutCancel(t.Context())
-	h, err := runtime.Open(ctx, runtime.Options{Registry: primitives.Standard(), Engine: engine, NewID: uuid.NewString, Browser: browsertest.Options(), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close(ctx) })
-	return h
-}
-
-func newServer(t *testing.T, host provider.Host, change func(*provider.Options)) *provider.Server {
-	t.Helper()
-	opts := provider.Options{Host: host, NewID: uuid.NewString, Version: "test"}
-	if change != nil {
-		change(&opts)
-	}
-	ctx := context.WithoutCancel(t.Context())
-	s, err := provider.New(ctx, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(ctx); err != nil {
-			t.Errorf("closing the provider: %v", err)
-		}
-	})
-	return s
-}
-
 // client is one connection.
 type client struct {
 	t    *testing.T
 	in   *bufio.Reader
 	out  io.WriteCloser
-	done chan struct{}
+	done <-chan struct{}
 	next int
 }
 
 func connect(t *testing.T, s *provider.Server) *client {
 	t.Helper()
-	toServer, out := io.Pipe()
-	in, fromServer := io.Pipe()
-	c := &client{t: t, in: bufio.NewReader(in), out: out, done: make(chan struct{})}
-	ctx := context.WithoutCancel(t.Context())
-	go func() {
-		defer close(c.done)
-		defer fromServer.Close()
-		if err := s.Serve(ctx, toServer, fromServer, "pipe-json"); err != nil {
-			t.Errorf("serving: %v", err)
-		}
-	}()
-	t.Cleanup(func() {
-		_ = out.Close()
-		_ = in.Close()
-		<-c.done
-	})
-	return c
+	c := providertest.Connect(t, s)
+	return &client{t: t, in: bufio.NewReader(c.In), out: c.Out, done: c.Done}
 }
 
 func (c *client) send(line string) {
@@ -178,7 +127,7 @@ type object = map[string]any
 // answered by the lines below it, whose members must be in the answer. A string
 // $NAME stands for the value it had before, or takes the one it meets.
 func TestTranscripts(t *testing.T) {
-	host, site := openHost(t), serve(t)
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
 	files, err := filepath.Glob("../../testdata/bridge/provider/*.txtar")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("transcripts: %v, %d files", err, len(files))
@@ -189,7 +138,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := connect(t, newServer(t, host, nil))
+			c := connect(t, providertest.New(t, host, nil))
 			names := map[string]string{"$SITE": site}
 			for _, part := range script.Files {
 				for line := range strings.Lines(string(part.Data)) {
@@ -268,8 +217,8 @@ func differs(want, got any, names map[string]string, at string) string {
 // Requests on one page run in the order in which they came, and are answered
 // when the input ends; another page does not wait for them.
 func TestOrderAndTheEndOfInput(t *testing.T) {
-	host, site := openHost(t), serve(t)
-	c := connect(t, newServer(t, host, nil))
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	c := connect(t, providertest.New(t, host, nil))
 	s := c.ensure("order", nil)
 	a := c.call("page.open", object{"session_id": s, "url": site + "/a"})["page_id"]
 	b := c.call("page.open", object{"session_id": s, "url": site + "/b", "new_page": true})["page_id"]
@@ -296,8 +245,8 @@ func TestOrderAndTheEndOfInput(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	host, site := openHost(t), serve(t)
-	c := connect(t, newServer(t, host, nil))
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	c := connect(t, providertest.New(t, host, nil))
 	s := c.ensure("cancel", nil)
 	c.call("page.open", object{"session_id": s, "url": site})
 	waiting := c.start("page.wait", object{"session_id": s, "text_present": "never", "timeout_ms": 30000})
@@ -329,8 +278,8 @@ func TestCancel(t *testing.T) {
 // A session ends with its connection unless it persists; another connection
 // then gets it back.
 func TestPersist(t *testing.T) {
-	host, site := openHost(t), serve(t)
-	server := newServer(t, host, nil)
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	server := providertest.New(t, host, nil)
 	first := connect(t, server)
 	brief, kept := first.ensure("brief", nil), first.ensure("kept", object{"persist": true})
 	first.call("page.open", object{"session_id": kept, "url": site + "/kept"})
@@ -349,7 +298,7 @@ func TestPersist(t *testing.T) {
 }
 
 func TestSessionsAreMadeOnce(t *testing.T) {
-	server := newServer(t, openHost(t), nil)
+	server := providertest.New(t, runtimetest.Open(t, runtime.Options{}), nil)
 	var all sync.WaitGroup
 	ids := make([]string, 6)
 	for i := range ids {
@@ -365,7 +314,7 @@ func TestSessionsAreMadeOnce(t *testing.T) {
 }
 
 func TestIdleSessionsEnd(t *testing.T) {
-	c := connect(t, newServer(t, openHost(t), func(o *provider.Options) { o.SessionIdle = 300 * time.Millisecond }))
+	c := connect(t, providertest.New(t, runtimetest.Open(t, runtime.Options{}), func(o *provider.Options) { o.SessionIdle = 300 * time.Millisecond }))
 	s := c.ensure("idle", object{"events": []string{"session.closed"}})
 	if ev := c.read(); ev["event"] != "session.closed" || ev["payload"].(object)["session_id"] != s {
 		t.Errorf("got %v, want the event session.closed", ev)
@@ -376,8 +325,8 @@ func TestIdleSessionsEnd(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
-	host, site := openHost(t), serve(t)
-	c := connect(t, newServer(t, host, nil))
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	c := connect(t, providertest.New(t, host, nil))
 	s := c.ensure("events", object{"events": true})
 	id := c.start("page.open", object{"session_id": s, "url": site + "/seen"})
 	var events []string
@@ -409,8 +358,8 @@ func TestEvents(t *testing.T) {
 // A browser that dies is browser_not_running, and a status that is not ready,
 // until it is back; then the session goes on.
 func TestBrowserDies(t *testing.T) {
-	host, site := openHost(t), serve(t)
-	c := connect(t, newServer(t, host, nil))
+	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	c := connect(t, providertest.New(t, host, nil))
 	s := c.ensure("killed", nil)
 	c.call("page.open", object{"session_id": s, "url": site + "/there"})
 	waiting := c.start("page.wait", object{"session_id": s, "text_present": "never", "timeout_ms": 30000})
@@ -439,8 +388,8 @@ func TestBrowserDies(t *testing.T) {
 
 // What is announced can be called, and what needs more is not announced.
 func TestDescriptionIsTrue(t *testing.T) {
-	host := openHost(t)
-	c := connect(t, newServer(t, host, func(o *provider.Options) { o.AllowCDP = true }))
+	host := runtimetest.Open(t, runtime.Options{})
+	c := connect(t, providertest.New(t, host, func(o *provider.Options) { o.AllowCDP = true }))
 	d := c.call("provider.describe", nil)
 	encoded, _ := json.Marshal(d)
 	for _, absent := range []string{"upload.set_files", "download.list", "file_upload", "attach_existing_browser", "persistent_profile"} {

@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,14 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/outrider-run/outrider/bridgeclient/provider"
 	"github.com/outrider-run/outrider/bridgeclient/provider/conformance"
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/bridgeclient/provider/providertest"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) {
@@ -29,43 +26,10 @@ func TestMain(m *testing.M) {
 // serve runs our own provider over a real browser and gives connections to it.
 func serve(t *testing.T) (connect func() (in io.Reader, out io.WriteCloser)) {
 	t.Helper()
-	engine, err := expr.New("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = engine.Close() })
-	ctx := context.WithoutCancel(t.Context())
-	host, err := runtime.Open(ctx, runtime.Options{Registry: primitives.Standard(), Engine: engine, NewID: uuid.NewString, Browser: browsertest.Options(), Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = host.Close(ctx) })
-	server, err := provider.New(ctx, provider.Options{Host: host, NewID: uuid.NewString, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(ctx); err != nil {
-			t.Errorf("closing the provider: %v", err)
-		}
-	})
+	server := providertest.New(t, runtimetest.Open(t, runtime.Options{}), nil)
 	return func() (io.Reader, io.WriteCloser) {
-		toServer, out := io.Pipe()
-		in, fromServer := io.Pipe()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			defer fromServer.Close()
-			if err := server.Serve(ctx, toServer, fromServer, "pipe-json"); err != nil {
-				t.Errorf("serving: %v", err)
-			}
-		}()
-		t.Cleanup(func() {
-			_ = out.Close()
-			_ = in.Close()
-			<-done
-		})
-		return in, out
+		c := providertest.Connect(t, server)
+		return c.In, c.Out
 	}
 }
 
