@@ -128,7 +128,22 @@ func (m *Maps) options() sites.Options {
 		CheckProjection: m.projectionProblems,
 		WarnProjection:  m.projectionWarnings,
 		CheckWorkflow:   m.workflowProblems,
+		WarnArguments:   m.stepArgumentWarnings,
 	}
+}
+
+// stepArgumentWarnings tells what is wrong with the arguments of an abstract
+// step whose type is a primitive. They have no expressions. Whether the step
+// runs at all is up to the mode, so nothing of them is an error.
+func (m *Maps) stepArgumentWarnings(primitive string, args json.RawMessage) []manifest.Problem {
+	if m.how.Arguments == ArgumentsUnchecked {
+		return nil
+	}
+	var out []manifest.Problem
+	for _, p := range m.registry.CheckArguments(primitive, args, func(string) bool { return false }) {
+		out = append(out, manifest.Problem{Pointer: p.Path, Code: p.Code, Message: p.Message})
+	}
+	return out
 }
 
 // workflowProblems compiles a workflow once and tells what is wrong with it and

@@ -22,11 +22,13 @@ type Options struct {
 	CheckWorkflow   func(raw json.RawMessage) (problems, warnings []manifest.Problem)
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
+	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
 	AcceptDrafts    bool
 }
 
 func (o Options) manifest() manifest.Options {
-	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection, AcceptDrafts: o.AcceptDrafts}
+	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection,
+		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;

@@ -98,6 +98,12 @@ func (c *checker) executionStep(o *object, ids *names) ExecutionStep {
 	s.DeltaX, s.DeltaY, s.Amount = o.float("delta_x"), o.float("delta_y"), o.float("amount")
 	s.Many, s.Clear, s.Submit = o.bool("many"), o.bool("clear"), o.bool("submit")
 	s.Keys, s.Fields, s.Arguments = o.oneOrMore("keys"), o.rawObject("fields"), o.rawObject("arguments")
+	if check := c.opts.WarnArguments; check != nil && s.Type != "" {
+		for _, p := range check(s.Type, s.Arguments) {
+			p.Pointer = "/arguments" + p.Pointer
+			o.value.warnInside(p)
+		}
+	}
 	s.Extensions = o.done()
 	return s
 }

@@ -24,6 +24,10 @@ type Options struct {
 	// after the other.
 	CheckProjection func(raw json.RawMessage) []Problem
 	WarnProjection  func(raw json.RawMessage) []Problem
+	// WarnArguments returns what a primitive, which is the type of an abstract
+	// step, refuses of the arguments that the step gives it, with pointers into
+	// them. args is nil where the step gives none.
+	WarnArguments func(primitive string, args json.RawMessage) []Problem
 	// AcceptDrafts reads maps that were written before the format had a version:
 	// what deviates from it in the ways that docs/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
