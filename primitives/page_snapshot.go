@@ -44,8 +44,9 @@ type snapshotLeftOut struct {
 
 const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
 
-// pageSnapshot walks the page in the page: one round trip for each document,
-// the frames of one side by side.
+// pageSnapshot walks the page in the page: one round trip for the document and those of
+// its origin in it, and one for each other, the frames of one side by side. A document
+// that was never asked anything needs one of its own.
 var pageSnapshot = Define("page.snapshot", func(ctx context.Context, p Page, in pageSnapshotIn) (pageSnapshotOut, error) {
 	tree, err := readTree(ctx, p, in)
 	if err != nil {

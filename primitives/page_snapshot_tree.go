@@ -86,7 +86,18 @@ type documentRows struct {
 	Frames []struct {
 		Row    int    `json:"row"`
 		Handle string `json:"handle"`
+		// Within and Nesting are for an element of a document inside this one: the
+		// prefix of its refs, and how many frames it lies in.
+		Within  string `json:"within"`
+		Nesting int    `json:"nesting"`
 	} `json:"frames"`
+	// Inside counts documents of frames whose rows are among those of this one.
+	Inside int `json:"inside"`
+	// RefsInside says how far their refs have come.
+	RefsInside []struct {
+		Prefix string `json:"prefix"`
+		Next   int    `json:"next"`
+	} `json:"refs_inside"`
 	LeftOut int      `json:"left_out"`
 	Stopped bool     `json:"stopped"`
 	Hosts   []string `json:"hosts"`
@@ -114,7 +125,7 @@ func (d *documentRows) TakeText(text []byte) {
 
 func readTree(ctx context.Context, p Page, in pageSnapshotIn) (*tree, error) {
 	args := map[string]any{
-		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(),
+		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(), "max_nesting": maxFrameDepth,
 		// Each document may use up the whole of it; what is too much is cut here.
 		"max_nodes": in.Offset + in.walkNodes(), "max_bytes": in.walkBytes() * (in.Offset + in.walkNodes()) / in.walkNodes(),
 	}
@@ -160,6 +171,11 @@ func (r *treeReader) document(ctx context.Context, frame FrameID, part map[strin
 		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
 			err = fault.New(fault.Internal, "the page library said %d rows and gave %d", doc.Count, len(doc.rows))
 		}
+		for _, given := range doc.RefsInside {
+			if inner, err := r.p.Refs().Frame(given.Prefix + "e1"); err == nil {
+				r.p.Refs().Given(inner, given.Next)
+			}
+		}
 		return doc.Hosts, doc.More, err
 	})
 	return doc, err
@@ -187,14 +203,23 @@ func withShadows(ctx context.Context, p Page, frame FrameID, ask func() (hosts [
 func (r *treeReader) assemble(ctx context.Context, frame FrameID, doc *documentRows, nesting int) *tree {
 	below := make([]*tree, len(doc.Frames))
 	failed := make([]error, len(doc.Frames))
-	if nesting < maxFrameDepth {
-		var wg sync.WaitGroup
-		for i, f := range doc.Frames {
-			wg.Go(func() { below[i], failed[i] = r.child(ctx, frame, f.Handle, nesting+1) })
+	var wg sync.WaitGroup
+	for i, f := range doc.Frames {
+		if nesting+f.Nesting >= maxFrameDepth {
+			continue
 		}
-		wg.Wait()
+		wg.Go(func() {
+			parent := frame
+			if f.Within != "" {
+				if parent, failed[i] = r.p.Refs().Frame(f.Within + "e1"); failed[i] != nil {
+					return
+				}
+			}
+			below[i], failed[i] = r.child(ctx, parent, f.Handle, nesting+f.Nesting+1)
+		})
 	}
-	out := &tree{rows: doc.rows, frames: 1, left: doc.LeftOut, stopped: doc.Stopped}
+	wg.Wait()
+	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, stopped: doc.Stopped}
 	if len(doc.Frames) == 0 {
 		return out
 	}

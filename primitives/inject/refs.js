@@ -155,7 +155,7 @@ function renderedAgain(record) {
   const whole = rootElement();
   if (whole) {
     walkTree(whole, {
-      interactive: true, urls: false, refs: false, places: true, limit: 0, bytes: 0, time: 5000,
+      interactive: true, urls: false, refs: false, places: true, limit: 0, bytes: 0, overdue: overdueIn(5000),
       compare: (node, tag, role, name, place) => {
         if (tag === record.tag && role === record.role && name === record.name) alike.push({ node, place });
       },

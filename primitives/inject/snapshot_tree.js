@@ -46,8 +46,12 @@ const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
 const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
 
+const firstInDocument = methodOf(Document.prototype, 'querySelector');
+const nothingOwned = Object.freeze({ owners: new Map(), owned: new Set() });
+
 /** ownership lists what aria-owns moves: owner -> elements, and all that are moved. */
 function ownership(root) {
+  if (firstInDocument(root, '[aria-owns]') === null) return nothingOwned;
   const owners = new Map();
   const owned = new Set();
   for (const owner of queryIn(root, '[aria-owns]').slice(0, 2000)) {
@@ -96,7 +100,7 @@ class Row {
 
 /**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
- * only compares), limit of rows, places (whether neighbours are noted).
+ * only compares), limit of rows, places (whether neighbours are noted), overdue.
  */
 class TreeWalk {
   constructor(options) {
@@ -118,7 +122,7 @@ class TreeWalk {
     this.opened = []; // places in which nothing has been said yet
     this.named = []; // what gets a ref after the walk: row, element, place
     this.elements = 0;
-    this.deadline = performance.now() + options.time;
+    this.overdue = options.overdue;
     this.stopped = false;
     this.hosts = new Set();
     this.shadows = 0; // shadow roots that are walked just now
@@ -201,7 +205,7 @@ class TreeWalk {
       this.leftOut++;
       return;
     }
-    if ((++this.elements & 1023) === 0 && performance.now() > this.deadline) this.stopped = true;
+    if ((++this.elements & 1023) === 0 && this.overdue()) this.stopped = true;
     if (this.stopped) {
       this.leftOut++;
       return;
@@ -382,7 +386,7 @@ class TreeWalk {
     if (disabled || control && matchesCSS(node, ':disabled')) row.disabled = true;
     if (!interactiveRoles.has(role) && !clickable) {
       this.says(row, node, role);
-      if (role === 'iframe') row.frame = keep(node);
+      if (role === 'iframe') row.frame = node;
       if (role === 'progressbar' || role === 'meter') row.value = controlText(node, role, null) || undefined;
       return;
     }
@@ -486,8 +490,11 @@ const maxRules = 500;
  * name; a sheet that is long, grouped or not ours to read counts as such a rule.
  */
 function mayGenerateText() {
+  const sheets = styleSheetsOf(document);
+  const adopted = adoptedSheetsOf(document);
+  if (sheets.length === 0 && adopted.length === 0) return false;
   let left = maxRules;
-  for (const sheet of [...styleSheetsOf(document), ...adoptedSheetsOf(document)]) {
+  for (const sheet of [...sheets, ...adopted]) {
     try {
       for (const rule of sheet.cssRules) {
         if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0 || /:(?:before|after)/i.test(rule.selectorText)) return true;
@@ -615,33 +622,92 @@ const stepsIn = (depth) => steps[depth] ??= ' '.repeat(depth);
 /**
  * page_snapshot answers the rows of this document: lines of text, or objects, as
  * the text of the answer, each on a line of its own with a space before it for
- * each step of depth. frames has the rows that show a frame.
+ * each step of depth. Documents inside it that this world can reach are told with
+ * it, and inside counts them; frames has the rows that show one of the others.
  */
-questions.page_snapshot = ({ ref, locator, format, interactive_only, urls, tell_visible, max_nodes, max_bytes, time_ms }) => {
+questions.page_snapshot = (args) => {
+  const { ref, locator, tell_visible, time_ms } = args;
   let root = rootElement();
   if (ref !== undefined) root = elementOfRef(ref);
   else if (locator !== undefined) root = drawnPart(locator);
   const whole = root === rootElement();
   if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
-  const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: whole, time: time_ms });
+  const overdue = overdueIn(time_ms);
+  const walk = rowsOf(root, args, whole, overdue);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
-    giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, time: time_ms }).named, true);
+    giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, overdue: overdueIn(time_ms) }).named, true);
   }
   giveRefs(walk.named, whole);
-  if (tell_visible) {
-    const clips = new Map();
-    for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
-  }
-  const frames = [];
-  const lines = [];
-  for (const row of walk.rows) {
-    if (row.frame !== undefined) frames.push({ row: lines.length, handle: row.frame });
-    const before = stepsIn(row.depth);
-    lines.push(before + (format === 'text' ? rowLine(row) : rowObject(row)));
-  }
+  if (tell_visible) tellVisible(walk);
+  const told = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
+  tellRows(walk, args, told, 0, 0, overdue, undefined);
+  const { lines, frames, inside, leftOut, stopped, refs } = told;
   return new WithText({
-    count: lines.length, frames, left_out: walk.leftOut, stopped: walk.stopped, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     title: whole ? documentTitleOf(document) : undefined,
   }, lines.join('\n'));
+};
+
+/** overdueIn says whether so many milliseconds have passed since now. Each document has a clock of its own. */
+function overdueIn(ms) {
+  const until = performance.now() + ms;
+  return () => performance.now() > until;
+}
+
+const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes }, places, overdue) =>
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places, overdue });
+
+function tellVisible(walk) {
+  const clips = new Map();
+  for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
+}
+
+/** tellRows adds the rows of a document, below depth, and those of the documents in it. */
+function tellRows(walk, args, told, depth, nesting, overdue, within) {
+  told.leftOut += walk.leftOut;
+  told.stopped ||= walk.stopped;
+  const { lines } = told;
+  for (const row of walk.rows) {
+    const before = stepsIn(depth + row.depth);
+    const { frame } = row;
+    lines.push(before + (args.format === 'text' ? rowLine(row) : rowObject(row)));
+    if (frame === undefined) continue;
+    if (!tellInside(frame, args, told, before.length + 1, nesting + 1, overdue)) told.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+  }
+}
+
+const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'), frame: getterOf(HTMLFrameElement.prototype, 'contentWindow') };
+
+/**
+ * tellInside adds the document that a frame shows, when its origin is ours and the
+ * library is in it: a world of ours sees that of a frame, where only we can have put
+ * what its window has of its own. A question for each frame costs several times more.
+ */
+function tellInside(frame, args, told, depth, nesting, overdue) {
+  if (nesting > args.max_nesting || told.stopped) return false;
+  let tell;
+  try {
+    const inside = windowOf[localNameOf(frame)](frame);
+    if (!Object.hasOwn(inside, 'outriderWorld')) return false;
+    tell = inside.outrider.tell;
+  } catch {
+    return false; // of another origin
+  }
+  return tell(args, told, depth, nesting, overdue);
+}
+
+/** tell is tellInside in the document of the frame. */
+outrider.tell = (args, told, depth, nesting, overdue) => {
+  const root = rootElement();
+  if (!root) return false;
+  if (args.quirks) quirks = new Set(args.quirks);
+  const walk = rowsOf(root, args, true, overdue);
+  if (walk.hosts.size > 0) return false; // for the browser to open first
+  giveRefs(walk.named, true);
+  if (args.tell_visible) tellVisible(walk);
+  told.inside++;
+  tellRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
+  if (numbering.next !== numbering.told) told.refs.push({ prefix: numbering.prefix, next: numbering.told = numbering.next });
+  return true;
 };
