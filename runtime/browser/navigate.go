@@ -18,8 +18,6 @@ const (
 	// whether the old document's thread still runs, and how long it has to say
 	// so.
 	wedged = time.Second
-	// describeCap bounds asking the new document for its title and status.
-	describeCap = 2 * time.Second
 	// mostReplaced is how many more documents are waited for when each replaces
 	// itself before it said what it is.
 	mostReplaced = 5
@@ -126,6 +124,7 @@ type navigation struct {
 	same     bool
 	replaced bool
 	loaded   bool
+	ahead    *ahead // of the document that was seen last while it was loading
 }
 
 func (n *navigation) begin() error {
@@ -282,7 +281,14 @@ func (n *navigation) load(ctx context.Context) error {
 		}
 		n.seen = n.t.commits
 		blocked := n.t.dialog != nil
+		var begun *place // a document that is not asked yet, and that has not loaded
+		if f != nil && f.s != nil && !f.loaded && !blocked && (n.ahead == nil || n.ahead.doc != f.doc) {
+			begun = &place{s: f.s, doc: f.doc, id: f.id}
+		}
 		n.t.mu.Unlock()
+		if begun != nil {
+			n.ahead = n.t.askAhead(*begun)
+		}
 		switch {
 		case failed != "":
 			return fault.New(fault.NavigationFailed, "the address could not be loaded; the browser shows its error page")
@@ -300,41 +306,6 @@ func (n *navigation) load(ctx context.Context) error {
 		}
 	}
 }
-
-// describe says what is there now. The document is asked, in our world; one
-// that does not answer is described from outside, and then ok is false.
-func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
-	info := t.Tab()
-	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
-	ctx, cancel := context.WithTimeout(ctx, describeCap)
-	defer cancel()
-	remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true, bare: true} })
-	if err != nil {
-		t.b.log.Debug("the new document did not describe itself", "error", err)
-		return out, false
-	}
-	var d struct {
-		Title  string `json:"title"`
-		URL    string `json:"url"`
-		Status int    `json:"status"`
-	}
-	text, ok := unquote(member(remote, "value"))
-	if !ok || json.Unmarshal(text, &d) != nil {
-		return out, false
-	}
-	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
-	t.mu.Lock()
-	t.title, t.identity.URL = d.Title, d.URL
-	t.mu.Unlock()
-	return out, true
-}
-
-// describeFunction reads the title through the prototype: an element named
-// "title" hides the document's own.
-const describeFunction = `function(){"use strict";` +
-	`const n=performance.getEntriesByType("navigation")[0];` +
-	`return JSON.stringify({title:String(Object.getOwnPropertyDescriptor(Document.prototype,"title").get.call(document)),` +
-	`url:location.href,status:n&&n.responseStatus||0})}`
 
 // responds reports whether the page's thread runs scripts. Between a server's
 // answer and the new document it does not look so either: the browser holds

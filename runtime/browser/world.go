@@ -62,6 +62,13 @@ func (d *document) current() *world {
 	return d.world
 }
 
+// begun notes that w has the library, or will have it before what is sent next.
+func (d *document) begun(w *world) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.world = w
+}
+
 // forget drops w: its context is not there any more.
 func (d *document) forget(w *world) {
 	d.mu.Lock()
@@ -261,12 +268,11 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 			if w, err = t.makeWorld(ctx, p); err != nil {
 				return nil, err
 			}
-			prefix, from := t.refs.Begin(t.refFrame(p.id))
-			library, begin, v := installCommand(p.s, w), beginCommand(p.s, w, prefix, from), make(w.token)
+			begin, v := t.beginning(p, w), make(w.token)
 			if behind = v.bare; behind {
-				library.then, begin.then = t.b.c.ignore("installing the page library"), t.b.c.ignore("beginning a document")
-				calls, err = t.b.c.start(ctx, v.command(p.s, w), library, begin)
-			} else if calls, err = t.b.c.start(ctx, library, begin, v.command(p.s, w)); err == nil {
+				begin[0].then, begin[1].then = t.b.c.ignore("installing the page library"), t.b.c.ignore("beginning a document")
+				calls, err = t.b.c.start(ctx, append([]command{v.command(p.s, w)}, begin...)...)
+			} else if calls, err = t.b.c.start(ctx, append(begin, v.command(p.s, w))...); err == nil {
 				install, calls = calls[:2], calls[2:]
 			}
 		}
@@ -287,9 +293,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 				return nil, &fault.Error{Code: fault.Internal, Message: "installing the page library failed", Err: exception(x)}
 			}
 		}
-		p.doc.mu.Lock()
-		p.doc.world = w
-		p.doc.mu.Unlock()
+		p.doc.begun(w)
 		release() // a first call that waits for something must not hold up the others
 	}
 	started := t.watchStart(p, w)
@@ -325,9 +329,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 	if behind {
 		// Commands run in order, so a call that follows finds the library. Should it
 		// not be there, the call finds no token either, and begins anew.
-		p.doc.mu.Lock()
-		p.doc.world = w
-		p.doc.mu.Unlock()
+		p.doc.begun(w)
 	}
 	return value, nil
 }
@@ -506,7 +508,7 @@ func (t *Tab) awaitNews(ctx context.Context, p place) error {
 
 // makeWorld asks for our isolated world of the frame.
 func (t *Tab) makeWorld(ctx context.Context, p place) (*world, error) {
-	cmd := command{session: p.s.id, method: "Page.createIsolatedWorld", params: object("frameId", string(p.id), "worldName", worldName)}
+	cmd := command{session: p.s.id, method: "Page.createIsolatedWorld", params: worldParams(p.id)}
 	calls, err := t.b.c.start(ctx, cmd)
 	if err != nil {
 		return nil, err
@@ -520,6 +522,16 @@ func (t *Tab) makeWorld(ctx context.Context, p place) (*world, error) {
 		return nil, fault.Wrap(fault.Internal, err, "reading a context id")
 	}
 	return &world{context: id, token: newToken()}, nil
+}
+
+func worldParams(id primitives.FrameID) []byte {
+	return object("frameId", string(id), "worldName", worldName)
+}
+
+// beginning makes a new world ours.
+func (t *Tab) beginning(p place, w *world) []command {
+	prefix, from := t.refs.Begin(t.refFrame(p.id))
+	return []command{installCommand(p.s, w), beginCommand(p.s, w, prefix, from)}
 }
 
 // installCommand installs the page library, which does nothing where it is
