@@ -21,6 +21,9 @@ func TestNavigate(t *testing.T) {
 		"/chain":         `<script>location.href='/refresh'</script>`,
 		"/slow-image":    `<title>slow</title><img src="/hang.png">`,
 		"/later-refresh": `<title>stays</title><meta http-equiv=refresh content="60;url=/other">`,
+		"/named":         `<title>named</title><img name=readyState><img name=performance><form name=scheduler></form><iframe name=addEventListener></iframe>`,
+		"/title":         `<title>early</title><script>addEventListener('load',()=>document.title='at load');addEventListener('pageshow',()=>document.title+=' and shown')</script>`,
+		"/rewritten":     `<title>first</title><script>addEventListener('DOMContentLoaded',()=>{document.open();document.write('<title>written</title>');document.close()})</script>`,
 		"/to-download":   `<title>stays</title><script>onload=()=>{location.href='/download'}</script>`,
 	})
 	for _, c := range []struct {
@@ -43,6 +46,9 @@ func TestNavigate(t *testing.T) {
 		{name: "redirect at load", to: "/onload", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
 		{name: "chain of redirects", to: "/chain", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
 		{name: "refresh much later", to: "/later-refresh", want: primitives.Navigation{URL: "/later-refresh", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
+		{name: "named elements", to: "/named", want: primitives.Navigation{URL: "/named", Title: "named", Replaced: true, Loaded: true, Status: 200}},
+		{name: "title set by the load event", to: "/title", want: primitives.Navigation{URL: "/title", Title: "at load and shown", Replaced: true, Loaded: true, Status: 200}},
+		{name: "document written anew", to: "/rewritten", want: primitives.Navigation{URL: "/rewritten", Title: "written", Replaced: true, Loaded: true, Status: 200}},
 		{name: "redirect into a download", to: "/to-download", want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
 		{name: "load event too late", to: "/slow-image", load: 300 * time.Millisecond, want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200}},
 		{name: "no answer", from: "/", to: "/hang", load: 300 * time.Millisecond, code: fault.Timeout},
