@@ -377,25 +377,3 @@ func (b *broadcast) notify() {
 		b.ch = nil
 	}
 }
-
-// object encodes an object of string members.
-func object(pairs ...string) []byte {
-	b := []byte{'{'}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendQuoted(b, pairs[i])
-		b = append(b, ':')
-		b = appendQuoted(b, pairs[i+1])
-	}
-	return append(b, '}')
-}
-
-func appendQuoted(b []byte, s string) []byte {
-	q, err := json.Marshal(s)
-	if err != nil { // strings always encode
-		return append(b, `""`...)
-	}
-	return append(b, q...)
-}

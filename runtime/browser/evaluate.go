@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -37,12 +38,7 @@ func (t *Tab) Evaluate(ctx context.Context, expression string) (json.RawMessage,
 	if err != nil {
 		return nil, t.b.explain(err, "evaluating a script")
 	}
-	params := map[string]any{"expression": expression, "awaitPromise": true, "userGesture": true, "objectGroup": "outrider.script"}
-	if deadline, ok := ctx.Deadline(); ok {
-		// Ends a script that never returns, which would hold the page's thread.
-		params["timeout"] = max(1, time.Until(deadline).Milliseconds())
-	}
-	out, err := t.evaluate(ctx, p, "Runtime.evaluate", params)
+	out, err := t.evaluate(ctx, p, "Runtime.evaluate", scriptParams(ctx, expression))
 	if stopped(ctx, err) {
 		err = context.DeadlineExceeded
 	}
@@ -112,8 +108,65 @@ func (t *Tab) evaluate(ctx context.Context, p place, method string, params any) 
 		}
 		return out, err
 	}
-	if err := json.Unmarshal(result, &out); err != nil {
+	if out, err = readEvaluation(result); err != nil {
 		return out, fault.Wrap(fault.Internal, err, "reading the answer to %s", method)
 	}
 	return out, nil
+}
+
+// scriptParams are those of Runtime.evaluate for a script of the caller, which counts
+// as an act of the user. The limit of time ends one that never returns, which would hold
+// the page's thread. A promise that never settles is not stopped by it, only by our own
+// time.
+func scriptParams(ctx context.Context, expression string) []byte {
+	b := make([]byte, 0, 160+len(expression)+len(expression)/8)
+	b = append(b, `{"awaitPromise":true,"userGesture":true,"objectGroup":"outrider.script","expression":`...)
+	b = appendQuoted(b, expression)
+	if deadline, ok := ctx.Deadline(); ok {
+		b = strconv.AppendInt(append(b, `,"timeout":`...), max(1, time.Until(deadline).Milliseconds()), 10)
+	}
+	return append(b, '}')
+}
+
+// readEvaluation reads the answer to Runtime.evaluate and Runtime.callFunctionOn, most
+// of which are a few short members.
+func readEvaluation(answer []byte) (out evaluation, err error) {
+	ok := eachMember(answer, func(k, v []byte) bool {
+		switch string(k) {
+		case "exceptionDetails":
+			err = json.Unmarshal(v, &out.Exception)
+		case "result":
+			r := &out.Result
+			return eachMember(v, func(k, v []byte) bool {
+				var text *string
+				switch string(k) {
+				case "value":
+					r.Value = v
+				case "type":
+					text = &r.Type
+				case "subtype":
+					text = &r.Subtype
+				case "className":
+					text = &r.Class
+				case "unserializableValue":
+					text = &r.Unserializable
+				case "description":
+					text = &r.Description
+				case "objectId":
+					text = &r.ObjectID
+				}
+				if text == nil {
+					return true
+				}
+				s, ok := unquote(v)
+				*text = string(s)
+				return ok
+			})
+		}
+		return err == nil
+	})
+	if !ok && err == nil {
+		err = errors.New("it is not of the form that is documented")
+	}
+	return out, err
 }

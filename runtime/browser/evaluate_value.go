@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -18,17 +17,7 @@ func (t *Tab) EvaluateValue(ctx context.Context, expression string, opts primiti
 	if err != nil {
 		return none, t.b.explain(err, doing)
 	}
-	params := map[string]any{"expression": expression, "awaitPromise": true, "userGesture": true, "objectGroup": "outrider.script"}
-	if deadline, ok := ctx.Deadline(); ok {
-		// Ends a script that never returns, which would hold the page's thread. A
-		// promise that never settles is not stopped by it, only by our own time.
-		params["timeout"] = max(1, time.Until(deadline).Milliseconds())
-	}
-	cmd, err := newCommand(p.s.id, "Runtime.evaluate", params)
-	if err != nil {
-		return none, err
-	}
-	calls, err := t.b.c.start(ctx, cmd)
+	calls, err := t.b.c.start(ctx, command{session: p.s.id, method: "Runtime.evaluate", params: scriptParams(ctx, expression)})
 	if err != nil {
 		return none, t.b.explain(err, doing)
 	}
@@ -42,8 +31,8 @@ func (t *Tab) EvaluateValue(ctx context.Context, expression string, opts primiti
 		}
 		return none, t.b.explain(err, doing)
 	}
-	var out evaluation
-	if err := json.Unmarshal(result, &out); err != nil {
+	out, err := readEvaluation(result)
+	if err != nil {
 		return none, fault.Wrap(fault.Internal, err, "reading the answer to Runtime.evaluate")
 	}
 	if out.Exception != nil {

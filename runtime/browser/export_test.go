@@ -91,6 +91,9 @@ func ScanTop(b []byte) (method, session string, id int64, ok bool) {
 // Unquote exposes the string decoder to tests.
 var Unquote = unquote
 
+// Quote exposes the string encoder.
+func Quote(s string) []byte { return appendQuoted(nil, s) }
+
 // KeepElement asks the page library for the handle of the first element that
 // matches.
 func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {

@@ -1,0 +1,48 @@
+package browser
+
+import "unicode/utf8"
+
+// object encodes an object of string members.
+func object(pairs ...string) []byte {
+	b := []byte{'{'}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendQuoted(b, pairs[i])
+		b = append(b, ':')
+		b = appendQuoted(b, pairs[i+1])
+	}
+	return append(b, '}')
+}
+
+// appendQuoted writes s as a JSON string. What is not UTF-8 becomes U+FFFD, as
+// json.Marshal has it.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[from:i]...), `\ufffd`...)
+				from = i + 1
+			}
+			i += n
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' {
+			b = append(b, s[from:i]...)
+			if c < ' ' {
+				b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			} else {
+				b = append(b, '\\', c)
+			}
+			from = i + 1
+		}
+		i++
+	}
+	return append(append(b, s[from:]...), '"')
+}
