@@ -232,8 +232,22 @@ function actAnswer(args, state, attempts, view, scrolls) {
   if (state.count > 1) out.ambiguous = true;
   if (state.pressed !== state.node) out.pressed_label = label(state.pressed);
   if (attempts.list.length > 0) out.attempts = attempts.list;
-  if (args.guard) guardPress(args.guard, state.pressed);
+  if (args.guard) guardPress(args.guard, state.pressed, () => renderedAgainFor(args, view));
   return out;
+}
+
+/**
+ * renderedAgainFor is the element that the locator finds now, null when there is none or
+ * it must not be pressed. A page that renders its contents again all the time, or because
+ * the pointer moved, would else never be pressed.
+ */
+function renderedAgainFor(args, view) {
+  try {
+    const { node } = oneOf(args.locator, locate(args.locator).nodes, view);
+    return refusal(args, node) === '' ? node : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

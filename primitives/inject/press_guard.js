@@ -13,9 +13,10 @@ const guardLife = 5000;
 
 /**
  * guardPress lets a press pass that arrives at node, and listens no longer then.
- * Another it holds back, up to its click.
+ * Another it holds back, up to its click. When node is gone, again says which element
+ * has taken its place; null for none.
  */
-function guardPress(id, node) {
+function guardPress(id, node, again) {
   const guard = { verdict: null, hit: null };
   const hear = (event) => {
     if (!event.isTrusted) return;
@@ -23,7 +24,8 @@ function guardPress(id, node) {
       let hit = pathOf(event).find((at) => at instanceof Element) || null;
       // The path does not tell what is in a closed shadow root.
       if (hit && closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
-      guard.verdict = arrives(node, hit);
+      const target = isConnected(node) ? node : again();
+      guard.verdict = target !== null && arrives(target, hit);
       guard.hit = hit;
       const waiter = pressWaiters.get(id);
       const verdict = waiter && pressVerdict(guard, waiter.view);
