@@ -380,7 +380,7 @@ func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modif
 		return nil
 	}
 	if seen.Arrived == nil {
-		if h.at.view == nil {
+		if h.at.view == nil || seen.Here {
 			return nil // a listener of the page that came first kept it from us
 		}
 		// The browser finds the frame of a press by what it drew last: just after

@@ -88,6 +88,8 @@ type aim struct {
 	X, Y   float64
 	Target json.RawMessage // description of the element, in viewport pixels
 	Frame  *aimFrame
+	frame  FrameID
+	before *pressCount // of a frame that has just come; nil for any other
 }
 
 // aimFrame is the frame the element is in; nil in the main frame.
@@ -102,6 +104,7 @@ type hitAnswer struct {
 	Viewport json.RawMessage `json:"viewport"`
 	Frame    *aimFrame       `json:"frame"`
 	Descend  string          `json:"descend"`
+	Count    *pressCount     `json:"count"`
 	View     json.RawMessage `json:"view"`
 }
 
@@ -123,6 +126,7 @@ func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
 	var frame FrameID
 	var at *aimFrame
 	var last hitAnswer
+	var seenIn FrameID // where last was said
 	for depth := 0; ; depth++ {
 		var a hitAnswer
 		if err := p.Call(ctx, frame, "pointer_target", args, &a); err != nil {
@@ -141,7 +145,7 @@ func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
 		if depth > 0 && isNull(a.Target) {
 			break // an empty document: the press reaches the frame
 		}
-		last = a
+		last, seenIn = a, frame
 		if a.Descend == "" || depth == maxFrameDepth {
 			break
 		}
@@ -157,7 +161,10 @@ func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
 			}
 		}
 	}
-	out := aim{X: x.value, Y: y.value, Frame: at}
+	out := aim{X: x.value, Y: y.value, Frame: at, frame: seenIn}
+	if last.Count != nil && last.Count.Young {
+		out.before = last.Count
+	}
 	if !isNull(last.Target) {
 		out.Target = last.Target
 	}

@@ -60,7 +60,7 @@ var pointerClick = Define("pointer.click", func(ctx context.Context, p Page, in 
 	case a.Target == nil:
 		return pointerClickOut{}, nothingThere(in.X, in.Y)
 	}
-	if err := sendClick(ctx, p, clickEvents(a, button, 1, mods), mods); err != nil {
+	if err := pressAt(ctx, p, a, clickEvents(a, button, 1, mods), mods); err != nil {
 		return pointerClickOut{}, err
 	}
 	return pointerClickOut{

@@ -43,7 +43,7 @@ var pointerDoubleClick = Define("pointer.double_click", func(ctx context.Context
 	if a.Target == nil {
 		return pointerDoubleClickOut{}, nothingThere(in.X, in.Y)
 	}
-	if err := sendClick(ctx, p, clickEvents(a, "left", 2, 0), 0); err != nil {
+	if err := pressAt(ctx, p, a, clickEvents(a, "left", 2, 0), 0); err != nil {
 		return pointerDoubleClickOut{}, err
 	}
 	return pointerDoubleClickOut{

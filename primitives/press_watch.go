@@ -26,6 +26,7 @@ type pressWatch struct {
 type verdict struct {
 	Known      bool            `json:"known"`
 	Arrived    *bool           `json:"arrived"`
+	Here       bool            `json:"here"` // a press came, and a listener kept it from us
 	OccludedBy json.RawMessage `json:"occluded_by"`
 }
 

@@ -107,7 +107,23 @@ function pressTarget(node, view, viewport, point) {
   };
 }
 
-questions.pointer_target = ({ x, y, view, viewport, inside }) => {
+/** Milliseconds within which the browser draws a document. */
+const drawnWithin = 10000;
+
+const eventCountOf = methodOf(EventCounts.prototype, 'get');
+
+/** pressesSoFar counts the presses that the browser gave this document, also those that no listener was told of. */
+const pressesSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') || 0;
+
+questions.presses_seen = () => ({ presses: pressesSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
+
+questions.pointer_target = (args) => {
+  const answer = pointerTarget(args);
+  if (args.inside) answer.count = questions.presses_seen();
+  return answer;
+};
+
+function pointerTarget({ x, y, view, viewport, inside }) {
   if (!inside) {
     viewport = { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY };
     if (typeof x !== 'number' || typeof y !== 'number' || x < 0 || y < 0 || x > innerWidth || y > innerHeight) {
@@ -139,4 +155,4 @@ questions.pointer_target = ({ x, y, view, viewport, inside }) => {
     }
     return { target: pressTarget(hit, at, viewport, { x, y }), viewport, frame };
   }
-};
+}
