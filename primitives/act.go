@@ -133,7 +133,8 @@ type actAnswer struct {
 	Hosts     []string        `json:"hosts"` // elements whose closed shadow roots have to be opened first
 	Part      *clipRect       `json:"part"`
 	Attempts  json.RawMessage `json:"attempts"`
-	Acted     actedOn         `json:"acted"` // the target as answers tell it, unless it is to be pressed
+	Acted     actedOn         `json:"acted"`   // the target as answers tell it, unless it is to be pressed
+	Watched   bool            `json:"watched"` // the question of the watch is in the page
 
 	Pending  string         `json:"pending"`
 	Code     fault.Code     `json:"code"`
@@ -147,6 +148,7 @@ type hold struct {
 	at      place
 	handle  string
 	watch   *pressWatch // nil without a guard
+	watched bool        // it hears of all that happens from the look on
 	found   *actFound
 	seen    *Rect
 	part    *clipRect
@@ -257,6 +259,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			if occluder == nil || force {
 				h.aim = aim{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
 				h.at, h.handle, h.seen, h.part, h.focused, h.from, h.acted = at, got.Handle, got.Seen, got.Part, got.Focused, got.From, got.Acted
+				h.watched = got.Watched
 				h.found = &actFound{
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),
@@ -376,6 +379,10 @@ func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modif
 		return err
 	}
 	seen := h.watch.result(ctx)
+	if seen.Lost && h.watched && h.at.view != nil {
+		return fault.New(fault.TargetNotActionable, "the frame was replaced before the press came to it").
+			With("reason", "replaced").With("point", dragPoint{h.X, h.Y})
+	}
 	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
 		return nil
 	}

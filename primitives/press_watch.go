@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // pressWatch hears from the page what a guarded press hits. It is asked before
@@ -24,9 +27,12 @@ type pressWatch struct {
 // verdict is what the page says of a guarded press; the zero value when it does
 // not say.
 type verdict struct {
-	Known      bool            `json:"known"`
-	Arrived    *bool           `json:"arrived"`
-	Here       bool            `json:"here"` // a press came, and a listener kept it from us
+	Known   bool  `json:"known"`
+	Arrived *bool `json:"arrived"`
+	Here    bool  `json:"here"` // a press came, and a listener kept it from us
+	// Lost: the document went away before a press came to it. What a press that comes
+	// does to the document is later than the answer.
+	Lost       bool            `json:"-"`
 	OccludedBy json.RawMessage `json:"occluded_by"`
 }
 
@@ -36,14 +42,22 @@ const verdictGrace = 50 * time.Millisecond
 
 var pressIDs atomic.Int64
 
-// watchPress starts to listen. The watch has to be ended with result or end.
+// watchPress starts to listen, and returns when the question is on its way to the page:
+// what is asked next finds it there. The watch has to be ended with result or end.
 func watchPress(ctx context.Context, p Page, at place) *pressWatch {
 	ctx, stop := context.WithCancel(ctx)
 	w := &pressWatch{page: p, at: at, id: "g" + strconv.FormatInt(pressIDs.Add(1), 36), stop: stop, answer: make(chan verdict, 1), done: make(chan struct{})}
+	sent := make(chan struct{})
+	ctx = WhenSent(ctx, sync.OnceFunc(func() { close(sent) }))
 	go func() {
 		defer close(w.done)
 		w.answer <- w.ask(ctx, true)
 	}()
+	select {
+	case <-sent:
+	case <-w.done:
+	case <-ctx.Done():
+	}
 	return w
 }
 
@@ -54,26 +68,42 @@ func (w *pressWatch) ask(ctx context.Context, wait bool) verdict {
 	}
 	var seen verdict
 	if err := w.page.Call(ctx, w.at.frame, "press_seen", args, &seen); err != nil {
-		return verdict{}
+		code := fault.CodeOf(err)
+		return verdict{Lost: wait && (code == fault.PageNavigated || isFrameFault(code))}
 	}
 	return seen
 }
 
 // result is what the press hit. It is called once the press has been handled.
 func (w *pressWatch) result(ctx context.Context) verdict {
+	decided := func(v verdict) bool { return v.Lost || v.Arrived != nil && *v.Arrived }
 	timer := time.NewTimer(verdictGrace)
 	defer timer.Stop()
 	var seen verdict
+	answered := false
 	select {
 	case seen = <-w.answer:
+		answered = true
 	case <-timer.C:
+	}
+	if !answered || !decided(seen) {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseBound)
+		defer cancel()
+		last := w.ask(bounded, false)
+		if !answered {
+			// Asked so, the page has answered the question that waited as well.
+			select {
+			case seen = <-w.answer:
+			case <-bounded.Done():
+			}
+		}
+		if !decided(seen) {
+			seen = last
+		}
 	}
 	w.stop()
 	w.drain()
-	if seen.Arrived != nil && *seen.Arrived {
-		return seen
-	}
-	return w.end(ctx)
+	return seen
 }
 
 // drain waits until nobody asks any more. stop has been called.

@@ -232,7 +232,10 @@ function actAnswer(args, state, attempts, view, scrolls) {
   if (state.count > 1) out.ambiguous = true;
   if (state.pressed !== state.node) out.pressed_label = label(state.pressed);
   if (attempts.list.length > 0) out.attempts = attempts.list;
-  if (args.guard) guardPress(args.guard, state.pressed, () => renderedAgainFor(args, view));
+  if (args.guard) {
+    guardPress(args.guard, state.pressed, () => renderedAgainFor(args, view));
+    out.watched = pressWaiters.has(args.guard);
+  }
   return out;
 }
 

@@ -280,6 +280,7 @@ func (t *Tab) invoke(ctx context.Context, p place, make func(token string) invoc
 	if err != nil {
 		return nil, err
 	}
+	primitives.Sent(ctx)
 	if install != nil {
 		defer t.b.c.drop(calls...)
 		for i, c := range install {
