@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -13,9 +15,9 @@ import (
 const (
 	// describeCap bounds asking the new document for its title and status.
 	describeCap = 2 * time.Second
-	// aheadCap bounds waiting, once the document has loaded, for the answer to what
-	// it was asked before.
-	aheadCap = 50 * time.Millisecond
+	// sayCap bounds waiting, once the document has loaded, for it to say what it is
+	// by itself.
+	sayCap = 50 * time.Millisecond
 )
 
 // describe says what is there now. The document is asked, in our world; one
@@ -25,22 +27,21 @@ func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navig
 	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
 	ctx, cancel := context.WithTimeout(ctx, describeCap)
 	defer cancel()
-	remote := t.saidAhead(ctx, n)
-	if remote == nil {
-		var err error
-		remote, err = t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true, bare: true} })
+	text := t.saidItself(ctx, n)
+	if text == nil {
+		remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true, bare: true} })
 		if err != nil {
 			t.b.log.Debug("the new document did not describe itself", "error", err)
 			return out, false
 		}
+		text, _ = unquote(member(remote, "value"))
 	}
 	var d struct {
 		Title  string `json:"title"`
 		URL    string `json:"url"`
 		Status int    `json:"status"`
 	}
-	text, ok := unquote(member(remote, "value"))
-	if !ok || json.Unmarshal(text, &d) != nil {
+	if json.Unmarshal(text, &d) != nil {
 		return out, false
 	}
 	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
@@ -54,64 +55,114 @@ func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navig
 // "title" hides the document's own.
 const describeFunction = `function(){"use strict";` + describing + `return describe()}`
 
-// describeAheadFunction answers when the load event is over, before the document is
-// drawn for the first time: a command that is sent then waits for that.
-const describeAheadFunction = `async function(){"use strict";` + describing +
-	`if(own("readyState")!=="complete")await new Promise((done)=>addEventListener("pageshow",done,{once:true}));` +
-	`return scheduler.postTask(describe,{priority:"user-blocking"})}`
-
 const describing = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,name).get.call(document);` +
 	`const describe=()=>{const n=performance.getEntriesByType("navigation")[0];` +
 	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0})};`
 
-// ahead is what a document was asked while it was loading.
-type ahead struct {
-	doc      *document
-	s        *session
-	id       primitives.FrameID
-	answered chan struct{}
-	// Set before answered is closed.
+// A document that was asked after it has loaded answers behind its first drawing, which
+// costs a page that loads in 30 ms another 10. So a navigation brings a script along that
+// runs before those of the page, in our world of the document, and says what the document
+// is when its load event is over, before it is drawn. It speaks through a binding that
+// exists in that world only. Where it does not come to that, the document is asked.
+
+// sayBinding is the binding.
+const sayBinding = "outriderSays"
+
+// sayScript is run by frames too that come before it is taken back, where it does
+// nothing. The title may be set by listeners of the page that come after ours, so
+// another task says it; the binding may come a moment later still.
+const sayScript = `(()=>{"use strict";if(window.parent!==window)return;` + describing +
+	`const say=(left)=>{if(typeof globalThis.` + sayBinding + `==="function")` + sayBinding + `("%s "+describe());` +
+	`else if(left>0)setTimeout(say,0,left-1)};` +
+	`addEventListener("pageshow",()=>scheduler.postTask(()=>say(12),{priority:"user-blocking"}),{once:true})})()`
+
+// saying is what the document that a navigation brings says by itself.
+type saying struct {
+	nonce string
+
+	mu     sync.Mutex
+	script string // what the browser calls the script; "" before it has said
+	over   bool   // the script is not wanted any more
+
+	said chan struct{} // closed when it has spoken
+	// Set before said is closed.
+	doc    *document
 	world  *world
-	remote []byte // nil when there is no answer
+	answer []byte
 }
 
-// askAhead asks a document that has just come what it is when it has loaded. It waits
-// for nothing: whoever cannot use the answer asks again.
-func (t *Tab) askAhead(p place) *ahead {
-	a := &ahead{doc: p.doc, s: p.s, id: p.id, answered: make(chan struct{})}
-	take := func(r reply) {
-		if r.err == nil && member(r.result, "exceptionDetails") == nil {
-			a.remote = bytes.Clone(member(r.result, "result"))
-		}
-		close(a.answered)
-	}
-	t.b.c.post(command{session: p.s.id, method: "Page.createIsolatedWorld", params: worldParams(p.id), then: func(r reply) {
-		id, err := strconv.Atoi(string(member(r.result, "executionContextId")))
-		if r.err != nil || err != nil {
-			close(a.answered)
+// bringSaying is the command that brings the script. What follows has to be sent in the
+// same write, and end to be called.
+func (t *Tab) bringSaying() (*saying, command) {
+	a := &saying{nonce: newToken(), said: make(chan struct{})}
+	t.mu.Lock()
+	t.saying = a
+	t.mu.Unlock()
+	params := object("source", fmt.Sprintf(sayScript, a.nonce), "worldName", worldName)
+	return a, command{session: t.s.id, method: "Page.addScriptToEvaluateOnNewDocument", params: params, then: func(r reply) {
+		if r.err != nil {
 			return
 		}
-		a.world = &world{context: id, token: newToken()}
-		cmd := invocation{function: describeAheadFunction, byValue: true}.command(p.s, a.world)
-		cmd.then = take
-		t.b.c.post(cmd)
-	}})
-	return a
+		a.mu.Lock()
+		a.script = string(plainString(member(r.result, "identifier")))
+		late := a.over
+		a.mu.Unlock()
+		if late {
+			t.takeBack(a)
+		}
+	}}
 }
 
-// saidAhead is the answer of the document that is there, nil when there is none. The
-// page library is installed behind it.
-func (t *Tab) saidAhead(ctx context.Context, n *navigation) []byte {
-	a := n.ahead
+// awaitSaying gives the document its voice and takes the script back from those that
+// come after it. It is called when the document is on its way: the browser holds what it
+// is sent then until the document is there.
+func (t *Tab) awaitSaying(a *saying) {
+	t.b.c.post(command{session: t.s.id, method: "Runtime.addBinding", params: object("name", sayBinding, "executionContextName", worldName)})
+	t.endSaying(a)
+}
+
+// endSaying takes the script back.
+func (t *Tab) endSaying(a *saying) {
+	a.mu.Lock()
+	first, there := !a.over, a.script != ""
+	a.over = true
+	a.mu.Unlock()
+	if first && there {
+		t.takeBack(a)
+	}
+}
+
+func (t *Tab) takeBack(a *saying) {
+	t.b.c.post(command{session: t.s.id, method: "Page.removeScriptToEvaluateOnNewDocument", params: object("identifier", a.script)})
+}
+
+// onSaid is the reader's.
+func (t *Tab) onSaid(s *session, params []byte) {
+	payload, ok := unquote(member(params, "payload"))
+	number, err := strconv.Atoi(string(member(params, "executionContextId")))
+	nonce, text, _ := bytes.Cut(payload, []byte(" "))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a, f := t.saying, t.frames[t.main]
+	if !ok || err != nil || a == nil || string(nonce) != a.nonce || f == nil || f.s != s {
+		return
+	}
+	t.saying = nil
+	a.doc, a.world, a.answer = f.doc, &world{context: number, token: newToken()}, text
+	close(a.said)
+}
+
+// saidItself is what the document that is there has said, nil when it has not. The page
+// library is installed behind it.
+func (t *Tab) saidItself(ctx context.Context, n *navigation) []byte {
+	a := n.saying
 	if a == nil || !n.loaded {
 		return nil
 	}
-	timer := time.NewTimer(aheadCap)
+	timer := time.NewTimer(sayCap)
 	defer timer.Stop()
 	select {
-	case <-a.answered:
-	case <-a.doc.gone:
-		return nil
+	case <-a.said:
 	case <-n.life.over:
 		return nil
 	case <-ctx.Done():
@@ -120,7 +171,7 @@ func (t *Tab) saidAhead(ctx context.Context, n *navigation) []byte {
 		return nil
 	}
 	p, err := t.locate(ctx, "")
-	if err != nil || p.doc != a.doc || a.remote == nil {
+	if err != nil || p.doc != a.doc {
 		return nil
 	}
 	select {
@@ -132,5 +183,5 @@ func (t *Tab) saidAhead(ctx context.Context, n *navigation) []byte {
 		<-p.doc.building
 	default: // somebody else is making it
 	}
-	return a.remote
+	return a.answer
 }

@@ -91,17 +91,26 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 		n.steps = true
 		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
-	calls, err := t.b.c.start(ctx, command{session: t.s.id, method: method, params: params})
+	saying, bring := t.bringSaying()
+	defer t.endSaying(saying)
+	calls, err := t.b.c.start(ctx, bring, command{session: t.s.id, method: method, params: params})
 	if err != nil {
 		return err
 	}
-	defer t.b.c.drop(calls...)
-	result, err := n.answer(ctx, calls[0])
+	defer t.b.c.drop(calls[1])
+	result, err := n.answer(ctx, calls[1])
 	if err != nil || n.sameDocument(opts, result) {
 		return err
 	}
+	n.saying = saying
+	if n.loader != "" {
+		t.awaitSaying(saying)
+	}
 	if err := n.commit(ctx); err != nil || n.same {
 		return err
+	}
+	if n.loader == "" {
+		t.awaitSaying(saying)
 	}
 	return n.load(ctx)
 }
@@ -124,7 +133,7 @@ type navigation struct {
 	same     bool
 	replaced bool
 	loaded   bool
-	ahead    *ahead // of the document that was seen last while it was loading
+	saying   *saying // of the first document that it brings
 }
 
 func (n *navigation) begin() error {
@@ -281,14 +290,7 @@ func (n *navigation) load(ctx context.Context) error {
 		}
 		n.seen = n.t.commits
 		blocked := n.t.dialog != nil
-		var begun *place // a document that is not asked yet, and that has not loaded
-		if f != nil && f.s != nil && !f.loaded && !blocked && (n.ahead == nil || n.ahead.doc != f.doc) {
-			begun = &place{s: f.s, doc: f.doc, id: f.id}
-		}
 		n.t.mu.Unlock()
-		if begun != nil {
-			n.ahead = n.t.askAhead(*begun)
-		}
 		switch {
 		case failed != "":
 			return fault.New(fault.NavigationFailed, "the address could not be loaded; the browser shows its error page")

@@ -184,6 +184,10 @@ func (b *Browser) listens(s *session, version int, id string) {
 
 // onBinding is the reader's.
 func (b *Browser) onBinding(s *session, params []byte) {
+	if string(plainString(member(params, "name"))) == sayBinding && s.frame == "" {
+		s.tab.onSaid(s, params)
+		return
+	}
 	if b.opts.OnSignal == nil || string(plainString(member(params, "name"))) != listenBinding || len(params) > maxHeard {
 		return
 	}

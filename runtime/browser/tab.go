@@ -43,6 +43,7 @@ type Tab struct {
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
 	change     broadcast // any of the above changed
+	saying     *saying   // of the newest navigation, until it has spoken
 	// dialogsSeen counts the dialogs that have opened; lastDialog is the newest.
 	dialogsSeen int
 	lastDialog  *primitives.Dialog
