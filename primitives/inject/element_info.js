@@ -12,15 +12,22 @@ function describeCandidate(m, view, visibility = JSON.stringify(publicVisibility
     ',"clickable":' + m.clickable + ',"visibility":' + visibility;
 }
 
-/** renderedCandidates resolves a locator to what has a box. */
-function renderedCandidates(locator) {
+/** renderedCandidates resolves a locator to what has a box, and measures the first of it. */
+function renderedCandidates(locator, view) {
   const { nodes, trace } = locate(locator);
-  const kept = nodes.filter((node) => rendered(node));
+  const kept = [];
+  let first = null;
+  for (const node of nodes) {
+    const rect = rectOf(node);
+    if (!rendered(node, rect)) continue;
+    first ||= rect;
+    kept.push(node);
+  }
   if (kept.length === 0) {
     if (nodes.length > 0) trace.rendered_matches = 0;
     throw notFound(locator, trace);
   }
-  return kept;
+  return { nodes: kept, m: measureRendered(kept[0], first, view) };
 }
 
 /** Milliseconds that an element may take to come to rest before it is reported as moving. */
@@ -38,8 +45,7 @@ questions.element_info = (args) => {
   };
   // The ordinary case, an element that lies there and rests, needs no frame and
   // so no promise.
-  const nodes = renderedCandidates(args.locator);
-  const m = measure(nodes[0], look.view);
+  const { nodes, m } = renderedCandidates(args.locator, look.view);
   look.initial ||= publicVisibility(m, look.view);
   if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(look, nodes, m);
   remember(m.node, m.rect);
@@ -75,8 +81,7 @@ async function elementInfoInTime(look, nodes, m) {
       });
     }
     await nextFrame();
-    nodes = renderedCandidates(args.locator);
-    m = measure(nodes[0], view);
+    ({ nodes, m } = renderedCandidates(args.locator, view));
   }
 }
 

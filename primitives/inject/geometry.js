@@ -257,11 +257,16 @@ function pressPoint(node, seen) {
  */
 function measure(node, view, part) {
   const rect = part || rectOf(node);
-  const m = { node, rect, rendered: rendered(node, part ? undefined : rect), seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null };
-  if (!m.rendered || !(widthOf(rect) > 0 && heightOf(rect) > 0)) {
-    m.rendered = false;
-    return m;
-  }
+  if (rendered(node, part ? undefined : rect) && widthOf(rect) > 0 && heightOf(rect) > 0) return measureRendered(node, rect, view, part);
+  return newMeasure(node, rect, false);
+}
+
+const newMeasure = (node, rect, rendered) =>
+  ({ node, rect, rendered, seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null });
+
+/** measureRendered is measure of what is known to be rendered, at rect. */
+function measureRendered(node, rect, view, part) {
+  const m = newMeasure(node, rect, true);
   const { list, fixed } = clippers(node);
   m.clips = list;
   m.fixed = fixed;

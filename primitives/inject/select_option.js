@@ -21,7 +21,7 @@ function wantedOptions(options, args, fail) {
 
 questions.select_option = (args) => {
   const { locator } = args;
-  const node = renderedCandidates(locator)[0];
+  const [node] = renderedCandidates(locator, topView).nodes;
   const fail = (reason, message, more) => new Fault('target_not_editable', message, { locator, reason, tag_name: tagOf(node), ...more });
   if (tagOf(node) !== 'select') throw fail('not_a_list', 'the element is no select element');
   if (isDisabled(node)) throw new Fault('target_not_actionable', 'the list is disabled', { locator });

@@ -52,6 +52,7 @@ function withShadows(root) {
 function queryPart(root, part, pierce) {
   if (part === ':scope') return [root === document ? rootElement() : root];
   try {
+    if (root === document && !pierce) return queryIn(root, part);
     const found = isElement(root) && matchesCSS(root, part) ? [root] : [];
     for (const at of pierce ? withShadows(root) : [root]) for (const node of queryIn(at, part)) found.push(node);
     return found;
@@ -73,6 +74,7 @@ function queryParts(root, list, pierce) {
   for (const part of parts) {
     const nodes = queryPart(root, part, pierce);
     counts.push({ selector: cut(part, 200), count: nodes ? nodes.length : null });
+    if (nodes && parts.length === 1 && !pierce) return { nodes, counts };
     if (nodes) for (const node of nodes) found.add(node);
   }
   if (counts.every((c) => c.count === null) && !quirk('comma_split')) {
