@@ -17,7 +17,7 @@ const (
 	describeCap = 2 * time.Second
 	// sayCap bounds waiting, once the document has loaded, for it to say what it is
 	// by itself.
-	sayCap = 50 * time.Millisecond
+	sayCap = 25 * time.Millisecond
 )
 
 // describe says what is there now. The document is asked, in our world; one
@@ -91,15 +91,19 @@ type saying struct {
 	answer []byte
 }
 
-// bringSaying is the command that brings the script. What follows has to be sent in the
-// same write, and end to be called.
-func (t *Tab) bringSaying() (*saying, command) {
+func (t *Tab) newSaying() *saying {
 	a := &saying{nonce: newToken(), said: make(chan struct{})}
 	t.mu.Lock()
 	t.saying = a
 	t.mu.Unlock()
+	return a
+}
+
+// bringSaying is the command that brings the script, to be sent together with the one
+// that navigates.
+func (t *Tab) bringSaying(a *saying) command {
 	params := object("source", fmt.Sprintf(sayScript, a.nonce), "worldName", worldName)
-	return a, command{session: t.s.id, method: "Page.addScriptToEvaluateOnNewDocument", params: params, then: func(r reply) {
+	return command{session: t.s.id, method: "Page.addScriptToEvaluateOnNewDocument", params: params, then: func(r reply) {
 		if r.err != nil {
 			return
 		}
@@ -115,8 +119,11 @@ func (t *Tab) bringSaying() (*saying, command) {
 
 // awaitSaying gives the document its voice and takes the script back from those that
 // come after it. It is called when the document is on its way: the browser holds what it
-// is sent then until the document is there.
+// is sent then until the document is there. A nil saying does nothing.
 func (t *Tab) awaitSaying(a *saying) {
+	if a == nil {
+		return
+	}
 	t.b.c.post(command{session: t.s.id, method: "Runtime.addBinding", params: object("name", sayBinding, "executionContextName", worldName)})
 	t.endSaying(a)
 }
@@ -156,7 +163,7 @@ func (t *Tab) onSaid(s *session, params []byte) {
 // library is installed behind it.
 func (t *Tab) saidItself(ctx context.Context, n *navigation) []byte {
 	a := n.saying
-	if a == nil || !n.loaded {
+	if a == nil || !n.loaded || n.seen != n.commits+1 { // the script was for the first document
 		return nil
 	}
 	timer := time.NewTimer(sayCap)

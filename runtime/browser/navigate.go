@@ -91,26 +91,30 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 		n.steps = true
 		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
-	saying, bring := t.bringSaying()
-	defer t.endSaying(saying)
-	calls, err := t.b.c.start(ctx, bring, command{session: t.s.id, method: method, params: params})
+	commands := []command{{session: t.s.id, method: method, params: params}}
+	if !n.steps { // a document that comes back from the history runs no script again
+		n.saying = t.newSaying()
+		defer t.endSaying(n.saying)
+		commands = []command{t.bringSaying(n.saying), commands[0]}
+	}
+	calls, err := t.b.c.start(ctx, commands...)
 	if err != nil {
 		return err
 	}
-	defer t.b.c.drop(calls[1])
-	result, err := n.answer(ctx, calls[1])
+	navigating := calls[len(calls)-1]
+	defer t.b.c.drop(navigating)
+	result, err := n.answer(ctx, navigating)
 	if err != nil || n.sameDocument(opts, result) {
 		return err
 	}
-	n.saying = saying
 	if n.loader != "" {
-		t.awaitSaying(saying)
+		t.awaitSaying(n.saying)
 	}
 	if err := n.commit(ctx); err != nil || n.same {
 		return err
 	}
 	if n.loader == "" {
-		t.awaitSaying(saying)
+		t.awaitSaying(n.saying)
 	}
 	return n.load(ctx)
 }
@@ -133,7 +137,7 @@ type navigation struct {
 	same     bool
 	replaced bool
 	loaded   bool
-	saying   *saying // of the first document that it brings
+	saying   *saying // of the first document that it brings; nil where none is to be expected
 }
 
 func (n *navigation) begin() error {
