@@ -149,7 +149,7 @@ func (m *Maps) stepArgumentWarnings(primitive string, args json.RawMessage) []ma
 // workflowProblems compiles a workflow once and tells what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
-	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known, Arguments: m.arguments()})
+	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.engine, Known: m.known, Names: m.registry.Names, Arguments: m.arguments()})
 	for _, p := range wrong {
 		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
 	}
@@ -233,7 +233,7 @@ func (m *Maps) program(o *offer, tool *manifest.Tool) (*workflow.Program, *fault
 	if p, ok := o.programs.Load(tool); ok {
 		return p.(*workflow.Program), nil
 	}
-	p, problems := workflow.Compile(tool.Workflow, workflow.CompileOptions{Engine: m.engine, Known: m.known})
+	p, problems := workflow.Compile(tool.Workflow, workflow.CompileOptions{Engine: m.engine, Known: m.known, Names: m.registry.Names})
 	if len(problems) > 0 {
 		first := problems[0]
 		return nil, fault.New(first.Code, "%s", first.Message).With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)

@@ -23,6 +23,8 @@ type CompileOptions struct {
 	// Known reports whether a primitive is in the runtime's dictionary. Nil
 	// means that names are not checked.
 	Known func(name string) bool
+	// Names lists the dictionary, for what may have been meant by another name.
+	Names func() []string
 	// Arguments tells what is wrong with the args of a step for its primitive,
 	// given which strings of them are expressions. What is certain to be refused
 	// is a problem, the rest a warning. Nil means that args are not checked.
@@ -217,7 +219,13 @@ func (c *checker) primitive(v json.RawMessage, field string) string {
 		return ""
 	}
 	if c.opts.Known != nil && !c.opts.Known(name) {
-		c.failCode(fault.UnknownPrimitive, field, "%q is no primitive of this runtime", name)
+		hint := ""
+		if c.opts.Names != nil {
+			if near := fault.Nearest(name, c.opts.Names()); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+		}
+		c.failCode(fault.UnknownPrimitive, field, "%q is no primitive of this runtime%s", name, hint)
 	}
 	return name
 }
