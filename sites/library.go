@@ -354,7 +354,7 @@ func (l *Library) actionNames(pageURL string) []string {
 			}
 		})
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return append([]string{}, slices.Sorted(maps.Keys(seen))...) // never null
 }
 
 // bound reports whether the tool's binding allows the page.
