@@ -341,26 +341,45 @@ func frameOf(p Page, at place) *aimFrame {
 	if at.view == nil {
 		return nil
 	}
-	out := &aimFrame{}
-	main := ""
-	for i, f := range p.Frames() {
-		if i == 0 {
-			main = f.URL
-		}
+	frames := p.Frames()
+	out := &aimFrame{CrossOrigin: crossOrigin(frames, at.frame)}
+	for _, f := range frames {
 		if f.ID == at.frame {
 			out.URL = f.URL
 		}
 	}
-	out.CrossOrigin = !sameOrigin(main, out.URL)
 	return out
 }
 
-// sameOrigin compares scheme, host and port. A document without an address of
-// its own has that of its parent.
-func sameOrigin(main, frame string) bool {
-	if frame == "" || strings.HasPrefix(frame, "about:") || strings.HasPrefix(frame, "blob:") {
-		return true
+// crossOrigin says whether a frame has another origin than the main one, which is the
+// first of frames. A document without an address of its own has the origin of its parent;
+// one in another process than a parent of the main origin, that could be in the same, has
+// an origin that nobody shares: it is sandboxed.
+func crossOrigin(frames []FrameInfo, id FrameID) bool {
+	for i, f := range frames {
+		if f.ID != id {
+			continue
+		}
+		switch {
+		case i == 0:
+			return false
+		case !addressless(f.URL) && !sameOrigin(frames[0].URL, f.URL):
+			return true
+		case addressless(f.URL) && !f.Remote:
+			return crossOrigin(frames[:i], f.Parent)
+		case addressless(f.URL):
+			return true
+		}
+		return f.Remote && !crossOrigin(frames[:i], f.Parent)
 	}
+	return false
+}
+
+func addressless(url string) bool {
+	return url == "" || strings.HasPrefix(url, "about:") || strings.HasPrefix(url, "blob:")
+}
+
+func sameOrigin(main, frame string) bool {
 	a, errA := url.Parse(main)
 	b, errB := url.Parse(frame)
 	return errA == nil && errB == nil && a.Scheme == b.Scheme && a.Host == b.Host

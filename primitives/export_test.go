@@ -52,3 +52,6 @@ func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
 	args, _, wrong := c.prepare(args)
 	return wrong != nil || decodeStrict(args, reflect.New(p.input).Interface()) != nil
 }
+
+// CrossOrigin exposes how the origin of a frame is told.
+var CrossOrigin = crossOrigin
