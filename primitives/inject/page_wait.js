@@ -13,8 +13,18 @@ function showsText(needle) {
   return false;
 }
 
-/** documentShown: the document is drawn somewhere; that of a frame element without a box is not. */
-const documentShown = () => location.ancestorOrigins.length === 0 || innerWidth > 0 && innerHeight > 0;
+/**
+ * documentShown: the document is drawn somewhere; that of a frame element without a box is
+ * not, nor that of one that is not visible, as far as the elements can be reached from here.
+ */
+function documentShown() {
+  if (location.ancestorOrigins.length === 0) return true;
+  if (!(innerWidth > 0 && innerHeight > 0)) return false;
+  for (let at = globalThis.frameElement; at; at = protoGet(protoGet(at, 'ownerDocument'), 'defaultView').frameElement) {
+    if (getComputedStyle(at).visibility !== 'visible') return false;
+  }
+  return true;
+}
 
 /** addressTest makes a test of the document's address. */
 function addressTest(want) {
