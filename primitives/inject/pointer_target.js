@@ -117,9 +117,12 @@ const pressesSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') 
 
 questions.presses_seen = () => ({ presses: pressesSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
 
+/** keepsPresses: a press on the element goes to what it shows; this document does not hear of it. */
+const keepsPresses = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
+
 questions.pointer_target = (args) => {
   const answer = pointerTarget(args);
-  if (args.inside) answer.count = questions.presses_seen();
+  if (args.inside && answer.target && !keepsPresses(answer.target.tag_name)) answer.count = questions.presses_seen();
   return answer;
 };
 

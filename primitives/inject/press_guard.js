@@ -17,7 +17,7 @@ const guardLife = 5000;
  * has taken its place; null for none.
  */
 function guardPress(id, node, again) {
-  const guard = { verdict: null, hit: null, before: pressesSoFar() };
+  const guard = { verdict: null, hit: null, before: pressesSoFar(), deaf: keepsPresses(tagOf(node)) };
   const hear = (event) => {
     if (!event.isTrusted) return;
     if (guard.verdict === null) {
@@ -69,7 +69,8 @@ function tellWaiter(id, verdict) {
  * press_seen answers what a guard saw: with wait once it has seen a press, also
  * when the guard has still to come; without wait any guard and any wait is over.
  * arrived is null when no press came here, as in a document that has been
- * replaced; here says that one came, and that a listener of the page kept it from us.
+ * replaced; here says that one came all the same, or may have: a listener of the page
+ * or what the element shows kept it from us.
  */
 questions.press_seen = ({ id, view, wait }) => {
   const guard = guards.get(id);
@@ -86,7 +87,7 @@ questions.press_seen = ({ id, view, wait }) => {
 
 function pressVerdict(guard, view) {
   const out = { known: true, arrived: guard.verdict };
-  if (guard.verdict === null) out.here = pressesSoFar() > guard.before;
+  if (guard.verdict === null) out.here = guard.deaf || pressesSoFar() > guard.before;
   if (guard.verdict === false && guard.hit) out.occluded_by = { target_label: label(guard.hit), tag_name: tagOf(guard.hit), rect: box(rectOf(guard.hit), viewOf(view)) };
   return out;
 }
