@@ -122,7 +122,7 @@ const keepsPresses = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'em
 
 questions.pointer_target = (args) => {
   const answer = pointerTarget(args);
-  if (args.inside && answer.target && !keepsPresses(answer.target.tag_name)) answer.count = questions.presses_seen();
+  if (args.inside && answer.target && !keepsPresses(answer.target.tag_name) && !answer.target.disabled) answer.count = questions.presses_seen();
   return answer;
 };
 
