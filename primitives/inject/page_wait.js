@@ -20,7 +20,7 @@ function showsText(needle) {
 function documentShown() {
   if (location.ancestorOrigins.length === 0) return true;
   if (!(innerWidth > 0 && innerHeight > 0)) return false;
-  for (let at = globalThis.frameElement; at; at = protoGet(protoGet(at, 'ownerDocument'), 'defaultView').frameElement) {
+  for (let at = frameElement; at; at = protoGet(protoGet(at, 'ownerDocument'), 'defaultView').frameElement) {
     if (getComputedStyle(at).visibility !== 'visible') return false;
   }
   return true;

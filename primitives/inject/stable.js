@@ -55,7 +55,8 @@ function runningTime(node) {
   return left;
 }
 
-const currentTimeOf = getterOf(Animation.prototype, 'currentTime');
+const timelineOf = getterOf(Document.prototype, 'timeline');
+const timeOf = getterOf(AnimationTimeline.prototype, 'currentTime');
 const pendingOf = getterOf(Animation.prototype, 'pending');
 
 /** carriersForEver lists the animations without an end that can move the element. */
@@ -70,16 +71,21 @@ function carriersForEver(node) {
 /** So many waits for a frame in vain mean that none is drawn. */
 const framesMissed = 6;
 
+/** Milliseconds between two frames, at least: a guess of the browser and the frame after it are less apart. */
+const leastFrame = 3;
+
 /**
  * settled waits until two frames show the element in one place and no animation
- * that ends still carries it. An animation without an end, and a script, get
- * budget milliseconds. It resolves with whether the element came to rest.
+ * that ends still carries it; three frames under an animation without an end, which
+ * may turn between two. That one, and a script, get budget milliseconds. It resolves
+ * with whether the element came to rest.
  */
 async function settled(node, budget) {
   const start = performance.now();
   let end = start + budget;
   let missed = 0; // frames in a row that did not come
   let moment; // of the endless animations, in the last frame
+  let calm = 0; // looks in a row that found it where it was
   for (let rect = rectOf(node); ;) {
     const framed = await nextFrame();
     const next = rectOf(node);
@@ -95,10 +101,12 @@ async function settled(node, budget) {
       // how far it is, and the frame after a guess too far shows the same moment
       // once more: only two frames at two moments tell.
       const before = moment;
-      if (framed) moment = carriers.some(pendingOf) ? undefined : carriers.map(currentTimeOf).join();
-      seen = framed && before !== undefined && moment !== undefined && moment !== before;
+      if (framed) moment = carriers.some(pendingOf) ? undefined : timeOf(timelineOf(document));
+      seen = framed && before !== undefined && moment !== undefined && moment - before >= leastFrame;
     }
-    const still = same(rect, next) && running === 0 && seen;
+    if (!same(rect, next)) calm = 0;
+    else if (seen) calm++;
+    const still = running === 0 && calm >= (carriers.length > 0 ? 2 : 1);
     rect = next;
     if (still || performance.now() >= end) {
       remember(node, rect, !still); // one that moved is in one place until the next frame
