@@ -20,7 +20,8 @@ function showsText(needle) {
 function documentShown() {
   if (location.ancestorOrigins.length === 0) return true;
   if (!(innerWidth > 0 && innerHeight > 0)) return false;
-  for (let at = frameElement; at; at = protoGet(protoGet(at, 'ownerDocument'), 'defaultView').frameElement) {
+  const shownBy = (doc) => protoGet(doc, 'defaultView').frameElement;
+  for (let at = shownBy(document); at; at = shownBy(protoGet(at, 'ownerDocument'))) {
     if (getComputedStyle(at).visibility !== 'visible') return false;
   }
   return true;
