@@ -82,7 +82,7 @@ func TestCheckArgumentsAgreesWithTheCall(t *testing.T) {
 	const slot = `"{% x %}"`
 	values := []string{
 		slot, `"x"`, `"e1"`, `""`, `1`, `2.0`, `-1.5`, `true`, `null`, `[]`, `["x"]`, `["x",` + slot + `]`, `{}`, `{"selector":"a"}`, `{"selector":` + slot + `}`,
-		`{"rolle":"x","selector":` + slot + `}`, `{"role":"x","within":{"roles":1}}`, `{"textContains":"a"}`, `[{"text":"a"}]`, `[{"text":` + slot + `,"url":"b"}]`, `[{"name":"a","atribute":"b"}]`,
+		`{"rolle":"x","selector":` + slot + `}`, `{"role":"x","within":{"roles":1}}`, `{"textContains":"a"}`, `[{"text":"a"}]`, `[{"text":` + slot + `,"url":"b"}]`, `[{"name":"a","attr":"b"}]`,
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	certain, refused := 0, 0

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,10 +33,6 @@ func TestMain(m *testing.M) {
 	expr.MaybeWorker()
 	browsertest.Main(m)
 }
-
-var ids atomic.Int64
-
-func newID() string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", ids.Add(1)) }
 
 // openHost opens a host with two empty tabs, 1 and 2.
 func openHost(t testing.TB) *runtime.Host {

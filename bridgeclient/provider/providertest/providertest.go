@@ -48,7 +48,7 @@ func Connect(t *testing.T, s *provider.Server) Connection {
 	ctx := context.WithoutCancel(t.Context())
 	go func() {
 		defer close(done)
-		defer fromServer.Close()
+		defer func() { _ = fromServer.Close() }()
 		if err := s.Serve(ctx, toServer, fromServer, "pipe-json"); err != nil {
 			t.Errorf("serving: %v", err)
 		}
