@@ -702,10 +702,15 @@ outrider.tell = (args, told, depth, nesting, overdue) => {
   const root = rootElement();
   if (!root) return false;
   if (args.quirks) quirks = new Set(args.quirks);
-  const walk = rowsOf(root, args, true, overdue);
-  if (walk.hosts.size > 0) return false; // for the browser to open first
-  giveRefs(walk.named, true);
-  if (args.tell_visible) tellVisible(walk);
+  let walk;
+  try {
+    walk = rowsOf(root, args, true, overdue);
+    if (walk.hosts.size > 0) return false; // for the browser to open first
+    giveRefs(walk.named, true);
+    if (args.tell_visible) tellVisible(walk);
+  } catch {
+    return false; // asked by itself the frame says why, and only it is missed
+  }
   told.inside++;
   tellRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
   if (numbering.next !== numbering.told) told.refs.push({ prefix: numbering.prefix, next: numbering.told = numbering.next });
