@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"sync"
 
@@ -91,7 +90,7 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
 		return errors.New("text after the arguments")
 	}
 	return nil

@@ -84,6 +84,9 @@ func (l *locator) UnmarshalJSON(b []byte) error {
 	// Upstream's members need no second look; what is refused below names its
 	// reason, which a schema's message would not.
 	if !extendedLocator(b) {
+		if !bytes.Contains(b, []byte(`"frame"`)) {
+			return nil
+		}
 		var in struct {
 			Frame frameSelectors `json:"frame"`
 		}
@@ -160,9 +163,13 @@ func badLocator(message string, fields []string) error {
 // extensionMembers are the members that upstream's locators do not have.
 var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth"}
 
-// extendedLocator says whether a locator may have one of them. It is a cheap
-// look that can be wrong on the careful side only.
+// extendedLocator says whether a locator may have one of them, or a member whose
+// name is written with escapes. It is a cheap look that can be wrong on the careful
+// side only.
 func extendedLocator(b []byte) bool {
+	if bytes.Contains(b, []byte(`\u`)) {
+		return true
+	}
 	for _, name := range extensionMembers {
 		if bytes.Contains(b, []byte(`"`+name+`"`)) {
 			return true
@@ -238,9 +245,14 @@ func (l locator) ask(ctx context.Context, p Page, fn string, args map[string]any
 // call asks fn in a frame. What a locator that looks into shadow roots does not
 // find may be in a closed one: those are opened, and it looks again.
 func (l locator) call(ctx context.Context, p Page, frame FrameID, fn string, args map[string]any, out any) error {
-	err := p.Call(ctx, frame, fn, args, out)
+	var question any = args
+	if own, ok := args["locator"].(locator); ok && len(args) == 1 { // what most questions take: not encoded again
+		raw, _ := own.MarshalJSON()
+		question = json.RawMessage(slices.Concat([]byte(`{"locator":`), raw, []byte(`}`)))
+	}
+	err := p.Call(ctx, frame, fn, question, out)
 	if isMiss(err) && l.pierces() && openHidden(ctx, p, frame) {
-		err = p.Call(ctx, frame, fn, args, out)
+		err = p.Call(ctx, frame, fn, question, out)
 	}
 	return err
 }

@@ -10,10 +10,15 @@ class Fault extends Error {
   }
 }
 
-/** A value that is JSON text already. */
+/**
+ * A value that is JSON text already. What would stand in it several times may be
+ * given once, as a line: the control character 1 stands for the first, 2 for the
+ * second, in the text and in lines before that one. JSON has no such characters.
+ */
 class Raw {
-  constructor(json) {
+  constructor(json, lines) {
     this.json = json;
+    this.lines = lines;
   }
 }
 
@@ -30,7 +35,7 @@ const questions = Object.create(null);
 
 function accept(value) {
   const head = '{"ok":true' + refsTold() + ',"value":';
-  if (value instanceof Raw) return head + value.json + '}';
+  if (value instanceof Raw) return head + value.json + (value.lines ? '}\n' + value.lines.join('\n') : '}');
   if (value instanceof WithText) return head + JSON.stringify(value.value) + '}\n' + value.text;
   const json = JSON.stringify(value);
   return head + (json === undefined ? 'null' : json) + '}';

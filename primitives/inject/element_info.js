@@ -5,12 +5,12 @@
 const maxCandidates = 50;
 const maxCandidateText = 4000;
 
-/** describeCandidate is the members of one candidate as JSON text. */
-function describeCandidate(m, view, visibility = JSON.stringify(publicVisibility(m, view))) {
-  return '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(cut(norm(textOf(m.node)), maxCandidateText)) +
-    ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(m.seen && pointOut(m.point || middleOf(m.seen), view)) +
-    ',"clickable":' + m.clickable + ',"visibility":' + visibility;
-}
+/** describe is the members of the target or a candidate as JSON text. */
+const describe = (m, text, point, view, visibility) => '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(text) +
+  ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(point && pointOut(point, view)) +
+  ',"clickable":' + m.clickable + ',"visibility":' + visibility;
+
+const describeCandidate = (m, text, view, visibility) => describe(m, cut(text, maxCandidateText), m.seen && (m.point || middleOf(m.seen)), view, visibility);
 
 /** renderedCandidates resolves a locator to what has a box, and measures the first of it. */
 function renderedCandidates(locator, view) {
@@ -93,24 +93,25 @@ function reasonNot(m) {
 }
 
 /**
- * elementInfo writes its answer as JSON text: the same measure and box stand in
- * it up to three times, and encoding them once is most of what can be saved.
+ * elementInfo writes its answer as JSON text. The same measure and box stand in it
+ * up to three times: they are encoded and sent once.
  */
 function elementInfo({ args: { locator, partial }, view, initial, performed }, nodes, m, still) {
   const clips = new Map();
   const seen = nodes.length === 1 && nodes[0] === m.node ? nodes : nodes.filter((node) => node === m.node || isVisible(node, view, clips));
   const listed = seen.slice(0, maxCandidates);
-  const visibility = JSON.stringify(publicVisibility(m, view));
-  const described = describeCandidate(m, view, visibility);
+  const others = (node) => {
+    const other = measure(node, view);
+    return describeCandidate(other, norm(textOf(node)), view, JSON.stringify(publicVisibility(other, view)));
+  };
   const whole = norm(textOf(m.node)); // candidates show less of a long text, and a middle also where nothing is worth clicking
-  const top = whole.length <= maxCandidateText && (m.point || !m.seen) ? described : '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(whole) +
-    ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(m.point && pointOut(m.point, view)) +
-    ',"clickable":' + m.clickable + ',"visibility":' + visibility;
+  const top = whole.length <= maxCandidateText && (m.point || !m.seen) ? '\x01' : describe(m, whole, m.point, view, '\x02');
   const info = '{"locator":' + JSON.stringify(locator) + ',' + top + ',"ambiguous":' + (seen.length > 1) + ',"candidate_count":' + seen.length +
-    ',"initial_visibility":' + (initial === m.shown ? visibility : JSON.stringify(initial)) + ',"scroll_operations_performed":' + JSON.stringify(performed) +
-    ',"candidates":[' + listed.map((node) => '{' + (node === m.node ? described : describeCandidate(measure(node, view), view)) + '}').join(',') + ']' +
+    ',"initial_visibility":' + (initial === m.shown ? '\x02' : JSON.stringify(initial)) + ',"scroll_operations_performed":' + JSON.stringify(performed) +
+    ',"candidates":[' + listed.map((node) => '{' + (node === m.node ? '\x01' : others(node)) + '}').join(',') + ']' +
     (listed.length < seen.length ? ',"candidates_truncated":true' : '') + (still ? '}' : ',"moving":true}');
-  if (!partial) return new Raw(info);
+  const lines = [describeCandidate(m, whole, view, '\x02'), JSON.stringify(publicVisibility(m, view))];
+  if (!partial) return new Raw(info, lines);
   return new Raw('{"info":' + info + ',"usable":' + usable(m) + ',"clickable":' + m.clickable +
-    ',"reason":' + JSON.stringify(m.clickable ? '' : reasonNot(m)) + ',"part":' + JSON.stringify(plain(m.rect)) + '}');
+    ',"reason":' + JSON.stringify(m.clickable ? '' : reasonNot(m)) + ',"part":' + JSON.stringify(plain(m.rect)) + '}', lines);
 }

@@ -155,7 +155,7 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 				out = append(out, 's')
 			}
 		case c == '-' || c >= '0' && c <= '9':
-			for end < len(raw) && strings.IndexByte("+-.eE0123456789", raw[end]) >= 0 {
+			for end < len(raw) && ofNumber[raw[end]] {
 				end++
 			}
 			kind, ok := numberKind(raw[i:end])
@@ -173,7 +173,7 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 		case c == 'f' && bytes.HasPrefix(raw[i:], []byte("false")):
 			end += 5
 			out = append(out, raw[i:end]...)
-		case strings.IndexByte("{}[],:", c) >= 0:
+		case c == '{', c == '}', c == '[', c == ']', c == ',', c == ':':
 			end++
 			out = append(out, c)
 			scalar = false
@@ -187,6 +187,14 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 	}
 	return out, true
 }
+
+// ofNumber are the bytes that a number can have.
+var ofNumber = func() (of [256]bool) {
+	for _, c := range []byte("+-.eE0123456789") {
+		of[c] = true
+	}
+	return of
+}()
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 

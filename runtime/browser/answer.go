@@ -26,7 +26,27 @@ func exception(details []byte) error {
 var (
 	acceptance   = []byte(`{"ok":true,"value":`)
 	stringRemote = []byte(`{"type":"string","value":`)
+	stringResult = []byte(`{"result":{"type":"string","value":`)
 )
+
+// evaluated takes the answer to Runtime.evaluate and Runtime.callFunctionOn apart:
+// the remote object, and what was thrown. A string that nothing follows is not read
+// through for that: its quotes show when it is decoded.
+func evaluated(answer []byte) (remote, thrown []byte) {
+	if bytes.HasPrefix(answer, stringResult) && bytes.HasSuffix(answer, []byte(`"}}`)) {
+		return answer[len(`{"result":`) : len(answer)-1], nil
+	}
+	eachMember(answer, func(k, v []byte) bool {
+		switch string(k) {
+		case "result":
+			remote = v
+		case "exceptionDetails":
+			thrown = v
+		}
+		return true
+	})
+	return remote, thrown
+}
 
 // unquoteRemote decodes a remote object that is a string.
 func unquoteRemote(remote []byte) ([]byte, bool) {
@@ -46,9 +66,14 @@ func decodeAnswer(fn string, remote []byte, out any) (err error) {
 	if !ok {
 		return fault.New(fault.HandlerFailed, "page function %s gave no text", fn)
 	}
-	if taker, ok := out.(primitives.TextTaker); ok {
-		head, rest, _ := bytes.Cut(text, []byte("\n"))
-		text = head
+	text, rest, lines := bytes.Cut(text, []byte("\n"))
+	taker, takes := out.(primitives.TextTaker)
+	if lines && !takes {
+		if text, ok = expand(text, rest); !ok {
+			return fault.New(fault.HandlerFailed, "page function %s gave an unreadable answer", fn)
+		}
+	}
+	if takes {
 		defer func() {
 			if err == nil {
 				taker.TakeText(rest)
@@ -86,6 +111,43 @@ func decodeAnswer(fn string, remote []byte, out any) (err error) {
 		return &fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " gave an answer of another shape", Err: err}
 	}
 	return nil
+}
+
+// maxExpanded bounds what an answer becomes by its lines.
+const maxExpanded = 64 << 20
+
+// expand puts the lines of an answer where text refers to them: the control
+// character 1 stands for the first, which may itself refer to those after it
+// (class Raw in inject/base.js). JSON has no control characters, so what the page
+// itself says cannot refer to anything.
+func expand(text, lines []byte) ([]byte, bool) {
+	var table lineTable
+	for n := 1; n < len(table) && len(lines) > 0; n++ {
+		table[n], lines, _ = bytes.Cut(lines, []byte("\n"))
+	}
+	return appendExpanded(make([]byte, 0, 4*len(text)), text, &table, 0)
+}
+
+// lineTable is the lines of an answer by their number, from 1 on.
+type lineTable [9][]byte
+
+func appendExpanded(out, text []byte, table *lineTable, after int) ([]byte, bool) {
+	from := 0
+	for i, c := range text {
+		if c >= ' ' {
+			continue
+		}
+		n := int(c)
+		if n <= after || n >= len(table) || table[n] == nil || len(out) > maxExpanded {
+			return nil, false
+		}
+		var ok bool
+		if out, ok = appendExpanded(append(out, text[from:i]...), table[n], table, n); !ok {
+			return nil, false
+		}
+		from = i + 1
+	}
+	return append(out, text[from:]...), true
 }
 
 // pageFault reads a failure of the page library.

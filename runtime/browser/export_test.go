@@ -94,6 +94,9 @@ var Unquote = unquote
 // Quote exposes the string encoder.
 func Quote(s string) []byte { return appendQuoted(nil, s) }
 
+// Literal exposes the encoder of JavaScript string literals within JSON.
+func Literal(text []byte) []byte { return appendLiteral(nil, text) }
+
 // KeepElement asks the page library for the handle of the first element that
 // matches.
 func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {

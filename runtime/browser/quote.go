@@ -46,3 +46,38 @@ func appendQuoted(b []byte, s string) []byte {
 	}
 	return append(append(b, s[from:]...), '"')
 }
+
+// appendLiteral writes text as the inside of a JavaScript string literal in single
+// quotes, which itself stands in a JSON string.
+func appendLiteral(b, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	from := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRune(text[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, text[from:i]...), `\ufffd`...)
+				from = i + 1
+			}
+			i += n
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' || c == '\'' {
+			b = append(b, text[from:i]...)
+			switch c {
+			case '"':
+				b = append(b, `\"`...)
+			case '\'':
+				b = append(b, `\\'`...)
+			case '\\':
+				b = append(b, `\\\\`...)
+			default:
+				b = append(b, '\\', '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+			from = i + 1
+		}
+		i++
+	}
+	return append(b, text[from:]...)
+}
