@@ -94,6 +94,9 @@ var Unquote = unquote
 // Quote exposes the string encoder.
 func Quote(s string) []byte { return appendQuoted(nil, s) }
 
+// Expand exposes what puts the lines of an answer in their places.
+var Expand = expand
+
 // Literal exposes the encoder of JavaScript string literals within JSON.
 func Literal(text []byte) []byte { return appendLiteral(nil, text) }
 

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -194,5 +195,25 @@ func TestCallsWhileThePageReplacesItself(t *testing.T) {
 	}
 	if answered < 3 {
 		t.Errorf("only %d calls were answered", answered)
+	}
+}
+
+// The script that a navigation brings along is for its document only: it is taken
+// back, also where a navigation fails or stays in its document.
+func TestNavigationsTakeTheirScriptBack(t *testing.T) {
+	tab := browsertest.Tab(t)
+	s := newSite(t, map[string]string{"/a": `<title>A</title>`})
+	ctx := within(t, 30*time.Second)
+	for _, address := range []string{s.origin + "/a", s.origin + "/a#part", "http://127.0.0.1:1/", s.origin + "/a"} {
+		_, _ = tab.Navigate(ctx, primitives.NavigateOptions{URL: address, LoadTimeout: 10 * time.Second})
+	}
+	// Commands run in order, and what takes a script back was sent before.
+	for n := range 12 {
+		_, err := tab.Floor(ctx, browser.RawCommand{Method: "Page.removeScriptToEvaluateOnNewDocument", Params: fmt.Sprintf(`{"identifier":"%d"}`, n+1)})
+		if err == nil {
+			t.Errorf("script %d is still there", n+1)
+		} else if !strings.Contains(err.Error(), "Script not found") {
+			t.Fatal(err)
+		}
 	}
 }

@@ -232,10 +232,15 @@ func (b *Browser) onDetached(params []byte) {
 		return
 	}
 	delete(b.sessions, id)
-	close(s.gone)
 	if s.frame == "" {
-		b.drop(s.tab)
-	} else {
+		b.drop(s.tab) // the tab's end comes before its session's: who waits for both must see why
+	}
+	select {
+	case <-s.gone:
+	default:
+		close(s.gone)
+	}
+	if s.frame != "" {
 		s.tab.onFrameSessionGone(s)
 	}
 }
