@@ -90,7 +90,7 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	if len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
+	if len(bytes.Trim(raw[d.InputOffset():], " \t\r\n")) > 0 {
 		return errors.New("text after the arguments")
 	}
 	return nil

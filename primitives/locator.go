@@ -84,7 +84,7 @@ func (l *locator) UnmarshalJSON(b []byte) error {
 	// Upstream's members need no second look; what is refused below names its
 	// reason, which a schema's message would not.
 	if !extendedLocator(b) {
-		if !bytes.Contains(b, []byte(`"frame"`)) {
+		if !bytes.Contains(b, []byte(`"frame"`)) && !escapedLetters(b) {
 			return nil
 		}
 		var in struct {
@@ -163,12 +163,11 @@ func badLocator(message string, fields []string) error {
 // extensionMembers are the members that upstream's locators do not have.
 var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth"}
 
-// extendedLocator says whether a locator may have one of them, or a member whose
-// name is written with escapes. It is a cheap look that can be wrong on the careful
-// side only.
+// extendedLocator says whether a locator may have one of them. It is a cheap
+// look that can be wrong on the careful side only.
 func extendedLocator(b []byte) bool {
-	if bytes.Contains(b, []byte(`\u`)) {
-		return true
+	if escapedLetters(b) {
+		return hasExtension(b)
 	}
 	for _, name := range extensionMembers {
 		if bytes.Contains(b, []byte(`"`+name+`"`)) {
@@ -176,6 +175,21 @@ func extendedLocator(b []byte) bool {
 		}
 	}
 	return false
+}
+
+// escapedLetters says whether letters may be written as escapes, in names too.
+func escapedLetters(b []byte) bool { return bytes.Contains(b, []byte(`\u`)) }
+
+// hasExtension is extendedLocator by a full look.
+func hasExtension(b []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b, &members) != nil {
+		return false
+	}
+	return slices.ContainsFunc(extensionMembers, func(name string) bool {
+		v, there := members[name]
+		return there && string(v) != "null"
+	})
 }
 
 func (l locator) MarshalJSON() ([]byte, error) {
@@ -277,7 +291,7 @@ func (l locator) pierces() bool {
 	if in.Pierce != nil {
 		return *in.Pierce
 	}
-	return extendedLocator(l.raw)
+	return hasExtension(l.raw)
 }
 
 // openHidden opens closed shadow roots that were not looked into yet, and says

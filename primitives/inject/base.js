@@ -13,7 +13,8 @@ class Fault extends Error {
 /**
  * A value that is JSON text already. What would stand in it several times may be
  * given once, as a line: the control character 1 stands for the first, 2 for the
- * second, in the text and in lines before that one. JSON has no such characters.
+ * second, in the text and in lines before that one. There can be 8 of them, and then
+ * the text has no white space between its members: a line end begins the lines.
  */
 class Raw {
   constructor(json, lines) {

@@ -28,7 +28,8 @@
 //	questions.element_info = (args) => value
 //
 // and fails by throwing new Fault(code, message, evidence). A value may be a
-// promise, or new Raw(jsonText) when the text has been made already.
+// promise, or new Raw(jsonText) when the text has been made already, with lines for
+// what would stand in it several times.
 //
 // # The page is not on our side
 //

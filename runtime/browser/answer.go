@@ -31,9 +31,10 @@ var (
 
 // evaluated takes the answer to Runtime.evaluate and Runtime.callFunctionOn apart:
 // the remote object, and what was thrown. A string that nothing follows is not read
-// through for that: its quotes show when it is decoded.
+// through for that: what would follow it cannot stand in a string, where quotes are
+// escaped.
 func evaluated(answer []byte) (remote, thrown []byte) {
-	if bytes.HasPrefix(answer, stringResult) && bytes.HasSuffix(answer, []byte(`"}}`)) {
+	if bytes.HasPrefix(answer, stringResult) && bytes.HasSuffix(answer, []byte(`"}}`)) && !bytes.Contains(answer, []byte(`"},"exceptionDetails":`)) {
 		return answer[len(`{"result":`) : len(answer)-1], nil
 	}
 	eachMember(answer, func(k, v []byte) bool {
@@ -118,8 +119,9 @@ const maxExpanded = 64 << 20
 
 // expand puts the lines of an answer where text refers to them: the control
 // character 1 stands for the first, which may itself refer to those after it
-// (class Raw in inject/base.js). JSON has no control characters, so what the page
-// itself says cannot refer to anything.
+// (class Raw in inject/base.js). Strings of JSON have no control characters, so what
+// the page itself says cannot refer to anything. There are 8 lines at most: the next
+// characters are white space.
 func expand(text, lines []byte) ([]byte, bool) {
 	var table lineTable
 	for n := 1; n < len(table) && len(lines) > 0; n++ {

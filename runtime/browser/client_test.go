@@ -210,7 +210,8 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 		{name: "declared code", result: libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{"n":1}}`), code: fault.TargetNotFound, message: "none", evidence: 1.0},
 		{name: "undeclared code", result: libraryAnswer(`{"ok":false,"code":"made_up","message":"secret","evidence":{"n":1}}`), code: fault.HandlerFailed, message: "page function f failed", evidence: 1.0},
 		{name: "thrown", result: `{"result":{"type":"object"},"exceptionDetails":{"text":"Uncaught","exception":{"description":"secret"}}}`, code: fault.HandlerFailed},
-		{name: "thrown text", result: `{"result":{"type":"string","value":"x"},"exceptionDetails":{"text":"secret"}}`, code: fault.HandlerFailed},
+		{name: "thrown text", result: `{"result":{"type":"string","value":"{\"ok\":true,\"value\":7}"},"exceptionDetails":{"text":"secret"}}`, code: fault.HandlerFailed, message: "the page library threw"},
+		{name: "text like an exception", result: libraryAnswer(`{"ok":true,"value":"\"},\"exceptionDetails\":{}"}`), want: `"},"exceptionDetails":{}`},
 		{name: "lines", result: libraryAnswer("{\"ok\":true,\"value\":[\x01,\x02,\x01]}\n{\"a\":\x02}\n7"), want: []any{map[string]any{"a": 7.0}, 7.0, map[string]any{"a": 7.0}}},
 		{name: "a line that is not there", result: libraryAnswer("{\"ok\":true,\"value\":\x03}\n1\n2"), code: fault.HandlerFailed},
 		{name: "no string", result: `{"result":{"type":"undefined"}}`, code: fault.HandlerFailed},
@@ -363,6 +364,42 @@ func TestABrowserThatTakesNothingMore(t *testing.T) {
 	p.mu.Lock()
 	p.stuck = false
 	p.mu.Unlock()
+}
+
+// A plain locator that misses is asked for once, however it is written; one that
+// looks into shadow roots asks for closed ones too.
+func TestAMissIsAskedForOnce(t *testing.T) {
+	p := newPeer(t)
+	_, tab := scripted(t, p, nil)
+	p.on(asked, libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{}}`))
+	registry := primitives.Standard()
+	for _, c := range []struct {
+		locator   string
+		questions int
+	}{
+		{`{"selector":"a > b"}`, 1},
+		{`{"selector":"a \u003e b","text_contains":"caf\u00e9"}`, 1},
+		{`{"text":"name"}`, 1},
+		{`{"r\u006fle":"button"}`, 2},
+		{`{"selector":"a","pierce":true}`, 2},
+		{`{"role":"button"}`, 2},
+		{`{"role":"button","pierce":false}`, 1},
+	} {
+		before := len(p.methods("S"))
+		r := registry.Invoke(within(t, 5*time.Second), tab, "locator.text_content", json.RawMessage(`{"locator":`+c.locator+`}`))
+		if r.Err == nil || r.Err.Code != fault.TargetNotFound {
+			t.Fatalf("%s: got %v", c.locator, r.Err)
+		}
+		n := 0
+		for _, m := range p.methods("S")[before:] {
+			if m == asked {
+				n++
+			}
+		}
+		if n != c.questions {
+			t.Errorf("%s: %d questions, want %d", c.locator, n, c.questions)
+		}
+	}
 }
 
 func TestConnectionThatEnds(t *testing.T) {

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -187,31 +188,29 @@ const staleAnswer = `{"stale":true}`
 // expression, because Runtime.callFunctionOn compiles each of its arguments as a
 // script of its own: that takes 15 to 20 µs more.
 func question(token, fn string, args []byte) invocation {
-	b := make([]byte, 0, 256+len(args)+len(args)/4)
-	b = append(append(b, `"globalThis.outriderWorld!=='`...), token...)
-	b = append(append(b, `'?'{\"stale\":true}':outrider('`...), fn...)
-	b = append(appendLiteral(append(b, `','`...), args), `')"`...)
-	return invocation{expression: b, byValue: true}
+	b := make([]byte, 0, 384+len(args)+len(args)/4)
+	b = append(append(b, `{"expression":"globalThis.outriderWorld!=='`...), token...)
+	b = appendLiteral(append(b, `'?'{\"stale\":true}':outrider('`...), []byte(fn))
+	b = appendLiteral(append(b, `','`...), args)
+	return invocation{evaluate: append(b, `')","awaitPromise":true,"returnByValue":true`...)}
 }
 
 // invocation is one Runtime.callFunctionOn in our world or on an object of it, or
 // one Runtime.evaluate there.
 type invocation struct {
-	expression []byte // as a JSON string
-	function   string // without an expression
-	args       []string
-	object     string // "" calls in the world's global scope
-	byValue    bool
+	evaluate []byte // the parameters of Runtime.evaluate but the context, when it is that
+	function string
+	args     []string
+	object   string // "" calls in the world's global scope
+	byValue  bool
 	// bare needs our world but not the library. In a new document it does not wait
 	// for the library to be installed, which goes on behind it.
 	bare bool
 }
 
 func (v invocation) command(s *session, w *world) command {
-	if v.expression != nil {
-		b := append(append(make([]byte, 0, len(v.expression)+128), `{"expression":`...), v.expression...)
-		b = strconv.AppendInt(append(b, `,"contextId":`...), int64(w.context), 10)
-		b = strconv.AppendBool(append(b, `,"awaitPromise":true,"returnByValue":`...), v.byValue)
+	if v.evaluate != nil {
+		b := strconv.AppendInt(append(v.evaluate, `,"contextId":`...), int64(w.context), 10)
 		return command{session: s.id, method: "Runtime.evaluate", params: append(b, '}')}
 	}
 	n := 256 + len(v.function)
@@ -588,12 +587,14 @@ var tokens = struct {
 	last uint64
 }{}
 
-// newToken needs no secrecy, only to differ: a page cannot write into our world.
+// newToken gives a text that no page can guess: a script of a page could run in a
+// world whose context id was given again, and there learn a hash of the expression
+// that our question is.
 func newToken() string {
 	tokens.mu.Lock()
 	defer tokens.mu.Unlock()
 	tokens.last++
-	return strconv.FormatInt(processStart, 36) + "." + strconv.FormatUint(tokens.last, 36)
+	return tokenPrefix + "." + strconv.FormatUint(tokens.last, 36)
 }
 
-var processStart = time.Now().UnixNano()
+var tokenPrefix = rand.Text()
