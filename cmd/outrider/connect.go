@@ -33,7 +33,7 @@ func (a *app) connectCommand() *cobra.Command {
 			target := args[0]
 			switch dialect {
 			case "actions":
-				if cmd.Flags().Changed("token-file") {
+				if tokenFile != "" {
 					secret, err := readToken(tokenFile)
 					if err != nil {
 						return err

@@ -221,7 +221,7 @@ func (a *app) runPlan(ctx context.Context, path string, files reports, artifacts
 		if a.json {
 			a.printJSON(result)
 		}
-		if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}
 		if !result.OK {
