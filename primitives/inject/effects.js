@@ -13,7 +13,7 @@ function effectTarget(node) {
   let name = '';
   try {
     role = roleOf(node) || null;
-    name = cut(norm(nameOf(node)), 120);
+    name = cut(norm(actedName(node)), 120);
   } catch (error) {
     name = '';
   }

@@ -32,6 +32,8 @@ func TestEffects(t *testing.T) {
 			want: `{"summary":"focus","focus":{"from":null,"to":{"tag_name":"input","id":"field","role":"textbox","name":"Name"}}}`},
 		{name: "value", primitive: "text.insert", args: `{"target":{"selector":"#field"},"text":"Ada","effects":true}`,
 			want: `{"values":[{"length":3,"target":{"id":"field","name":"Name"}}]}`},
+		{name: "what is edited tells nothing of its text", primitive: "dom.focus", args: `{"locator":{"selector":"#title"},"effects":true}`,
+			want: `{"focus":{"to":{"tag_name":"h2","id":"title","role":"heading","name":""}}}`},
 		{name: "none", primitive: "pointer.click", args: `{"x":700,"y":600,"effects":true}`, want: `{"observed":false,"summary":"none observed","window_ms":{"$lt":299}}`},
 		{name: "in a frame", primitive: "pointer.click", args: `{"x":40,"y":320,"effects":true}`, want: `{"dom":{"added":1},"focus":{"to":{"role":"button"}}}`},
 		{name: "after a failure", primitive: "pointer.click", args: `{"locator":{"selector":"#none"},"timeout_ms":0,"effects":true}`, want: `{"observed":false}`},
