@@ -6,7 +6,7 @@ TEST_TIMEOUT ?= 20m
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: demo test race bench bench-browser lint generate check build slow
+.PHONY: demo test race bench bench-browser lint generate check build
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -18,10 +18,6 @@ test:
 race:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GO) test -race -timeout 30m $(PACKAGES)
-
-slow:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 OUTRIDER_SLOW=1 && \
-		exec $(GO) test -timeout 60m $(PACKAGES)
 
 bench:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
@@ -39,7 +35,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Generated' ./primitives/... ./docs/...
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' ./primitives/... ./docs/...
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
