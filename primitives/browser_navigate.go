@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type browserNavigateIn struct {
@@ -78,6 +79,9 @@ var browserNavigate = Define("browser.navigate", func(ctx context.Context, p Pag
 			return browserNavigateOut{}, err
 		}
 		opts.URL = address
+	}
+	if s, ok := p.(SessionPage); ok && in.TabID == nil && QuirksOf(p).Has(quirks.NavigatesActive) {
+		in.TabID = activeTab(s.Session().Tabs())
 	}
 	p, err := peerOf(p, in.TabID)
 	if err != nil {

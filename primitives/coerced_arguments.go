@@ -111,6 +111,11 @@ func (s *argumentSchema) coerce(v any, within *argumentSchema) (_ any, keep bool
 				x[name] = next
 			}
 		}
+		for _, name := range s.Required {
+			if sub := s.Properties[name]; x[name] == nil && sub != nil && slices.Equal(sub.Type, typeNames{"array"}) {
+				x[name] = []any{}
+			}
+		}
 	case []any:
 		if s.Items != nil {
 			for i, e := range x {

@@ -81,7 +81,7 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
 	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab, from: v.from}}
-	wait, err := v.tab.pace(ctx, record)
+	wait, err := v.tab.pace(ctx, v.host.paced(record, args))
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
@@ -94,8 +94,8 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 
 // pace keeps the minimum distance between the starts of two human-visible
 // actions and returns how long it held this one back.
-func (t *Tab) pace(ctx context.Context, record *primitives.Record) (time.Duration, error) {
-	if !record.Paced {
+func (t *Tab) pace(ctx context.Context, paced bool) (time.Duration, error) {
+	if !paced {
 		return 0, nil
 	}
 	t.mu.Lock()

@@ -19,9 +19,10 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 		"input_schema":{"type":"object","additionalProperties":false},
 		"workflow":{"version":1,"expression_language":"jsonata","steps":[
 			{"id":"gone","primitive":"locator.element_info","args":{"locator":{"selector":"#gone"}}},
+			{"id":"none","primitive":"locator.element_info","args":{"locator":"{% steps.gone.output.value.nothing %}"}},
 			{"id":"find","primitive":"locator.element_info","args":{"locator":{"text":"Go"}}},
 			{"id":"press","primitive":"pointer.click","args":{"x":"{% steps.find.output.clickable_center.x %}","y":"{% steps.find.output.clickable_center.y %}"}}],
-			"output":{"gone":"{% steps.gone.ok %}","code":"{% steps.gone.output.error.code %}"}}}]}`
+			"output":{"gone":"{% steps.gone.ok %}","code":"{% steps.gone.output.error.code %}","none":"{% steps.none.ok %}"}}}]}`
 	for _, c := range []struct {
 		name, text string
 		set        quirks.Set
@@ -29,7 +30,7 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 		steps      int
 	}{
 		{"strict", "Go", quirks.Set{}, fault.WorkflowStepFailed, 1},
-		{"extension", "pressed", quirks.Extension(), "", 3},
+		{"extension", "pressed", quirks.Extension(), "", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
@@ -42,7 +43,7 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 				t.Errorf("got steps %s (%v), want %d", r.Steps, err, c.steps)
 			}
 			if r.Err == nil {
-				if v := value(t, r); v["gone"] != true || v["code"] != "target_not_found" {
+				if v := value(t, r); v["gone"] != true || v["code"] != "target_not_found" || v["none"] != true {
 					t.Errorf("got %v, want the failure as the output of a step that counts as ok", v)
 				}
 			}

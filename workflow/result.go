@@ -75,7 +75,9 @@ func swallowed(res primitives.Result) bool {
 	case fault.Timeout, fault.CapabilityUnavailable:
 		return !res.Flat
 	default:
-		return !res.Flat && !fault.Universal(code)
+		// The extension's primitives look at their arguments themselves, so what is
+		// refused here is an answer of the primitive there.
+		return !res.Flat && (code == fault.InvalidInput || !fault.Universal(code))
 	}
 }
 

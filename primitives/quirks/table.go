@@ -38,6 +38,7 @@ const (
 	LenientArguments      Name = "lenient_arguments"
 	ScreenshotActivates   Name = "screenshot_activates"
 	RetryableByClass      Name = "retryable_by_class"
+	NavigatesActive       Name = "navigates_active"
 )
 
 var table = []Quirk{
@@ -53,7 +54,7 @@ var table = []Quirk{
 	},
 	{
 		Name: SwallowedStepFailure, Where: "workflow", Proof: "runtime.TestQuirkSwallowedStepFailure",
-		Upstream: "a step whose primitive answers an error envelope counts as ok, with the envelope as its output; on_error is not consulted",
+		Upstream: "a step whose primitive answers an error envelope counts as ok, with the envelope as its output; on_error is not consulted. So does one whose arguments are refused, which there its primitive does",
 		Strict:   "a step fails when its primitive fails",
 	},
 	{
@@ -167,6 +168,11 @@ var table = []Quirk{
 		Strict:   "active: false leaves the active tab as it is",
 	},
 	{
+		Name: NavigatesActive, Where: "browser.navigate", Proof: "quirks/navigates_active.html",
+		Upstream: "without tab_id the active tab is navigated, whichever tab the call runs on",
+		Strict:   "without tab_id the tab that the call runs on is navigated",
+	},
+	{
 		Name: SubsetSchema, Where: "state projections", Proof: "runtime.TestQuirkSubsetSchema",
 		Upstream: "output_schema is checked for type, required, properties and items only, and integer matches nothing",
 		Strict:   "output_schema is a JSON Schema",
@@ -198,7 +204,7 @@ var table = []Quirk{
 	},
 	{
 		Name: LenientArguments, Where: "arguments of every primitive", Proof: "quirks/lenient_arguments.html",
-		Upstream: "arguments are made what they should be: numbers and flags of text, text of numbers, numbers within their bounds; unknown ones are left out, a choice that is none is the default",
+		Upstream: "arguments are made what they should be: numbers and flags of text, text of numbers, numbers within their bounds; unknown ones are left out, a choice that is none is the default, a list that is missing is empty",
 		Strict:   "what does not match the input schema is invalid_input",
 	},
 	{
