@@ -39,8 +39,9 @@ type Options struct {
 	// CallTimeout bounds a call that brings no timeout. Default 30 s.
 	CallTimeout time.Duration
 	// Pacing is the least distance between the starts of two human-visible
-	// actions on one tab. Default 0.
-	Pacing time.Duration
+	// actions on one tab. Nil is the default of the profile: 0, or 500 ms with
+	// the quirk default_pacing.
+	Pacing *time.Duration
 	// Quirks are the behaviours of the upstream extension to keep to. Default:
 	// none, the strict profile.
 	Quirks quirks.Set

@@ -26,8 +26,11 @@ func (h *Host) paced(record *primitives.Record, args json.RawMessage) bool {
 
 // pacing is what a tab begins with.
 func (h *Host) pacing() time.Duration {
-	if h.opts.Pacing == 0 && h.opts.Quirks.Has(quirks.DefaultPacing) {
+	switch {
+	case h.opts.Pacing != nil:
+		return *h.opts.Pacing
+	case h.opts.Quirks.Has(quirks.DefaultPacing):
 		return extensionPacing
 	}
-	return h.opts.Pacing
+	return 0
 }

@@ -118,12 +118,14 @@ func TestQuirkDefaultPacing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		set   quirks.Set
-		given time.Duration
+		given *time.Duration
 		want  time.Duration
 	}{
-		{"strict", quirks.Set{}, 0, 0},
-		{"extension", quirks.Of(quirks.DefaultPacing), 0, 500 * time.Millisecond},
-		{"extension, another one given", quirks.Of(quirks.DefaultPacing), time.Second, time.Second},
+		{"strict", quirks.Set{}, nil, 0},
+		{"strict, one given", quirks.Set{}, new(time.Second), time.Second},
+		{"extension", quirks.Of(quirks.DefaultPacing), nil, 500 * time.Millisecond},
+		{"extension, another one given", quirks.Of(quirks.DefaultPacing), new(time.Second), time.Second},
+		{"extension, none given", quirks.Of(quirks.DefaultPacing), new(time.Duration(0)), 0},
 	} {
 		h := open(t, runtime.Options{Quirks: c.set, Pacing: c.given})
 		if got := h.PacingOfNewTabs(); got != c.want {

@@ -21,6 +21,30 @@ const projectFile = "outrider.yaml"
 
 var projectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout", "report", "artifacts", "pacing"}
 
+// origin says where the value of a flag comes from. The greater comes before the
+// lesser.
+type origin int
+
+const (
+	byDefault origin = iota
+	fromUserFile
+	fromProjectFile
+	fromEnvironment
+	fromCommandLine
+)
+
+// refuseGiven refuses flags of the command line that would have no effect. It is
+// for those that loosen nothing by being ignored: their environment twins and
+// what files set are for many verbs at once.
+func (a *app) refuseGiven(why string, flags ...string) error {
+	for _, name := range flags {
+		if a.origins[name] == fromCommandLine {
+			return usage("--%s has no effect %s", name, why)
+		}
+	}
+	return nil
+}
+
 // configure fills the flags that the command line left alone: from the
 // environment, then the project file, then the user file.
 func (a *app) configure(cmd *cobra.Command) error {
@@ -39,22 +63,31 @@ func (a *app) configure(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	a.origins = map[string]origin{}
 	var failed error
+	set := func(f *pflag.Flag, values []string, from origin, source string) {
+		a.origins[f.Name] = from
+		failed = setFlag(f, values, source)
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed || failed != nil || f.Name == "help" {
+		if failed != nil || f.Name == "help" {
+			return
+		}
+		if f.Changed {
+			a.origins[f.Name] = fromCommandLine
 			return
 		}
 		env := "OUTRIDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if v, ok := os.LookupEnv(env); ok && v != "" {
-			failed = setFlag(f, splitList(f, v), env)
+			set(f, splitList(f, v), fromEnvironment, env)
 			return
 		}
 		if v, ok := project[f.Name]; ok {
-			failed = setFlag(f, v, projectFile)
+			set(f, v, fromProjectFile, projectFile)
 			return
 		}
 		if v, ok := user[f.Name]; ok {
-			failed = setFlag(f, v, "the user's config.yaml")
+			set(f, v, fromUserFile, "the user's config.yaml")
 		}
 	})
 	return failed

@@ -42,7 +42,7 @@ func (a *app) demoCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			return a.demo(ctx, keep, browser.Options{Path: path, Headed: headed, NoSandbox: os.Geteuid() == 0, Logger: a.log})
+			return a.demo(ctx, keep, browser.Options{Path: path, Headed: headed, NoSandbox: a.withoutSandbox(false), Logger: a.log})
 		},
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "directory for the screenshot and the conversation (default: a new temporary one)")

@@ -51,7 +51,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
-	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions")
+	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
 }
 
 var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
@@ -77,6 +77,14 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 			return runtime.Options{}, usage("--allow-origin and --block-origin need a browser that is launched, so they do not go with --attach")
 		}
 	}
+	if b.attach != "" {
+		if b.proxy != "" {
+			return runtime.Options{}, usage("--proxy needs a browser that is launched, so it does not go with --attach")
+		}
+		if err := a.refuseGiven("with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox"); err != nil {
+			return runtime.Options{}, err
+		}
+	}
 	if b.viewport != "" {
 		m := viewportPattern.FindStringSubmatch(b.viewport)
 		if m == nil {
@@ -85,9 +93,8 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		options.Viewport.Width, _ = strconv.Atoi(m[1])
 		options.Viewport.Height, _ = strconv.Atoi(m[2])
 	}
-	if !options.NoSandbox && options.Attach == "" && os.Geteuid() == 0 {
-		options.NoSandbox = true
-		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
+	if options.Attach == "" {
+		options.NoSandbox = a.withoutSandbox(b.noSandbox)
 	}
 	if a.browser.pacing < 0 || a.browser.pacing > 10*time.Second {
 		return runtime.Options{}, usage("--pacing is %s: expected 0s to 10s", a.browser.pacing)
@@ -95,6 +102,10 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	engine, err := expr.New(b.engine, nil)
 	if err != nil {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
+	}
+	var pacing *time.Duration
+	if a.origins["pacing"] != byDefault {
+		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	registry := primitives.Standard()
 	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts})
@@ -104,9 +115,19 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	}
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps,
-		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: b.pacing, Quirks: profile,
+		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log,
 	}, nil
+}
+
+// withoutSandbox says whether the browser runs without its sandbox. For root it
+// does, which is said: somebody who gave no flag could not know.
+func (a *app) withoutSandbox(given bool) bool {
+	if !given && os.Geteuid() == 0 {
+		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
+		return true
+	}
+	return given
 }
 
 // refuseInvalid shows what is wrong with the given maps and fails when one of

@@ -53,6 +53,7 @@ type app struct {
 	logFormat string
 	log       *slog.Logger
 	browser   browserFlags
+	origins   map[string]origin // of the flags that were given, by their name; see configure
 }
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -56,6 +56,9 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	if err := opts.prepareDownloads(); err != nil {
 		return nil, err
 	}
+	if opts.Attach != "" && opts.Proxy != "" {
+		return nil, fault.New(fault.BrowserFailed, "a proxy can be given only to a browser that is launched, not to one that is attached to")
+	}
 	b := newBrowser(opts)
 	if err := b.raiseFence(); err != nil {
 		return nil, err

@@ -268,6 +268,14 @@ func TestFenceNeedsABrowserOfItsOwn(t *testing.T) {
 	}
 }
 
+// A proxy that nobody goes through would be worse than none.
+func TestProxyNeedsABrowserOfItsOwn(t *testing.T) {
+	_, err := browser.Launch(within(t, 5*time.Second), browser.Options{Proxy: "http://127.0.0.1:1", Attach: "http://127.0.0.1:1"})
+	if fault.CodeOf(err) != fault.BrowserFailed || !strings.Contains(err.Error(), "a proxy") {
+		t.Errorf("a proxy for a browser that runs already: got %v, want browser_failed that tells of the proxy", err)
+	}
+}
+
 func TestOriginRules(t *testing.T) {
 	for _, c := range []struct {
 		name         string

@@ -49,7 +49,7 @@ type Options struct {
 	// to: see originRule for the patterns. Both empty is every host, at no cost.
 	// They need a browser that is launched.
 	AllowOrigins, BlockOrigins []string
-	// Proxy is passed as --proxy-server.
+	// Proxy is passed as --proxy-server. It needs a browser that is launched.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
 	// refuses to start with it: for root on Linux. See Browser.Sandboxed.
