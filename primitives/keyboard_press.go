@@ -112,14 +112,21 @@ func pressChord(ctx context.Context, p Page, c chord, repeat int) (int, error) {
 	}
 }
 
+// pressSynthetic dispatches a key press on the focused element. Upstream, which the
+// quirk follows, knows no code of a key, takes its name as it was written, and stays in
+// the main document.
 func pressSynthetic(ctx context.Context, p Page, c chord) (actedOn, error) {
 	down, _ := c.Hit.press(c.Mask)
+	args := map[string]any{
+		"key": down.Key, "code": down.Code,
+		"alt": c.Mask&ModAlt != 0, "control": c.Mask&ModControl != 0, "meta": c.Mask&ModMeta != 0, "shift": c.Mask&ModShift != 0,
+	}
+	if QuirksOf(p).Has(quirks.SyntheticInput) {
+		args["key"], args["code"], args["flat"] = c.Name, "", true
+	}
 	var out struct {
 		Target actedOn `json:"target"`
 	}
-	err := callFocused(ctx, p, "keyboard_synthetic", map[string]any{
-		"key": down.Key, "code": down.Code,
-		"alt": c.Mask&ModAlt != 0, "control": c.Mask&ModControl != 0, "meta": c.Mask&ModMeta != 0, "shift": c.Mask&ModShift != 0,
-	}, &out)
+	err := callFocused(ctx, p, "keyboard_synthetic", args, &out)
 	return out.Target, err
 }

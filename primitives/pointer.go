@@ -115,6 +115,9 @@ const maxFrameDepth = 32
 // pressed: afterwards it may be gone. It costs one round trip, and two more for
 // each frame of another origin on the way.
 //
+// Where input is synthetic, frames and shadow roots are not entered: the events do not
+// get there either.
+//
 // It fails with missing_coordinates and point_out_of_viewport. Nothing at the
 // point, as on the outermost edge, is not a failure here: Target is nil.
 func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
@@ -123,6 +126,9 @@ func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
 			Next("an expression that gave nothing becomes a missing argument; check the step it reads")
 	}
 	args := map[string]any{"x": x.finite(), "y": y.finite()}
+	if fidelityOf(p) == fidelitySynthetic {
+		args["flat"] = true
+	}
 	var frame FrameID
 	var at *aimFrame
 	var last hitAnswer
@@ -195,10 +201,11 @@ func clickEvents(a aim, button string, count int, mods Modifiers) []MouseEvent {
 }
 
 // sendClick sends events while mods are held as real keys. The keys are
-// released whatever happens.
+// released whatever happens. Where input is synthetic, modifiers are flags of the
+// events and nothing else.
 func sendClick(ctx context.Context, p Page, events []MouseEvent, mods Modifiers) error {
 	down, up := holdModifiers(mods)
-	if len(down) > 0 {
+	if len(down) > 0 && fidelityOf(p) == fidelityTrusted {
 		defer releaseKeys(ctx, p, up)
 		if err := p.Keys(ctx, down...); err != nil {
 			return err

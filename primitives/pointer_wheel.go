@@ -33,6 +33,7 @@ var pointerWheel = Define("pointer.wheel", func(ctx context.Context, p Page, in 
 	if (in.X == nil) != (in.Y == nil) {
 		return pointerWheelOut{}, fault.New(fault.MissingCoordinates, "x and y go together")
 	}
+	p = TrustedInput(p) // upstream has no wheel to be like
 	var page struct {
 		Viewport screenshotViewport `json:"viewport"`
 	}

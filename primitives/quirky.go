@@ -59,10 +59,14 @@ func (q quirkyPage) Call(ctx context.Context, frame FrameID, fn string, args, ou
 }
 
 // Mouse implements Page: where input is synthetic the page library dispatches
-// the events.
+// the presses and releases, all on one element; a movement is not heard. A drag does
+// not come this way.
 func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 	if !q.set.Has(quirks.SyntheticInput) {
 		return q.Page.Mouse(ctx, events...)
+	}
+	if !slices.ContainsFunc(events, func(e MouseEvent) bool { return e.Type != MouseMoved }) {
+		return ctx.Err()
 	}
 	type event struct {
 		Type      MouseType `json:"type"`
@@ -77,9 +81,14 @@ func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 	for i, e := range events {
 		list[i] = event{e.Type, e.X, e.Y, e.Button, e.Buttons, e.ClickCount, e.Modifiers}
 	}
-	err := q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil)
+	return dispatched(q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil))
+}
+
+// dispatched is what became of events that the page library was asked to dispatch: they
+// count as sent when a listener of theirs left the document or opened a dialog.
+func dispatched(err error) error {
 	if code := fault.CodeOf(err); code == fault.PageNavigated || code == fault.DialogOpen {
-		return nil // what a listener of the press did: the events count as sent
+		return nil
 	}
 	return err
 }

@@ -1,7 +1,8 @@
 // pointer_target answers which element a press at a point of the tab's viewport
 // would reach, through open shadow roots and into frames. Frames of this
 // process that share the origin are entered here; another is answered with its
-// handle in descend, and the caller asks there with the view given.
+// handle in descend, and the caller asks there with the view given. With flat it
+// is what dispatched events reach: the host of a shadow root, the frame element.
 
 /** hitIn is the element at a point of a document or of a frame's document, through open shadow roots. */
 function hitIn(doc, x, y) {
@@ -126,7 +127,7 @@ questions.pointer_target = (args) => {
   return answer;
 };
 
-function pointerTarget({ x, y, view, viewport, inside }) {
+function pointerTarget({ x, y, view, viewport, inside, flat }) {
   if (!inside) {
     viewport = { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY };
     if (typeof x !== 'number' || typeof y !== 'number' || x < 0 || y < 0 || x > innerWidth || y > innerHeight) {
@@ -138,9 +139,9 @@ function pointerTarget({ x, y, view, viewport, inside }) {
   let frame = null;
   for (;;) {
     const point = local(x, y, at);
-    const hit = hitIn(doc, point.x, point.y);
+    const hit = flat ? hitDocument(doc, point.x, point.y) : hitIn(doc, point.x, point.y);
     if (!hit) return { target: null, viewport, frame };
-    if (showsDocument(hit)) {
+    if (!flat && showsDocument(hit)) {
       const inner = contentView(hit, at);
       const there = local(x, y, inner);
       const onContent = there.x >= 0 && there.y >= 0; // else the press is on the frame's own border

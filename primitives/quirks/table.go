@@ -104,8 +104,10 @@ var table = []Quirk{
 	},
 	{
 		Name: SyntheticInput, Where: "pointer.*, keyboard.press", Proof: "quirks/synthetic_input.html",
-		Upstream: "input is events that the page library dispatches, unless trusted is asked for: no focus moves, no hover, Enter submits nothing, a movement is not heard, frames are not entered",
-		Strict:   "input is the browser's own",
+		Upstream: "input is events that the page library dispatches, unless trusted is asked for: no focus moves, no hover, Enter submits nothing, a movement is not heard; " +
+			"a click stays on the element that was hit first, its modifiers are flags without keys, a drag is one movement for each step and no click, a key has no code; " +
+			"frames and shadow roots are not entered, and target names the frame element or the host",
+		Strict: "input is the browser's own",
 	},
 	{
 		Name: FramesUnseen, Where: "frame", InPage: true, Proof: "quirks/frames_unseen.html",
