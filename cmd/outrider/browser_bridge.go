@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -48,16 +46,25 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// pairingToken is the token of a file or of the environment. Arguments are for
-// everybody on the machine to read, so it is not taken from there.
-func pairingToken(cmd *cobra.Command, token, file string) (string, error) {
-	if file != "" {
-		return readToken(file)
+// nearerToken is the token of --token or of --token-file, whichever comes from
+// the nearer source; the file when both come from the same.
+func (a *app) nearerToken(token, file string) (string, error) {
+	switch from := a.origins["token"]; {
+	case file == "" || from > a.origins["token-file"]:
+		return token, nil
+	case token != "" && from == fromCommandLine:
+		return "", usage("--token and --token-file are two tokens: give one")
 	}
-	if token != "" && token != os.Getenv("OUTRIDER_TOKEN") {
-		return "", usage("give the pairing token with --token-file or in OUTRIDER_TOKEN, not as an argument")
+	return readToken(file)
+}
+
+// pairingToken is nearerToken for a secret that is not taken from an argument,
+// which everybody on the machine can read.
+func (a *app) pairingToken(token, file string) (string, error) {
+	if token != "" && a.origins["token"] == fromCommandLine {
+		return "", usage("give the pairing token with --token-file or in OUTRIDER_TOKEN, not as --token")
 	}
-	return token, nil
+	return a.nearerToken(token, file)
 }
 
 func (a *app) connectBrowserBridge(ctx context.Context, target, token string, flags browserBridgeFlags) error {
@@ -68,10 +75,14 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, fl
 		return usage("--idle is %s: expected 0s or more", flags.idle)
 	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+		var reached contact
 		client, err := browserbridge.New(browserbridge.Options{
 			URL: target, Host: h, Token: token, ClientVersion: version, Block: flags.block, KeepWebDriver: flags.keepWebDriver,
 			UserTabs: a.browser.attach != "", LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
-			OnState: func(s browserbridge.State) { a.showBridgeState(s, target) },
+			OnState: func(s browserbridge.State) {
+				reached.hear(s.Kind == browserbridge.Ready, s.Err)
+				a.showBridgeState(s, target)
+			},
 		})
 		if err != nil {
 			return err
@@ -85,7 +96,7 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, fl
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		return ended(ctx)
+		return reached.ended(ctx, target)
 	})
 }
 
@@ -132,7 +143,7 @@ func (a *app) hubBrowserBridge(ctx context.Context, listen, token string) error 
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return hubFailed(err)
+		return listenFailed(err, "--listen", listen)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/bridge", b)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -33,15 +35,21 @@ func (a *app) connectCommand() *cobra.Command {
 			target := args[0]
 			switch dialect {
 			case "actions":
-				if tokenFile != "" {
-					secret, err := readToken(tokenFile)
-					if err != nil {
-						return err
-					}
-					token = secret
+				if len(bridge.block) > 0 { // from anywhere: what somebody wants blocked is not passed over
+					return usage("--block-domain has no effect with --dialect actions: block hosts with --block-origin")
+				}
+				if err := a.refuseGiven("with --dialect actions", "idle", "keep-webdriver"); err != nil {
+					return err
+				}
+				var err error
+				if token, err = a.nearerToken(token, tokenFile); err != nil {
+					return err
 				}
 			case "browser-bridge":
-				secret, err := pairingToken(cmd, token, tokenFile)
+				if err := a.refuseGiven("with --dialect browser-bridge", "no-events"); err != nil {
+					return err
+				}
+				secret, err := a.pairingToken(token, tokenFile)
 				if err != nil {
 					return err
 				}
@@ -59,10 +67,14 @@ func (a *app) connectCommand() *cobra.Command {
 			}
 			a.browser.watchMaps = true
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				return a.serve(ctx, h, bridgeclient.Options{
+				var reached contact
+				return a.serve(ctx, &reached, bridgeclient.Options{
 					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,
 					Stdin: a.stdin, Stdout: a.stdout, NoEvents: noEvents,
-					OnState: func(s bridgeclient.State) { a.showState(s, target, stdio) },
+					OnState: func(s bridgeclient.State) {
+						reached.hear(s.Kind == bridgeclient.Connected, s.Err)
+						a.showState(s, target, stdio)
+					},
 				})
 			})
 		},
@@ -79,7 +91,7 @@ func (a *app) connectCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, h *runtime.Host, options bridgeclient.Options) error {
+func (a *app) serve(ctx context.Context, reached *contact, options bridgeclient.Options) error {
 	client, err := bridgeclient.New(&options)
 	if err != nil {
 		return err
@@ -87,7 +99,7 @@ func (a *app) serve(ctx context.Context, h *runtime.Host, options bridgeclient.O
 	if err := client.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return ended(ctx)
+	return reached.ended(ctx, options.URL)
 }
 
 // ended is the outcome of a verb that runs until somebody ends it: an interrupt
@@ -97,6 +109,39 @@ func ended(ctx context.Context) error {
 		return &exit{code: exitInterrupted}
 	}
 	return nil
+}
+
+// contact remembers whether a connection was ever made, and why the last attempt
+// failed.
+type contact struct {
+	mu   sync.Mutex
+	made bool
+	last error
+}
+
+func (c *contact) hear(made bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made = c.made || made
+	if err != nil {
+		c.last = err
+	}
+}
+
+// ended is the outcome of a verb that serves a bridge: a --timeout that ends
+// before there was any connection is no success.
+func (c *contact) ended(ctx context.Context, target string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := ended(ctx); err != nil || ctx.Err() == nil || c.made {
+		return err
+	}
+	why := "the first attempt had not ended"
+	if c.last != nil {
+		why = "the last attempt: " + c.last.Error()
+	}
+	return &exit{exitEnvironment, fault.New(fault.TransportFailed, "no connection to %s within --timeout; %s", target, why).
+		Next("see that the bridge runs at this address, or give it more time with --timeout")}
 }
 
 // showState prints one line per change of the connection, on stdout unless the

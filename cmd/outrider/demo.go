@@ -99,7 +99,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 
 	siteURL, stopSite, err := serveDemo()
 	if err != nil {
-		return hubFailed(err)
+		return listenFailed(err, "", "127.0.0.1:0")
 	}
 	defer stopSite()
 	show.say("The demo site is at %s", siteURL)
@@ -117,7 +117,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		return err
 	}
 	if err := bridge.Listen(); err != nil {
-		return hubFailed(err)
+		return listenFailed(err, "", "127.0.0.1:0")
 	}
 	show.say("The bridge listens on %s", bridge.Addr())
 

@@ -38,7 +38,12 @@ func (a *app) doctorCommand() *cobra.Command {
 			defer cancel()
 			ctx, stop := context.WithTimeout(ctx, time.Minute)
 			defer stop()
-			checks := a.examine(ctx)
+			options, err := a.runtimeOptions()
+			if err != nil {
+				return err
+			}
+			defer options.Engine.Close()
+			checks := a.examine(ctx, options)
 			bad := false
 			for _, c := range checks {
 				bad = bad || !c.OK
@@ -81,14 +86,9 @@ func failing(name string, err error, fix string) check {
 
 // examine tries each thing the main job needs, in the order in which it needs
 // them. A check that fails ends those that build on it.
-func (a *app) examine(ctx context.Context) []check {
+func (a *app) examine(ctx context.Context, options runtime.Options) []check {
 	var out []check
-	engine, err := expr.New(a.browser.engine, nil)
-	if err != nil {
-		return append(out, failing("expressions", err, ""))
-	}
-	defer engine.Close()
-	out = append(out, checkEngine(ctx, engine))
+	out = append(out, checkEngine(ctx, options.Engine))
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,19 +100,14 @@ func (a *app) examine(ctx context.Context) []check {
 	go func() { defer close(served); _ = server.Serve(listener) }()
 	defer func() { _ = server.Close(); <-served }()
 
-	if a.browser.attach == "" {
-		found, err := browser.Find(a.browser.path)
+	if options.Browser.Attach == "" {
+		found, err := browser.Find(options.Browser.Path)
 		if err != nil {
 			return append(out, failing("browser", err, ""))
 		}
 		out = append(out, check{Name: "browser", OK: true, Detail: found.Path + " (" + found.Source + ")"})
 	}
-	a.browser.open = []string{"http://" + listener.Addr().String() + "/"}
-	options, err := a.runtimeOptions()
-	if err != nil {
-		return append(out, failing("start", err, ""))
-	}
-	defer options.Engine.Close()
+	options.Open = []string{"http://" + listener.Addr().String() + "/"}
 	began := time.Now()
 	h, err := runtime.Open(ctx, options)
 	if err != nil {

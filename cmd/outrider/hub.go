@@ -31,16 +31,19 @@ func (a *app) hubCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			if tokenFile != "" {
-				secret, err := readToken(tokenFile)
-				if err != nil {
-					return err
-				}
-				token = secret
+			if err := checkAddress(ctx, "--listen", listen); err != nil {
+				return err
+			}
+			token, err := a.nearerToken(token, tokenFile)
+			if err != nil {
+				return err
 			}
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin"); err != nil {
+					return err
+				}
 				return a.hubBrowserBridge(ctx, listen, token)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
@@ -53,10 +56,10 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {
-				return hubFailed(err)
+				return hubRefused(err, listen, token)
 			}
 			if err := h.Listen(); err != nil {
-				return hubFailed(err)
+				return listenFailed(err, "--listen", listen)
 			}
 			agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Logger: a.log})
 			if err != nil {
@@ -73,7 +76,7 @@ func (a *app) hubCommand() *cobra.Command {
 				fmt.Fprintf(a.stdout, "listening on http://%s, runtimes connect to ws://%s/extension\n", h.Addr(), h.Addr())
 			}
 			if err := h.Run(ctx); err != nil && ctx.Err() == nil {
-				return hubFailed(err)
+				return listenFailed(err, "--listen", listen)
 			}
 			return ended(ctx)
 		},
@@ -105,18 +108,51 @@ func (a *app) hubOverStdio(ctx context.Context, h *hub.Hub, agents *mcp.Server) 
 	case interrupted:
 		return ended(ctx)
 	case err == nil && failed != nil && !errors.Is(failed, context.Canceled):
-		return hubFailed(failed)
+		return listenFailed(failed, "--listen", h.Addr())
 	}
 	return err
 }
 
-// hubFailed maps a taken port to the exit code for an unfit environment.
-func hubFailed(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return &exit{exitEnvironment, fault.New(fault.TransportFailed, "listening on %s: %v", op.Addr, op.Err).Next("choose another address with --listen")}
+// checkAddress refuses what cannot be an address to listen on, before anything
+// starts.
+func checkAddress(ctx context.Context, flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
 	}
-	return err
+	if err != nil {
+		return usage("%s is %q: expected HOST:PORT, such as 127.0.0.1:17345", flag, address)
+	}
+	return nil
+}
+
+// hubRefused names the flag that hub.New refuses. New opens nothing, so it can be
+// asked once more, without the origins.
+func hubRefused(err error, listen, token string) error {
+	flag := "--allow-web-origin"
+	if _, err := hub.New(hub.Options{Listen: listen, Token: token}); err != nil {
+		flag = "--listen"
+	}
+	f := fault.From(err)
+	message := f.Message
+	if f.NextStep != "" {
+		message += ": " + f.NextStep
+	}
+	return usage("%s: %s", flag, message)
+}
+
+// listenFailed maps an address that cannot be listened on to the exit code for an
+// unfit environment. flag is the one that gives another; "" when there is none.
+func listenFailed(err error, flag, address string) error {
+	var op *net.OpError
+	if !errors.As(err, &op) {
+		return err
+	}
+	f := fault.New(fault.TransportFailed, "listening on %s: %v", address, op.Err)
+	if flag != "" {
+		f = f.Next("choose another address with " + flag)
+	}
+	return &exit{exitEnvironment, f}
 }
 
 // showRuntime prints one line per runtime that comes, changes or goes.

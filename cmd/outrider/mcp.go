@@ -30,6 +30,11 @@ func (a *app) mcpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if address != "" {
+				if err := checkAddress(ctx, "--http", address); err != nil {
+					return err
+				}
+			}
 			options, err := a.runtimeOptions()
 			if err != nil {
 				return err
@@ -83,7 +88,7 @@ func (a *app) mcpCommand() *cobra.Command {
 func (a *app) serveMCP(ctx context.Context, address string, handler http.Handler) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return hubFailed(err)
+		return listenFailed(err, "--http", address)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
