@@ -48,7 +48,7 @@ var transferWrite = Define("transfer.write", func(_ context.Context, p Page, in 
 	}
 	tab := p.Tab()
 	return s.Transfers().write(transferDraft{
-		key: k, format: in.Format, value: compactJSON(in.Value), metadata: metadata, redaction: in.Redaction, ttl: time.Duration(ttl) * time.Second,
+		key: k, format: in.Format, value: plainJSON(in.Value), metadata: metadata, redaction: in.Redaction, ttl: time.Duration(ttl) * time.Second,
 		add: in.Mode == "append", source: transferSource{tab.ID, tab.RuntimeID, tab.URL},
 	})
 })

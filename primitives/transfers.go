@@ -1,7 +1,6 @@
 package primitives
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"sync"
@@ -11,7 +10,8 @@ import (
 )
 
 const (
-	// maxTransferSize bounds one item, in bytes, also after appending.
+	// maxTransferSize bounds one item, in bytes, also after appending, where
+	// upstream does not look again.
 	maxTransferSize = 256 << 10
 	// maxTransferItems bounds what a session keeps.
 	maxTransferItems   = 256
@@ -164,7 +164,7 @@ func (s *Transfers) write(d transferDraft) (transferRecord, error) {
 		if err != nil {
 			return transferRecord{}, d.key.fault(fault.TransferFailed, "the joined items cannot be encoded")
 		}
-		d.value = joined
+		d.value = plainJSON(joined)
 		next := *old
 		item = &next
 	} else {
@@ -210,13 +210,4 @@ func transferSize(value json.RawMessage) int {
 		return len(text)
 	}
 	return len(value)
-}
-
-// compactJSON is raw without white space between its parts.
-func compactJSON(raw json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }
