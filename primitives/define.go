@@ -97,7 +97,8 @@ func decodeStrict(raw json.RawMessage, into any) error {
 }
 
 // Failed marks err as the failure of a flat primitive that ran and says so in
-// its own payload: the result carries both.
+// its own payload: the result carries both. A workflow step has the payload as
+// its output; a direct caller gets err alone, whose evidence should say as much.
 func Failed(err *fault.Error) error { return &failed{err} }
 
 type failed struct{ err *fault.Error }

@@ -52,7 +52,7 @@ type keyboardPressGatedOut struct {
 	Final     string  `json:"final_a11y,omitempty"`
 	Halted    bool    `json:"halted,omitempty"`
 	Expected  string  `json:"expected,omitempty"`
-	Actual    string  `json:"actual,omitempty"`
+	Actual    *string `json:"actual,omitempty"` // with Halted, also when it is empty
 	Reason    string  `json:"reason,omitempty"`
 	Fidelity  string  `json:"fidelity"`
 	Target    actedOn `json:"target"` // what had the focus before the first press
@@ -145,13 +145,17 @@ func (g gate) run(ctx context.Context, p Page) (keyboardPressGatedOut, error) {
 		case agreed && said.Spoken != "":
 			out.StepsDone++
 		default:
-			out.OK, out.Halted, out.Expected, out.Actual = false, true, expect, said.Spoken
+			out.OK, out.Halted, out.Expected, out.Actual = false, true, expect, &said.Spoken
+			// A caller outside of a workflow sees the error alone, so it says
+			// what the payload does.
+			e := fault.New(fault.StateMismatch, "after press %d the page says something else than expected", presses+1).
+				With("halted", true).With("stop", out.Stop).With("steps_done", out.StepsDone).
+				With("expected", cutRunes(expect, 200)).With("actual", cutRunes(said.Spoken, 200))
 			if said.Spoken == "" {
 				out.Reason = "empty_read"
+				e = e.With("reason", out.Reason)
 			}
-			return out, Failed(fault.New(fault.StateMismatch, "after press %d the page says something else than expected", presses+1).
-				With("steps_done", out.StepsDone).With("expected", cutRunes(expect, 200)).With("actual", cutRunes(said.Spoken, 200)).
-				Next("the key was pressed; read where the caret is before going on"))
+			return out, Failed(e.Next("the key was pressed; read where the caret is before going on"))
 		}
 	}
 	return out, nil

@@ -62,8 +62,8 @@ type Progress struct {
 type Reply struct {
 	ID        string
 	RuntimeID string
-	// Output is set on success, and beside Err when the call ran and failed
-	// with an envelope of its own.
+	// Output is set on success only. A primitive that ran and failed says in the
+	// evidence of Err what its payload tells a workflow.
 	Output json.RawMessage
 	Err    *fault.Error
 	// Steps summarizes a workflow, also one that failed.
