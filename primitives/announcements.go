@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ type Announcement struct {
 }
 
 // Delivery says what a subscriber wants of announcements: "inject", "buffer" or
-// "off" each.
+// "off" each, "" for nothing said.
 type Delivery struct {
 	Assertive string
 	Polite    string
@@ -123,31 +124,34 @@ func (a *Announcements) last(tab int) string {
 func (a *Announcements) Deliver(s Subscription, d Delivery) Delivery {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := a.deliveryLocked(s)
-	mode := func(wanted, have string) string {
+	mode := func(wanted string) string {
 		if slices.Contains([]string{"inject", "buffer", "off"}, wanted) {
 			return wanted
 		}
-		return have
+		return ""
 	}
-	now = Delivery{mode(d.Assertive, now.Assertive), mode(d.Polite, now.Polite)}
-	if a.set == nil {
-		a.set = map[Subscription]Delivery{}
+	d = Delivery{mode(d.Assertive), mode(d.Polite)}
+	_, there := a.set[s]
+	// Only what was said is kept: a question, or what holds by a wider setting,
+	// would hide every later wider one.
+	if d != (Delivery{}) && (there || len(a.set) < maxAnnouncements) {
+		if a.set == nil {
+			a.set = map[Subscription]Delivery{}
+		}
+		a.set[s] = d.or(a.set[s])
 	}
-	if len(a.set) < maxAnnouncements {
-		a.set[s] = now
-	}
-	return now
+	return a.deliveryLocked(s)
 }
 
-// deliveryLocked: what was said of the tab wins over what was said of all.
+// deliveryLocked: what was said of the tab wins over what was said of all, for
+// each kind by itself.
 func (a *Announcements) deliveryLocked(s Subscription) Delivery {
-	for _, key := range []Subscription{s, {Subscriber: s.Subscriber}} {
-		if d, ok := a.set[key]; ok {
-			return d
-		}
-	}
-	return defaultDelivery
+	return a.set[s].or(a.set[Subscription{Subscriber: s.Subscriber}]).or(defaultDelivery)
+}
+
+// or is d with what it does not say taken from wider.
+func (d Delivery) or(wider Delivery) Delivery {
+	return Delivery{cmp.Or(d.Assertive, wider.Assertive), cmp.Or(d.Polite, wider.Polite)}
 }
 
 // unwantedLocked: every subscriber has turned this kind off. The agent behind
