@@ -23,6 +23,9 @@ func (p *Primitive) Compile() error {
 	return err
 }
 
+// OriginOf is what page.fetch compares.
+var OriginOf = originOf
+
 // RecordText returns the text of a record file.
 var RecordText = recordFile
 

@@ -2,7 +2,7 @@ package primitives
 
 import (
 	"context"
-	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,21 +60,40 @@ var pageFetch = Define("page.fetch", func(ctx context.Context, p Page, in pageFe
 })
 
 // originOf is the origin of an absolute http or https address as a browser
-// writes it, "" for anything else.
+// writes it, "" for anything else. It looks at scheme, host and port alone and
+// reads them as a browser does: what stands after them is no concern of an
+// origin, and url.Parse refuses some of what a browser takes there, such as the
+// bare percent sign of /sale/50%.
 func originOf(address string) string {
-	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Hostname() == "" {
-		return ""
-	}
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname())
+	address = strings.TrimFunc(address, func(c rune) bool { return c <= ' ' })
+	address = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(address)
+	scheme, rest, _ := strings.Cut(address, ":")
+	scheme = strings.ToLower(scheme)
 	if scheme != "http" && scheme != "https" {
 		return ""
 	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/\?#`); i >= 0 {
+		rest = rest[:i]
 	}
-	if port := u.Port(); port != "" && !(scheme == "http" && port == "80") && !(scheme == "https" && port == "443") {
-		host += ":" + port
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	host, port := rest, ""
+	if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
+		host, port = rest[:i], rest[i+1:]
 	}
-	return scheme + "://" + host
+	if host == "" || strings.ContainsAny(host, " <>^|") {
+		return ""
+	}
+	origin := scheme + "://" + strings.ToLower(host)
+	if port == "" {
+		return origin
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return ""
+	}
+	if scheme == "http" && n == 80 || scheme == "https" && n == 443 {
+		return origin
+	}
+	return origin + ":" + strconv.FormatUint(n, 10)
 }

@@ -1,10 +1,13 @@
 package runtime_test
 
 import (
+	"bufio"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,5 +82,58 @@ func TestPageFetch(t *testing.T) {
 	}
 	if r := get("/slow", 1500*time.Millisecond); fault.CodeOf(r.Err) != fault.PageFetchFailed && fault.CodeOf(r.Err) != fault.HandlerTimeout {
 		t.Errorf("an address that does not answer: %v", r.Err)
+	}
+}
+
+// TestPageFetchOfAddressesThatGoRefuses: a bare percent sign in the path is an
+// address to a browser and to many servers. Go's own server refuses it, so this
+// one reads the request line by itself.
+func TestPageFetchOfAddressesThatGoRefuses(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			served.Go(func() {
+				defer c.Close()
+				_ = c.SetDeadline(time.Now().Add(time.Minute))
+				in := bufio.NewScanner(c)
+				in.Scan()
+				var path string
+				if f := strings.Fields(in.Text()); len(f) > 1 {
+					path = f[1]
+				}
+				for in.Scan() && in.Text() != "" {
+				}
+				switch path {
+				case "/":
+					fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<!doctype html><title>x</title>")
+				case "/to":
+					fmt.Fprint(c, "HTTP/1.1 302 Found\r\nLocation: /sale/50%\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+				case "/sale/50%":
+					fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nhalf")
+				default:
+					fmt.Fprint(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+				}
+			})
+		}
+	})
+	origin := "http://" + l.Addr().String()
+	t.Cleanup(func() {
+		_ = l.Close()
+		served.Wait()
+	})
+	h := open(t, runtime.Options{Open: []string{origin + "/"}})
+	for path, redirected := range map[string]bool{"/sale/50%": false, "/to": true} {
+		v := value(t, do(t, h, "page.fetch", `{"url":"`+origin+path+`"}`, 20*time.Second))
+		if v["body"] != "half" || v["url"] != origin+"/sale/50%" || v["redirected"] != redirected {
+			t.Errorf("%s: got %v", path, v)
+		}
 	}
 }
