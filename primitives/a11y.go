@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -129,7 +130,7 @@ func axLine(n AXNode) string {
 		line += ` "` + cutRunes(name, maxAXName) + `"`
 	}
 	if n.Value != nil {
-		if value := oneLine(fmt.Sprint(n.Value)); value != "" {
+		if value := oneLine(axValue(n.Value)); value != "" {
 			line += " = " + cutRunes(value, maxAXValue)
 		}
 	}
@@ -140,6 +141,17 @@ func axLine(n AXNode) string {
 		line += " [focused]"
 	}
 	return line
+}
+
+// axValue writes a value as JavaScript does: a number has an exponent only from
+// 1e21 on.
+func axValue(v any) string {
+	if n, ok := v.(float64); ok {
+		if b, err := json.Marshal(n); err == nil {
+			return string(b)
+		}
+	}
+	return fmt.Sprint(v)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -24,7 +24,7 @@ func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMes
 type storedPaths struct {
 	OK         bool     `json:"ok"`
 	Protocol   *string  `json:"protocol"`
-	Version    *int     `json:"version"`
+	Version    *int64   `json:"version"`
 	SyncedAtMS *int64   `json:"synced_at_ms"`
 	ImportedAt *string  `json:"imported_at"`
 	EntryCount int      `json:"entry_count"`
@@ -38,9 +38,10 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 	defer m.mu.Unlock()
 	out := storedPaths{OK: true, Paths: []string{}}
 	if m.bundle != nil {
-		protocol, version, imported := sites.BundleProtocol, 1, m.imported
-		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, &version, &imported, m.bundle.SyncedAtMS
-		out.Paths = slices.DeleteFunc(m.bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
+		protocol, imported := sites.BundleProtocol, m.imported
+		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, m.bundle.Version, &imported, m.bundle.SyncedAtMS
+		reached := slices.DeleteFunc(m.bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
+		out.Paths = append(out.Paths, reached...) // an empty list, not null, of an empty bundle
 		out.EntryCount = len(out.Paths)
 	}
 	return asJSON(out)

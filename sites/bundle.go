@@ -18,7 +18,9 @@ const BundleProtocol = "actions.json.storage.bundle"
 
 // Bundle is a storage workspace that came as one JSON value. It is immutable.
 type Bundle struct {
-	entries    map[string]entry
+	entries map[string]entry
+	// Version is what the bundle says of itself, nil where that is no integer.
+	Version    *int64
 	SyncedAtMS *int64
 	// Hydration is set when the bridge marked the bundle as its own push after
 	// runtime_ready: such a bundle is merged, any other replaces.
@@ -47,6 +49,7 @@ type ImportResult struct {
 func ParseBundle(raw json.RawMessage) (*Bundle, *fault.Error) {
 	var in struct {
 		Protocol   string
+		Version    json.RawMessage
 		SyncedAtMS *int64 `json:"synced_at_ms"`
 		Hydration  bool   `json:"x_actions_json_bridge_hydration"`
 		Entries    []bundleEntry
@@ -62,6 +65,10 @@ func ParseBundle(raw json.RawMessage) (*Bundle, *fault.Error) {
 		return nil, fault.New(fault.HandlerFailed, "the bundle has no entries")
 	}
 	b := &Bundle{entries: map[string]entry{}, SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
+	// What the version is decides nothing, so a strange one refuses nothing.
+	if json.Unmarshal(in.Version, &b.Version) != nil {
+		b.Version = nil
+	}
 	for _, e := range in.Entries {
 		b.put(e.Path, e)
 	}
@@ -118,7 +125,7 @@ func (b *Bundle) Import(in *Bundle, now time.Time) (*Bundle, ImportResult) {
 		r.EntryCount, r.UpdatedCount = len(in.entries), len(in.entries)
 		return in, r
 	}
-	out := &Bundle{entries: maps.Clone(b.entries), SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
+	out := &Bundle{entries: maps.Clone(b.entries), Version: in.Version, SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
 	for name, e := range in.entries {
 		if old, ok := out.entries[name]; ok && !later(e, old) {
 			continue
