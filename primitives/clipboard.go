@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // The system clipboard is not used: see Clipboard.
@@ -152,11 +153,20 @@ var textSelect = Define("text.select", func(ctx context.Context, p Page, in text
 
 // callTarget asks fn about what target finds first, or, without a target, about
 // what has the focus. A target that is a frame stands for what has the focus in
-// it; one that finds nothing is an error, never the focused element.
+// it; one that finds nothing, or whose frame is not there or out of reach, is an
+// error, never the focused element, but with paste_into_focus.
 func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, args map[string]any, out any) error {
 	if target == nil {
 		return callFocused(ctx, p, fn, args, out)
 	}
+	err := callFound(ctx, p, target, fn, args, out)
+	if (isMiss(err) || isFrameFault(fault.CodeOf(err))) && QuirksOf(p).Has(quirks.PasteIntoFocus) {
+		return callFocused(ctx, p, fn, args, out)
+	}
+	return err
+}
+
+func callFound(ctx context.Context, p Page, target *insertTarget, fn string, args map[string]any, out any) error {
 	if !target.locator.names() {
 		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.raw)
 	}

@@ -5,7 +5,6 @@
 function chosenTarget(locator) {
   if (!locator) return { node: activeElement(), kind: 'activeElement' };
   const { nodes, trace } = locate(locator);
-  if (nodes.length === 0 && quirk('paste_into_focus')) return { node: activeElement(), kind: 'activeElement' };
   if (nodes.length === 0) throw notFound(locator, trace);
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }

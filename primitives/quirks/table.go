@@ -130,9 +130,9 @@ var table = []Quirk{
 		Strict:   "it goes to the end",
 	},
 	{
-		Name: PasteIntoFocus, Where: "clipboard.*, text.select", InPage: true, Proof: "quirks/paste_into_focus.html",
-		Upstream: "a target that finds nothing stands for the focused element",
-		Strict:   "it is target_not_found",
+		Name: PasteIntoFocus, Where: "clipboard.*, text.select", Proof: "quirks/paste_into_focus.html",
+		Upstream: "a target that finds nothing, or whose frame is not there or of another origin, stands for the focused element",
+		Strict:   "it is target_not_found, frame_not_found, or found in its frame",
 	},
 	{
 		Name: ControlsSelectNothing, Where: "text.select, clipboard.copy", InPage: true, Proof: "quirks/controls_select_nothing.html",
