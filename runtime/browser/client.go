@@ -50,6 +50,8 @@ type command struct {
 	params  []byte
 	// then, when set, is called by the reader with the answer.
 	then func(reply)
+	// heard is too, before the answer goes to who waits for it.
+	heard func(reply)
 }
 
 // reply is the answer to a command. result is the caller's to keep.
@@ -62,6 +64,8 @@ type call struct {
 	id   int64
 	done chan reply
 	then func(reply)
+
+	heard func(reply)
 }
 
 // protocolError is an error answer of the browser.
@@ -150,6 +154,9 @@ func (c *client) answer(id int64, r reply) {
 	p := c.pending[id]
 	delete(c.pending, id)
 	c.mu.Unlock()
+	if p != nil && p.heard != nil {
+		p.heard(r)
+	}
 	switch {
 	case p == nil: // given up, or of another client
 	case p.then != nil:
@@ -209,7 +216,7 @@ func (c *client) start(ctx context.Context, commands ...command) ([]*call, error
 	}
 	for i := range commands {
 		c.lastID++
-		p := &call{id: c.lastID, then: commands[i].then}
+		p := &call{id: c.lastID, then: commands[i].then, heard: commands[i].heard}
 		if p.then == nil {
 			p.done = make(chan reply, 1)
 		}

@@ -131,6 +131,7 @@ func (t *Tab) onDialogClosed() {
 	t.mu.Lock()
 	t.dialog = nil
 	t.mu.Unlock()
+	t.sendReleases()
 	t.change.notify()
 	t.b.events.add(Event{Kind: DialogClosed, Tab: t})
 }

@@ -100,6 +100,18 @@ var Expand = expand
 // Literal exposes the encoder of JavaScript string literals within JSON.
 func Literal(text []byte) []byte { return appendLiteral(nil, text) }
 
+// ReleaseBlindly releases a key as Keys does, but also while a dialog is open.
+func (t *Tab) ReleaseBlindly(ctx context.Context, e primitives.KeyEvent) error {
+	c := command{session: t.s.id, method: "Input.dispatchKeyEvent", params: keyParams(e)}
+	c.heard = t.keepRelease(c)
+	calls, err := t.b.c.start(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = t.b.c.wait(ctx, calls[0])
+	return err
+}
+
 // KeepElement asks the page library for the handle of the first element that
 // matches.
 func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,8 +29,36 @@ func (t *Tab) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
 	for i, e := range events {
 		commands[i] = command{session: t.s.id, method: "Input.dispatchKeyEvent", params: keyParams(e)}
 		delays[i] = e.Delay
+		if e.Type == primitives.KeyUp {
+			commands[i].heard = t.keepRelease(commands[i])
+		}
 	}
 	return t.b.explain(t.dispatch(ctx, commands, delays), "sending key events")
+}
+
+// keepRelease is what hears the answer to the release of a key. While a dialog is
+// open the browser drops input and answers at once; an event that came in time is
+// answered when the dialog has closed. A page must not find its key held for ever, so
+// a release that was dropped is sent again then.
+func (t *Tab) keepRelease(c command) func(reply) {
+	return func(r reply) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if r.err == nil && t.dialog != nil {
+			t.releases = append(t.releases, c)
+		}
+	}
+}
+
+// sendReleases is the reader's.
+func (t *Tab) sendReleases() {
+	t.mu.Lock()
+	owed := t.releases
+	t.releases = nil
+	t.mu.Unlock()
+	if len(owed) > 0 {
+		t.b.c.post(owed...)
+	}
 }
 
 // InsertText implements primitives.Page.
@@ -81,6 +110,7 @@ func (t *Tab) dispatch(ctx context.Context, commands []command, delays []time.Du
 		case <-pause.C:
 		case <-dialogs:
 			pause.Stop()
+			sent = unheard(sent)
 			return nil
 		case <-l.over:
 			pause.Stop()
@@ -97,6 +127,7 @@ func (t *Tab) dispatch(ctx context.Context, commands []command, delays []time.Du
 				return t.interrupted(ctx, l, commits, r.err)
 			}
 		case <-dialogs:
+			sent = unheard(sent)
 			return nil
 		case <-l.over:
 			return l.err
@@ -108,6 +139,11 @@ func (t *Tab) dispatch(ctx context.Context, commands []command, delays []time.Du
 	}
 	t.refreshInfo()
 	return nil
+}
+
+// unheard is the calls that nobody hears of any more.
+func unheard(calls []*call) []*call {
+	return slices.DeleteFunc(calls, func(p *call) bool { return p.heard != nil })
 }
 
 // interrupted decides what an error answer to input means: nothing, when the

@@ -34,6 +34,7 @@ type Tab struct {
 	main        primitives.FrameID
 	dialog      *openDialog
 	dialogs     chan struct{} // closed when a dialog opens
+	releases    []command     // of keys, which the browser dropped because of the dialog
 	commits     int           // documents that the main frame has had
 	within      int           // moves of the main frame within its documents
 	loaders     [16]string    // ids of the newest of them
