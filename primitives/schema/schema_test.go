@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -183,13 +182,9 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 		b.WriteString(`}}`)
 		s := compile(t, b.String())
-		start := time.Now()
 		p := s.Validate(json.RawMessage(`"x"`))
 		if len(p) != 1 || p[0].Keyword != "limit" {
 			t.Errorf("%s: got %v, want one problem limit", draft, p)
-		}
-		if d := time.Since(start); d > 20*time.Second {
-			t.Errorf("%s: took %s", draft, d)
 		}
 		// The budget belongs to one validation, not to the schema.
 		if p := compile(t, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`).Validate(json.RawMessage(`"x"`)); p != nil {
