@@ -3,6 +3,8 @@ package primitives
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 type browserExtractElementsIn struct {
@@ -37,5 +39,5 @@ var browserExtractElements = Define("browser.extract_elements", func(ctx context
 		args["scope"], frame = in.Scope, in.Scope.frame
 	}
 	err := callIn(ctx, p, frame, args, "extract", &out)
-	return out, err
+	return out, frameUnsaid(p, err, fault.TargetNotFound)
 })

@@ -33,5 +33,5 @@ var domFocus = Define("dom.focus", func(ctx context.Context, p Page, in domFocus
 		}
 		err = l.ask(ctx, p, "focus", nil, &out)
 	}
-	return out, err
+	return out, frameUnsaid(p, err, fault.TargetNotFound)
 })

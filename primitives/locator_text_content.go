@@ -3,6 +3,8 @@ package primitives
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 type locatorTextContentIn struct {
@@ -14,5 +16,5 @@ type locatorTextContentIn struct {
 var locatorTextContent = Define("locator.text_content", func(ctx context.Context, p Page, in locatorTextContentIn) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.ask(ctx, p, "text_content", nil, &out)
-	return out, err
+	return out, frameUnsaid(p, err, fault.TargetNotFound)
 })

@@ -3,6 +3,8 @@ package primitives
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 type locatorValueIn struct {
@@ -14,5 +16,5 @@ type locatorValueIn struct {
 var locatorValue = Define("locator.value", func(ctx context.Context, p Page, in locatorValueIn) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.ask(ctx, p, "value", nil, &out)
-	return out, err
+	return out, frameUnsaid(p, err, fault.TargetNotFound)
 })

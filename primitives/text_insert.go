@@ -98,6 +98,7 @@ func insertText(ctx context.Context, p Page, target *insertTarget, text, mode st
 		return out, nil
 	}
 	if err := target.locator.ask(ctx, p, "text_insert", args, &out); err != nil {
+		err = frameUnsaid(p, err, fault.TargetNotEditable)
 		if f := fault.From(err); f.Code == fault.TargetNotEditable {
 			return nil, f.With("target", target.raw)
 		}

@@ -6,7 +6,7 @@ const maxDragText = 240;
 
 questions.drag_end = async ({ locator, handle, view: given }) => {
   const view = viewOf(given);
-  const node = handle ? elementOf(handle) : actedOn(locator, view);
+  const node = handle ? elementOf(handle) : actedOn(understood(locator), view);
   const first = rectOf(node);
   const strict = !quirk('drag_ends_as_they_are');
   let moving = false;

@@ -41,11 +41,11 @@ const restBudget = 300;
  */
 questions.element_info = (args) => {
   const look = {
-    args, view: viewOf(args.view), deadline: performance.now() + (args.timeout_ms || 0), initial: args.initial || null, performed: args.performed || [],
+    args, locator: understood(args.locator), view: viewOf(args.view), deadline: performance.now() + (args.timeout_ms || 0), initial: args.initial || null, performed: args.performed || [],
   };
   // The ordinary case, an element that lies there and rests, needs no frame and
   // so no promise.
-  const { nodes, m } = renderedCandidates(args.locator, look.view);
+  const { nodes, m } = renderedCandidates(look.locator, look.view);
   look.initial ||= publicVisibility(m, look.view);
   if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(look, nodes, m);
   remember(m.node, m.rect);
@@ -81,7 +81,7 @@ async function elementInfoInTime(look, nodes, m) {
       });
     }
     await nextFrame();
-    ({ nodes, m } = renderedCandidates(args.locator, view));
+    ({ nodes, m } = renderedCandidates(look.locator, view));
   }
 }
 

@@ -36,7 +36,13 @@ function fieldReader(field) {
 
 /** itemsOf lists the items of an extraction, in document order. */
 function itemsOf(args, root) {
-  let nodes = queryList(root, args.item_selector);
+  let nodes;
+  try {
+    nodes = queryList(root, args.item_selector);
+  } catch (fault) {
+    if (quirk('unparsed_finds_nothing')) return [];
+    throw fault;
+  }
   if (nodes.length === 0 && args.include && args.include !== 'visible' && (root === bodyOf() || root === rootElement())) {
     nodes = locate({ selector: args.item_selector, pierce: true }).nodes;
   }

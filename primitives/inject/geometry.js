@@ -115,7 +115,7 @@ function viewportOwnsBody() {
 
 function clipsContent(node, style) {
   if (!clipping(style.overflowX) && !clipping(style.overflowY)) return false;
-  return !(node === bodyOf() && viewportOwnsBody());
+  return quirk('clip_by_every_ancestor') || !(node === bodyOf() && viewportOwnsBody());
 }
 
 /**

@@ -30,6 +30,22 @@ function retargeted(nodes, retarget) {
   return [...found];
 }
 
+/** upstreamMembers are the members of a locator that upstream reads, and ref, which only an answer of this host can name. */
+const upstreamMembers = ['selector', 'text', 'text_contains', 'text_equals', 'frame', 'retarget', 'ref'];
+
+/**
+ * understood is what is read of a locator where upstream takes one: all of it,
+ * or only what upstream knows. As JSON it is still the whole, since answers and
+ * evidence repeat what was asked for. Questions that are this host's own read
+ * locators as they are.
+ */
+function understood(locator) {
+  if (!locator || !quirk('known_members_only')) return locator;
+  const known = {};
+  for (const member of upstreamMembers) if (locator[member] !== undefined) known[member] = locator[member];
+  return Object.defineProperty(known, 'toJSON', { value: () => locator });
+}
+
 /**
  * locate resolves everything of a locator but its frame. trace counts what each
  * stage left; notFound reports it.

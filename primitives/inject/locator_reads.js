@@ -1,7 +1,7 @@
 // locator_reads answers what the first visible match of a locator says, and
 // gives it the focus.
 
-questions.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateVisible(locator, viewOf(view))) });
+questions.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateVisible(understood(locator), viewOf(view))) });
 
 /** liveValue is the value property of a control, which its attribute does not follow. */
 function liveValue(node) {
@@ -12,7 +12,7 @@ function liveValue(node) {
 }
 
 questions.value = ({ locator, view }) => {
-  const node = locateVisible(locator, viewOf(view));
+  const node = locateVisible(understood(locator), viewOf(view));
   return { locator, ...liveValue(node), tag_name: tagOf(node) };
 };
 
@@ -23,7 +23,7 @@ const selectionText = () => {
 
 questions.focus = ({ locator, view: given }) => {
   const view = viewOf(given);
-  const node = actedOn(locator, view);
+  const node = actedOn(understood(locator), view);
   if (typeof protoGet(node, 'focus') !== 'function') {
     throw new Fault('target_not_focusable', 'the element cannot take the focus', { locator, tag_name: tagOf(node) });
   }

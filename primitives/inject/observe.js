@@ -21,11 +21,11 @@ function withinBudget(payload, budget, evidence) {
   };
 }
 
-const query = (args) => ({ selector: cut(args.selector ?? '*', 200), text_contains: args.text_contains === undefined ? null : cut(args.text_contains, 200) });
+const query = (args) => ({ selector: cut(selectorOr(args.selector, '*'), 200), text_contains: args.text_contains === undefined ? null : cut(args.text_contains, 200) });
 
 /** select yields the matches of a selector list, in document order, that have the text. */
 function* select(args) {
-  for (const node of queryList(document, args.selector ?? '*')) {
+  for (const node of queryList(document, selectorOr(args.selector, '*'))) {
     if (!args.text_contains || hasFolded(textOrLabel(node), args.text_contains)) yield node;
   }
 }
@@ -47,7 +47,7 @@ questions.observe_visible = (args) => {
   const clips = new Map();
   const matches = [];
   // Visibility first: it is cheaper than text, and most of a page is not visible.
-  for (const node of queryList(document, args.selector ?? '*')) {
+  for (const node of queryList(document, selectorOr(args.selector, '*'))) {
     const seen = visibleRect(node, view, clips);
     if (!seen || !hasFolded(args.text_contains ? textOrLabel(node) : '', args.text_contains)) continue;
     matches.push(observed(node, seen, view));

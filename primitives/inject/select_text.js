@@ -2,8 +2,9 @@
 // anything else its text.
 
 /** chosenTarget is the first candidate of a locator, visible or not, or the focused element. */
-function chosenTarget(locator) {
-  if (!locator) return { node: activeElement(), kind: 'activeElement' };
+function chosenTarget(given) {
+  if (!given) return { node: activeElement(), kind: 'activeElement' };
+  const locator = understood(given);
   const { nodes, trace } = locate(locator);
   if (nodes.length === 0) throw notFound(locator, trace);
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };

@@ -83,6 +83,10 @@ function queryParts(root, list, pierce) {
   return { nodes: [...found], counts };
 }
 
+/** selectorOr is a selector, or what stands for one that is not given. */
+const selectorOr = (selector, fallback) =>
+  selector === undefined || selector === null || quirk('blank_selector') && norm(selector) === '' ? fallback : selector;
+
 /** queryList passes the whole selector to the browser: document order. */
 function queryList(root, selector) {
   try {

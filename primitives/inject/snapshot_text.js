@@ -6,13 +6,14 @@ questions.snapshot_text = (args) => {
   const clips = new Map();
   const parts = [];
   let length = 0;
-  for (const node of queryList(document, args.selector ?? 'body')) {
+  for (const node of queryList(document, selectorOr(args.selector, 'body'))) {
     if (!isVisible(node, view, clips)) continue;
     const text = norm(textOf(node));
+    if (text === '') continue; // leaves no trace in the answer, not even a space
     parts.push(text);
     length += text.length + 1;
-    if (length > 2 * max + 2) break; // what follows would be cut
+    if (length > max + 1) break; // what follows would be cut
   }
-  const text = norm(parts.join('\n'));
+  const text = parts.join(' ');
   return { text: cut(text, max), truncated: text.length > max };
 };

@@ -8,12 +8,13 @@ questions.text_insert = ({ locator, text, replace, view: given }) => {
   const view = viewOf(given);
   let target;
   if (locator) {
-    target = insertionTarget(locator);
+    target = insertionTarget(understood(locator));
   } else {
     target = activeElement();
-    if (target && isFrameElement(target)) return descended(target, view);
+    if (target && isFrameElement(target) && !quirk('frames_unseen')) return descended(target, view);
   }
-  const reason = whyNotEditable(target);
+  // Upstream asks for a control of its own realm: in a frame only editors are seen.
+  const reason = whyNotEditable(target) || (unseen() && isTextControl(target) ? 'not_editable' : null);
   if (reason) throw notEditable(target, reason);
   const editor = isTextControl(target) ? target : editingHost(target);
   const active = activeElement();

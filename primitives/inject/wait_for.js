@@ -18,7 +18,8 @@ function stateTest(locator, state, view) {
   return seen;
 }
 
-questions.wait_for = async ({ locator, state, timeout_ms, view }) => {
+questions.wait_for = async ({ locator: given, state, timeout_ms, view }) => {
+  const locator = understood(given);
   const start = performance.now();
   const test = stateTest(locator, state, viewOf(view));
   const geometric = state === 'visible' || state === 'hidden';

@@ -12,6 +12,7 @@ function norm(text) {
 
 /** textOrLabel is the normalised text of an element, or else its aria-label. */
 function textOrLabel(node) {
+  if (quirk('blank_text_counts')) return norm(textOf(node) || attributeOf(node, 'aria-label'));
   return norm(textOf(node)) || norm(attributeOf(node, 'aria-label'));
 }
 

@@ -39,6 +39,9 @@ const (
 	ScreenshotActivates   Name = "screenshot_activates"
 	RetryableByClass      Name = "retryable_by_class"
 	NavigatesActive       Name = "navigates_active"
+	KnownMembersOnly      Name = "known_members_only"
+	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
+	BlankTextCounts       Name = "blank_text_counts"
 )
 
 var table = []Quirk{
@@ -88,8 +91,8 @@ var table = []Quirk{
 		Strict:   "it is read until the postcondition holds or its time is over",
 	},
 	{
-		Name: BlankSelector, Where: "workflow, locators", InPage: true, Proof: "quirks/blank_selector.html",
-		Upstream: "an expression that gives no selector widens the locator to every control of the page",
+		Name: BlankSelector, Where: "workflow, locators, scopes, dom.observe.*, dom.snapshot_text, dom.list_sections", InPage: true, Proof: "quirks/blank_selector.html",
+		Upstream: "an expression that gives no selector widens the locator to every control of the page; elsewhere a blank selector is the default",
 		Strict:   "it is an error, and so is a blank selector",
 	},
 	{
@@ -110,13 +113,13 @@ var table = []Quirk{
 		Strict: "input is the browser's own",
 	},
 	{
-		Name: FramesUnseen, Where: "frame", InPage: true, Proof: "quirks/frames_unseen.html",
-		Upstream: "nothing in a frame counts as rendered or visible, and a frame of another origin is frame_cross_origin",
+		Name: FramesUnseen, Where: "frame, text.insert, text.type", InPage: true, Proof: "quirks/frames_unseen.html",
+		Upstream: "nothing in a frame counts as rendered or visible, and a frame of another origin is frame_cross_origin; where a target is read, focused, extracted or written to, a frame that does not resolve is a target that is not there; text goes into no control of a frame, and not into the frame that has the focus",
 		Strict:   "frames resolve at any depth and origin, in pixels of the tab",
 	},
 	{
 		Name: ClipByEveryAncestor, Where: "visibility", InPage: true, Proof: "quirks/clip_by_every_ancestor.html",
-		Upstream: "every ancestor that scrolls or hides clips, also what is placed outside of it",
+		Upstream: "every ancestor that scrolls or hides clips, also what is placed outside of it, and the body for the viewport",
 		Strict:   "an element is clipped by what contains its box",
 	},
 	{
@@ -218,5 +221,20 @@ var table = []Quirk{
 		Name: RetryableByClass, Where: "workflow", Proof: "workflow.TestRefusedArgumentsAreNotRetryable",
 		Upstream: "a step refused with invalid_input is retryable as its failure_class says, which goes by texts and names of steps",
 		Strict:   "it is not: the same arguments are refused again; safe_recovery says to correct them",
+	},
+	{
+		Name: KnownMembersOnly, Where: "locators of upstream's primitives", InPage: true, Proof: "quirks/known_members_only.html",
+		Upstream: "role, name, label, placeholder, test_id, has_text, xpath, within, nth, exact, strict and pierce are ignored, so that a locator of nothing else is every control of the page; the ref of a snapshot is not",
+		Strict:   "they hold",
+	},
+	{
+		Name: UnparsedFindsNothing, Where: "scopes, browser.extract_elements", InPage: true, Proof: "quirks/unparsed_finds_nothing.html",
+		Upstream: "an item_selector that does not parse finds no items, a root_selector no root, a scope no element",
+		Strict:   "it is invalid_selector",
+	},
+	{
+		Name: BlankTextCounts, Where: "dom.observe.*, locator.text_content, scopes", InPage: true, Proof: "quirks/blank_text_counts.html",
+		Upstream: "the text of an element with nothing but white space is empty, whatever its aria-label",
+		Strict:   "it is the aria-label",
 	},
 }
