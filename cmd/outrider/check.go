@@ -150,9 +150,6 @@ func (a *app) check(ctx context.Context, h *runtime.Host, settle time.Duration, 
 	}
 	ok := failed == 0 && seen > 0
 	result := map[string]any{"ok": ok, "pages": rawPages(pages)}
-	if err := files.write(pages, result); err != nil {
-		return err
-	}
 	if a.json {
 		a.printJSON(result)
 	} else {
@@ -160,12 +157,15 @@ func (a *app) check(ctx context.Context, h *runtime.Host, settle time.Duration, 
 			printChecked(a.stdout, p)
 		}
 	}
+	complete := a.writeReports(files, func(format string) ([]byte, error) { return checkReport(format, pages, result) })
 	switch {
 	case seen == 0:
 		fmt.Fprintln(a.stderr, "outrider: nothing was checked: no map that applies to the page declares checks or states")
 		return &exit{code: exitFailed}
 	case !ok:
 		return &exit{code: exitFailed}
+	case !complete:
+		return &exit{code: exitEnvironment}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -89,7 +90,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	if keep == "" {
 		dir, err := os.MkdirTemp("", "outrider-demo-")
 		if err != nil {
-			return err
+			return &exit{exitEnvironment, err}
 		}
 		keep = dir
 	} else if err := os.MkdirAll(keep, 0o755); err != nil {
@@ -157,6 +158,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	complete := true
 	for _, c := range demoCalls {
 		show.say("%s", c.say)
 		r := bridge.Call(ctx, hub.ToolCall{Name: c.name, Arguments: json.RawMessage(c.args)})
@@ -168,18 +170,30 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		}
 		if c.name == "browser.screenshot" {
 			path := filepath.Join(keep, "board.png")
-			if _, err := saveImage(r.Output, path); err != nil {
+			var unwritten *fs.PathError
+			switch _, err := saveImage(r.Output, path); {
+			case errors.As(err, &unwritten):
+				complete = false
+				fmt.Fprintf(a.stderr, "outrider: the screenshot could not be written: %v\n", unwritten)
+			case err != nil:
 				return err
+			default:
+				show.say("The screenshot is at %s", path)
 			}
-			show.say("The screenshot is at %s", path)
 		}
 	}
 	show.say("The runtime takes its leave, once the bridge has its last answer")
 	leave()
-	if err := os.WriteFile(filepath.Join(keep, "conversation.jsonl"), show.log.Bytes(), 0o644); err != nil {
-		return err
+	path := filepath.Join(keep, "conversation.jsonl")
+	if err := os.WriteFile(path, show.log.Bytes(), 0o644); err != nil {
+		complete = false
+		fmt.Fprintf(a.stderr, "outrider: the conversation could not be written: %v\n", err)
+	} else {
+		show.say("Done in %s. The whole conversation is at %s", time.Since(show.began).Round(10*time.Millisecond), path)
 	}
-	show.say("Done in %s. The whole conversation is at %s", time.Since(show.began).Round(10*time.Millisecond), filepath.Join(keep, "conversation.jsonl"))
+	if !complete {
+		return &exit{code: exitEnvironment}
+	}
 	return nil
 }
 

@@ -215,17 +215,18 @@ func (a *app) runPlan(ctx context.Context, path string, files reports, artifacts
 			}
 		}
 		result.DurationMS = time.Since(started).Milliseconds()
-		if err := files.writePlan(p, result); err != nil {
-			return err
-		}
 		if a.json {
 			a.printJSON(result)
 		}
+		complete := a.writeReports(files, func(format string) ([]byte, error) { return planReport(format, p, result) })
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}
-		if !result.OK {
+		switch {
+		case !result.OK:
 			return &exit{code: exitFailed}
+		case !complete:
+			return &exit{code: exitEnvironment}
 		}
 		return nil
 	})
@@ -332,28 +333,16 @@ func fileName(name string) string {
 	return strings.TrimLeft(out[:min(len(out), 60)], ".")
 }
 
-// writePlan writes the reports of a plan: one test case for each step.
-func (r reports) writePlan(p *plan, result planResult) error {
-	for format, file := range r {
-		var content []byte
-		var err error
-		switch format {
-		case "junit":
-			content, err = junitOf([]junitSuite{planSuite(p, result)})
-		case "json":
-			content, err = json.MarshalIndent(result, "", "  ")
-			content = append(content, '\n')
-		default:
-			return usage("--report %s is for the verb check; a plan has junit and json", format)
-		}
-		if err == nil {
-			err = writeReport(file, content)
-		}
-		if err != nil {
-			return fmt.Errorf("writing the %s report: %w", format, err)
-		}
+// planReport is the report of a plan in one format: junit has one test case for
+// each step.
+func planReport(format string, p *plan, result planResult) ([]byte, error) {
+	switch format {
+	case "junit":
+		return junitOf([]junitSuite{planSuite(p, result)})
+	case "json":
+		return jsonReport(result)
 	}
-	return nil
+	return nil, fmt.Errorf("a plan has no %s report", format)
 }
 
 func planSuite(p *plan, result planResult) junitSuite {

@@ -38,27 +38,42 @@ func parseReports(text string) (reports, error) {
 	return out, nil
 }
 
-func (r reports) write(pages []checkedPage, result any) error {
-	for format, file := range r {
-		var content []byte
-		var err error
-		switch format {
-		case "junit":
-			content, err = junitOf(checkSuites(pages))
-		case "json":
-			content, err = json.MarshalIndent(result, "", "  ")
-			content = append(content, '\n')
-		case "html":
-			content, err = htmlOf(pages)
+// writeReports writes what content makes for each format and says which file
+// could not be written. Results come first: a full disk must not take what was
+// found out from standard output too.
+func (a *app) writeReports(files reports, content func(format string) ([]byte, error)) (complete bool) {
+	complete = true
+	for _, format := range reportFormats {
+		file, wanted := files[format]
+		if !wanted {
+			continue
 		}
+		text, err := content(format)
 		if err == nil {
-			err = writeReport(file, content)
+			err = writeReport(file, text)
 		}
 		if err != nil {
-			return fmt.Errorf("writing the %s report: %w", format, err)
+			complete = false
+			fmt.Fprintf(a.stderr, "outrider: the %s report could not be written to %s: %v\n", format, file, err)
 		}
 	}
-	return nil
+	return complete
+}
+
+// checkReport is the report of a check in one format.
+func checkReport(format string, pages []checkedPage, result any) ([]byte, error) {
+	switch format {
+	case "junit":
+		return junitOf(checkSuites(pages))
+	case "html":
+		return htmlOf(pages)
+	}
+	return jsonReport(result)
+}
+
+func jsonReport(result any) ([]byte, error) {
+	content, err := json.MarshalIndent(result, "", "  ")
+	return append(content, '\n'), err
 }
 
 func writeReport(file string, content []byte) error {
