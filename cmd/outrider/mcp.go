@@ -12,7 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -33,6 +35,10 @@ func (a *app) mcpCommand() *cobra.Command {
 			if address != "" {
 				if err := checkAddress(ctx, "--http", address); err != nil {
 					return err
+				}
+				// The rule is the hub's, whose New opens nothing.
+				if _, err := hub.New(hub.Options{Listen: address, Token: httpOptions.Token}); err != nil {
+					return usage("--http: %s: give --token, or listen on 127.0.0.1", fault.From(err).Message)
 				}
 			}
 			options, err := a.runtimeOptions()
