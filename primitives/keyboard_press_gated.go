@@ -1,9 +1,7 @@
 package primitives
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -16,28 +14,13 @@ const (
 	defaultPresses = 200
 )
 
-// oneOrMore is a string or a list of strings.
-type oneOrMore []string
-
-func (o *oneOrMore) UnmarshalJSON(b []byte) error {
-	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '[' {
-		return json.Unmarshal(b, (*[]string)(o))
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	*o = oneOrMore{s}
-	return nil
-}
-
 type keyboardPressGatedIn struct {
-	Key       string    `json:"key"`
-	Modifiers []string  `json:"modifiers"`
-	Stop      string    `json:"stop"`
-	Count     *int      `json:"count"`
-	Expect    oneOrMore `json:"expect"`
-	Polarity  oneOrMore `json:"polarity"`
+	Key       string            `json:"key"`
+	Modifiers []string          `json:"modifiers"`
+	Stop      string            `json:"stop"`
+	Count     *int              `json:"count"`
+	Expect    oneOrMore[string] `json:"expect"`
+	Polarity  oneOrMore[string] `json:"polarity"`
 	// MaxPresses ends the series without an error; nil is 200.
 	MaxPresses *int `json:"max_presses"`
 }

@@ -9,13 +9,13 @@ import (
 )
 
 type pageSelectIn struct {
-	Locator   locator  `json:"locator"`
-	Ref       string   `json:"ref"`
-	Value     []string `json:"value"`
-	Label     []string `json:"label"`
-	Index     []int    `json:"index"`
-	Mode      string   `json:"mode"`
-	TimeoutMS *int     `json:"timeout_ms"`
+	Locator   locator           `json:"locator"`
+	Ref       string            `json:"ref"`
+	Value     oneOrMore[string] `json:"value"`
+	Label     oneOrMore[string] `json:"label"`
+	Index     oneOrMore[int]    `json:"index"`
+	Mode      string            `json:"mode"`
+	TimeoutMS *int              `json:"timeout_ms"`
 }
 
 // pageSelect chooses options of a native list, whose menu is drawn outside of

@@ -41,7 +41,7 @@ func TestCheckArguments(t *testing.T) {
 		{"missing", "locator.value", `{}`, []string{"/locator missing_field"}, `locator.value needs "locator"`},
 		{"missing, nothing written", "locator.value", ``, []string{"/locator missing_field"}, ""},
 		{"open, not missing", "locator.value", `{"locator":"{% l %}"}`, nil, ""},
-		{"wrong type", "page.select", `{"ref":"e1","label":"x"}`, []string{"/label wrong_type"}, "label of page.select must be array"},
+		{"wrong type", "page.select", `{"ref":"e1","label":7}`, []string{"/label wrong_type"}, "label of page.select must be string or array"},
 		{"wrong item", "page.select", `{"ref":"e1","label":["x",1,"{% l %}"]}`, []string{"/label/1 wrong_type"}, "1 in label of page.select must be string"},
 		{"no choice", "locator.wait_for", `{"locator":{},"state":"gone"}`, []string{"/state invalid_value"}, "state of locator.wait_for must be one of attached"},
 		{"out of range", "locator.wait_for", `{"locator":{},"timeout_ms":-1}`, []string{"/timeout_ms invalid_value"}, "timeout_ms of locator.wait_for must be at least 0"},
