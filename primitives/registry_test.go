@@ -65,7 +65,7 @@ func TestInvalidInputNamesTheNearestMember(t *testing.T) {
 		{"in a list", "page.wait", `{"conditions":[{"text":"a"},{"urll":"b"}]}`, `/conditions/1/urll is not a declared member; did you mean "url"?`, "url"},
 		{"beside its own alias", "dom.observe.visible", `{"text_contains":"a","textContains":"b"}`, `/textContains is not a declared member; did you mean "text_contains"?`, "text_contains"},
 		{"nothing is close", "page.select", `{"ref":"e1","zzz":["A"]}`, `/zzz is not a declared member`, ""},
-		{"another problem", "page.select", `{"ref":"e1","label":"A"}`, `/label must be array`, ""},
+		{"another problem", "page.select", `{"ref":"e1","label":7}`, `/label must be string or array`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res := r.Invoke(t.Context(), answering(nil, errors.New("the page was asked")), c.primitive, json.RawMessage(c.args))
