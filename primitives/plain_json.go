@@ -49,7 +49,8 @@ func plainJSON(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// escapedUnit reads the \uXXXX that in begins with; -1 when it does not.
+// escapedUnit reads the escape, \u and four digits, that in begins with; -1 when it
+// begins with none.
 func escapedUnit(in []byte) rune {
 	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
 		return -1
