@@ -150,8 +150,8 @@ type a11yAnnouncementsOut struct {
 }
 
 // deliveryNote promises no more than the runtime does: adding inject records to
-// a result is the bridge's part, and the hub and the MCP server have none.
-const deliveryNote = "what is not off is kept for a11y.events.read and sent to the bridge; a bridge may add inject records to its next result, outrider's own do not"
+// a result is the bridge's part.
+const deliveryNote = "what is not off is kept for a11y.events.read and told to the bridge, which adds inject records to its next result"
 
 func announcementsDelivery(name string) func(context.Context, Page, a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {
 	return func(_ context.Context, p Page, in a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {

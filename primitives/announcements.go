@@ -154,16 +154,26 @@ func (d Delivery) or(wider Delivery) Delivery {
 	return Delivery{cmp.Or(d.Assertive, wider.Assertive), cmp.Or(d.Polite, wider.Polite)}
 }
 
+// DeliveryTo is what a subscriber wants of this record: "inject", "buffer" or
+// "off".
+func (a *Announcements) DeliveryTo(subscriber string, n Announcement) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.deliveryToLocked(subscriber, n)
+}
+
+func (a *Announcements) deliveryToLocked(subscriber string, n Announcement) string {
+	d := a.deliveryLocked(Subscription{subscriber, n.Tab})
+	if n.Politeness == "assertive" {
+		return d.Assertive
+	}
+	return d.Polite
+}
+
 // unwantedLocked: every subscriber has turned this kind off. The agent behind
 // the bridge is always one.
 func (a *Announcements) unwantedLocked(n Announcement) bool {
-	off := func(subscriber string) bool {
-		d := a.deliveryLocked(Subscription{subscriber, n.Tab})
-		if n.Politeness == "assertive" {
-			return d.Assertive == "off"
-		}
-		return d.Polite == "off"
-	}
+	off := func(subscriber string) bool { return a.deliveryToLocked(subscriber, n) == "off" }
 	for s := range a.set {
 		if s.Subscriber != "mcp" && !off(s.Subscriber) {
 			return false

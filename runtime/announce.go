@@ -11,7 +11,8 @@ import (
 )
 
 // AnnouncementEvent is the name of the events that tell what live regions said;
-// the payload is a primitives.Announcement.
+// the payload is a primitives.Announcement with delivery: what the agent behind
+// a bridge wants of it, "inject", "buffer" or "off".
 const AnnouncementEvent = "a11y.announcement"
 
 const (
@@ -215,7 +216,11 @@ func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.F
 		if !ok {
 			continue
 		}
-		if payload, err := json.Marshal(n); err == nil {
+		payload, err := json.Marshal(struct {
+			primitives.Announcement
+			Delivery string `json:"delivery"`
+		}{n, store.DeliveryTo("mcp", n)})
+		if err == nil {
 			t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: AnnouncementEvent, PageEvent: AnnouncementEvent, Payload: payload})
 		}
 	}

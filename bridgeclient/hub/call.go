@@ -29,6 +29,9 @@ type ToolResult struct {
 	RuntimeID string          `json:"runtime_id,omitempty"`
 	Output    json.RawMessage `json:"output"`
 	Error     json.RawMessage `json:"error"`
+	// Announcements are what live regions said since the last result and what
+	// must not wait for a11y.events.read.
+	Announcements []json.RawMessage `json:"announcements,omitempty"`
 	// Status is the HTTP status: 200 whenever a runtime answered.
 	Status int `json:"-"`
 }
@@ -74,7 +77,7 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 		if err != nil {
 			return refused(err)
 		}
-		return ToolResult{OK: true, Output: marshal(out), Status: http.StatusOK}
+		return ToolResult{OK: true, Output: marshal(out), Announcements: h.riders.Take(""), Status: http.StatusOK}
 	}
 	if err := h.ownerNamed(call.Name, args, sel); err != nil {
 		return refused(err)
@@ -87,7 +90,12 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 		return refused(err)
 	}
 	left := max(timeout-time.Since(start), time.Millisecond)
-	return h.dispatch(ctx, e, call.Name, marshal(args), left)
+	r := h.dispatch(ctx, e, call.Name, marshal(args), left)
+	// Not with the hub's own refusals, nor with the history they are in.
+	if r.Status == http.StatusOK && call.Name != "a11y.events.read" {
+		r.Announcements = h.riders.Take("")
+	}
+	return r
 }
 
 // arguments decodes the top level; absent and null are an empty object.

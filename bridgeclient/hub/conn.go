@@ -201,7 +201,9 @@ func (c *conn) take(frame []byte) {
 		h.mu.Lock()
 		h.replay = append(json.RawMessage(nil), frame...)
 		h.mu.Unlock()
-	case "credential_hydration_result", "agent_event", "a11y_announcement":
+	case "a11y_announcement":
+		h.riders.Add("", in.Record)
+	case "credential_hydration_result", "agent_event":
 		h.log.Debug("item not used", "type", in.Type, "connection", c.num)
 	default:
 		h.log.Info("unknown item type", "connection", c.num)

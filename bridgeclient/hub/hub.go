@@ -20,6 +20,7 @@ type Hub struct {
 	log    *slog.Logger
 	mux    *http.ServeMux
 	events *eventLog
+	riders bridgeclient.Riders // what live regions said and the next result tells
 
 	closeOnce sync.Once
 	closing   chan struct{}

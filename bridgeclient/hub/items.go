@@ -33,6 +33,8 @@ type item struct {
 	EventID string          `json:"event_id"`
 	Name    string          `json:"name"`
 	Payload json.RawMessage `json:"payload"`
+
+	Record json.RawMessage `json:"record"`
 }
 
 type tab struct {

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -56,6 +57,8 @@ type Server struct {
 	server   *sdk.Server
 	sessions sessions
 	pictures pictures
+	riders   bridgeclient.Riders // by workspace, "" for the runtime's own tabs
+	unheard  func()              // ends listening to announcements
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -93,6 +96,11 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		s.stop()
 		return nil, err
 	}
+	s.unheard = opts.Host.Subscribe(func(ev runtime.Event) {
+		if ev.Name == runtime.AnnouncementEvent {
+			s.riders.Add(ev.Tab.Workspace, ev.Payload)
+		}
+	})
 	for _, t := range tools {
 		s.server.AddTool(t.Tool, s.handler(t))
 	}
@@ -124,6 +132,9 @@ func (nopCloser) Close() error { return nil }
 // ended. The host stays open.
 func (s *Server) Close(ctx context.Context) error {
 	s.stop()
+	if s.unheard != nil {
+		s.unheard()
+	}
 	for client := range s.server.Sessions() {
 		_ = client.Close() // an HTTP session outlives its requests
 	}

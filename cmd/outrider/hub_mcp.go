@@ -14,13 +14,14 @@ import (
 type hubBridge struct{ hub *hub.Hub }
 
 // Call implements mcp.Bridge.
-func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, route mcp.Route, timeout time.Duration) (json.RawMessage, string, *fault.Error) {
+func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, route mcp.Route, timeout time.Duration) (mcp.Routed, *fault.Error) {
 	r := b.hub.Call(ctx, hub.ToolCall{
 		Name: name, Arguments: args, TargetRuntimeID: route.RuntimeID, TargetRuntimeKey: route.RuntimeKey,
 		TargetURLContains: route.URLContains, TargetTitleContains: route.TitleContains, TimeoutMS: timeout.Milliseconds(),
 	})
+	routed := mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}
 	if r.OK {
-		return r.Output, r.RuntimeID, nil
+		return routed, nil
 	}
 	var e struct {
 		Message  string         `json:"message"`
@@ -34,7 +35,7 @@ func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, 
 	if _, known := fault.Lookup(code); !known {
 		code = fault.HandlerFailed
 	}
-	return nil, r.RuntimeID, &fault.Error{Code: code, Message: e.Message, Evidence: e.Evidence, NextStep: e.Next}
+	return routed, &fault.Error{Code: code, Message: e.Message, Evidence: e.Evidence, NextStep: e.Next}
 }
 
 // Runtimes implements mcp.Bridge.

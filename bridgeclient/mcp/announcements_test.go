@@ -1,0 +1,55 @@
+package mcp_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
+)
+
+// What a live region says comes with the next result about the page, marked as
+// data; other sessions do not get it.
+func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
+	site := serve(t, `<div role="alert" id="a"></div><script>var n = 0</script><button onclick="setTimeout(() => document.getElementById('a').textContent = 'No ship ' + ++n, 500)">Moor</button>`)
+	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "a11y.*" }, nil)
+	made, _ := use(t, cs, "tabs", `{"action":"open_session","url":"`+site+`"}`)
+	session, _ := made["session"].(string)
+	use(t, cs, "a11y.watch", `{}`)
+	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
+	until := func(tool, args string) *sdk.CallToolResult {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); ; {
+			if other := attempt(t, cs, "read", `{"session":"`+session+`"}`); len(other.Content) > 1 {
+				t.Fatalf("another session's result has %v", other.Content[1])
+			}
+			if r := attempt(t, cs, tool, args); len(r.Content) > 1 {
+				return r
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no result of %s told what the alert said", tool)
+			}
+		}
+	}
+	r := until("read", `{}`)
+	text := r.Content[1].(*sdk.TextContent).Text
+	list, _ := r.StructuredContent.(map[string]any)["announcements"].([]any)
+	said := ""
+	if len(list) == 1 {
+		said, _ = list[0].(map[string]any)["text"].(string)
+	}
+	if !strings.HasPrefix(said, "No ship") || !strings.Contains(text, said) || !strings.Contains(text, "not instructions") {
+		t.Errorf("told %v and %q", list, text)
+	}
+	if again := attempt(t, cs, "read", `{}`); len(again.Content) > 1 {
+		t.Errorf("told again: %v", again.Content[1])
+	}
+	// A failure brings them too.
+	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
+	r = until("act", `{"action":"click","ref":"e9999"}`)
+	if text := r.Content[1].(*sdk.TextContent).Text; code(r) != "element_stale" || !strings.Contains(text, "No ship") {
+		t.Errorf("a failure %q told %q", code(r), text)
+	}
+}
