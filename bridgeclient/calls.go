@@ -39,10 +39,11 @@ type ledger struct {
 	changed chan struct{} // closed and replaced when pending shrinks
 }
 
-// maxStored bounds the bytes of answers stored for a repeated call. The
-// records themselves stay, so that a call whose answer was let go is refused
-// rather than executed twice.
-const maxStored = 64 << 20
+// maxStored bounds the bytes of answers stored for a repeated call, the newest
+// answer not counted: a bridge repeats what it asked last. The records
+// themselves stay, so that a call whose answer was let go is refused rather
+// than executed twice.
+const maxStored = 8 << 20
 
 // maxRecords bounds the records of answered calls.
 const maxRecords = 20_000
@@ -118,7 +119,7 @@ func (l *ledger) answer(r *record, frame []byte) bool {
 	l.pending--
 	l.old = append(l.old, r)
 	l.bytes += len(frame)
-	for ; l.bytes > l.maxBytes && l.bare < len(l.old); l.bare++ {
+	for ; l.bytes > l.maxBytes && l.bare < len(l.old)-1; l.bare++ {
 		l.bytes -= len(l.old[l.bare].frame)
 		l.old[l.bare].frame = nil
 	}

@@ -345,6 +345,30 @@ func TestRepeatedCallIsNotExecutedAgain(t *testing.T) {
 	})
 }
 
+// Answers take room only up to a limit; what was let go is refused, never
+// executed again, and the newest is always there.
+func TestAnswersThatWereLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, oneTab(), nil)
+		defer b.stop()
+		b.accept()
+		b.heard()
+		for _, id := range []string{"c-1", "c-2", "c-3"} {
+			b.call(id, "big", `{"bytes":9000000}`)
+			want(t, "the first time", b.heard("runtime_status"), "action_call_output:"+id)
+		}
+		b.call("c-3", "big", `{"bytes":9000000}`)
+		want(t, "the newest again", b.heard("runtime_status"), "action_call_output:c-3")
+		b.call("c-1", "big", `{"bytes":9000000}`)
+		want(t, "the oldest again", b.heard("runtime_status"), "action_error:c-1")
+		for _, id := range []string{"c-1", "c-3"} {
+			if n := b.host.Runs(id); n != 1 {
+				t.Errorf("%s was executed %d times, want once", id, n)
+			}
+		}
+	})
+}
+
 // The new address must reach the bridge before the answer of the call that
 // led there: the next call may be routed by it.
 func TestNewAddressComesBeforeTheAnswer(t *testing.T) {
