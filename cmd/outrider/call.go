@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -40,14 +42,24 @@ func (a *app) callCommand() *cobra.Command {
 				if reply.Err != nil {
 					return reply.Err
 				}
-				output := reply.Output
-				if save != "" {
-					if output, err = saveImage(output, save); err != nil {
-						return err
-					}
+				if save == "" {
+					a.printResult(reply.Output)
+					return nil
 				}
-				a.printResult(output)
-				return nil
+				output, err := saveImage(reply.Output, save)
+				if err == nil {
+					a.printResult(output)
+					return nil
+				}
+				// What was asked for comes first: the page was worked on, and may not
+				// be so again.
+				a.printResult(reply.Output)
+				fmt.Fprintf(a.stderr, "outrider: --save: %v\n", err)
+				var unwritten *fs.PathError
+				if errors.As(err, &unwritten) {
+					return &exit{code: exitEnvironment}
+				}
+				return &exit{code: exitUsage}
 			})
 		},
 	}
@@ -172,14 +184,14 @@ func saveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
 	url, _ := holder["data_url"].(string)
 	_, encoded, ok := strings.Cut(url, ";base64,")
 	if !ok {
-		return nil, usage("--save: the result holds no image")
+		return nil, errors.New("the result holds no image")
 	}
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("decoding the image: %w", err)
 	}
 	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return nil, usage("--save: %w", err)
+		return nil, err
 	}
 	delete(holder, "data_url")
 	holder["saved_to"] = path
