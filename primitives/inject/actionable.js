@@ -59,6 +59,13 @@ function drawnChild(node) {
 /** beyondReach: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
 const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
+/**
+ * pressableSliver: an element too small to measure by is pressed as it is where
+ * a press arrives, such as the empty input of a combobox, no wider than its
+ * caret. One pixel is how controls are hidden behind their drawing.
+ */
+const pressableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && pressPlace(node, seen).arrived;
+
 /** pressPlace finds a point of the element at which a press arrives: the middle, a line's middle, then a quarter in from each corner. */
 function pressPlace(node, seen) {
   const points = [middleOf(seen)];
@@ -104,7 +111,7 @@ function actState(args, view) {
   }
   let pressed = node;
   let m = measure(node, view);
-  const unpressable = !m.rendered || m.seen && !m.point || !m.seen && beyondReach(m.rect);
+  const unpressable = !m.rendered || (m.seen ? !m.point && !pressableSliver(node, m.seen) : beyondReach(m.rect));
   if (unpressable && !args.force) {
     const other = args.press && drawnLabel(node) || !m.rendered && drawnChild(node);
     if (other) {

@@ -57,7 +57,7 @@ func commandLine(o *Options, dir string, noSandbox bool) []string {
 		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
 	}
 	if !o.Headed {
-		args = append(args, "--headless=new", "--mute-audio")
+		args = append(args, "--headless=new", "--mute-audio", aMouse)
 	}
 	if noSandbox {
 		args = append(args, "--no-sandbox")
@@ -80,6 +80,13 @@ func commandLine(o *Options, dir string, noSandbox bool) []string {
 // waits for a heuristic after a navigation.
 const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,DialMediaRouteProvider," +
 	"GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2,PaintHolding,LensOverlay,DestroyProfileOnBrowserClose"
+
+// aMouse makes (hover: hover) and (pointer: fine) hold, as they do for whom a
+// mouse is on the desk: our input is a mouse's. A machine without one says that
+// there is none, and pages then show what they have for fingers: no menus that
+// open under the pointer, pickers of dates that cannot be typed into. The
+// numbers are Chromium's: hover is 2, a fine pointer 4.
+const aMouse = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
 
 // needsNoSandbox reports whether Chromium refuses to start with its sandbox.
 func needsNoSandbox() bool {
