@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -89,20 +91,74 @@ func mayBecomeEditable(err error) bool {
 // insertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.
 func insertText(ctx context.Context, p Page, target *insertTarget, text, mode string) (json.RawMessage, error) {
-	args := map[string]any{"text": text, "replace": mode == "replace"}
-	var out json.RawMessage
-	if target == nil {
-		if err := callFocused(ctx, p, "text_insert", args, &out); err != nil {
+	ask := func(pressed []string) (out json.RawMessage, err error) {
+		args := map[string]any{"text": text, "replace": mode == "replace"}
+		if len(pressed) > 0 {
+			args["pressed"] = pressed
+		}
+		if target == nil {
+			err = callFocused(ctx, p, "text_insert", args, &out)
+		} else {
+			err = target.locator.ask(ctx, p, "text_insert", args, &out)
+		}
+		return out, err
+	}
+	out, err := askPressing(ctx, p, text, ask)
+	if err == nil || target == nil {
+		return out, err
+	}
+	err = frameUnsaid(p, err, fault.TargetNotEditable)
+	if f := fault.From(err); f.Code == fault.TargetNotEditable {
+		return nil, f.With("target", target.raw)
+	}
+	return nil, err
+}
+
+// askPressing asks until the page library does not want anything pressed any
+// more. What it may want, each once, is what only the browser's own input does in
+// an editor with a model of its own: selecting everything, also what is not
+// drawn, deleting the selection, and inserting text at the caret.
+func askPressing(ctx context.Context, p Page, text string, ask func(pressed []string) (json.RawMessage, error)) (json.RawMessage, error) {
+	var pressed []string
+	for {
+		out, err := ask(pressed)
+		if err != nil {
 			return nil, err
 		}
-		return out, nil
-	}
-	if err := target.locator.ask(ctx, p, "text_insert", args, &out); err != nil {
-		err = frameUnsaid(p, err, fault.TargetNotEditable)
-		if f := fault.From(err); f.Code == fault.TargetNotEditable {
-			return nil, f.With("target", target.raw)
+		var next struct {
+			Press string `json:"press"`
 		}
-		return nil, err
+		if err := json.Unmarshal(out, &next); err != nil {
+			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
+		}
+		if next.Press == "" {
+			return out, nil
+		}
+		if slices.Contains(pressed, next.Press) {
+			return nil, fault.New(fault.Internal, "the page library wants the same pressed twice")
+		}
+		pressed = append(pressed, next.Press)
+		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
+			return nil, err
+		}
 	}
-	return out, nil
+}
+
+func pressInEditor(ctx context.Context, p Page, what, text string) error {
+	keys := "Delete"
+	switch what {
+	case "insert":
+		return p.InsertText(ctx, text)
+	case "select_all":
+		keys = "Control+A"
+		if runtime.GOOS == "darwin" {
+			keys = "Meta+A"
+		}
+	}
+	c, err := parseChord(keys, nil)
+	if err != nil {
+		return err
+	}
+	_, err = pressChord(ctx, p, c, 1)
+	return err
 }

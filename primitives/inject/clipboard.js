@@ -65,10 +65,7 @@ questions.clipboard_paste = async ({ locator, text, html, view: given }) => {
   if (locator) takeFocus(isTextControl(node) ? node : editingHost(node));
   const target = actedTarget(node, view);
   const plainText = text === undefined ? plainOf(html) : text;
-  const data = new DataTransfer();
-  data.setData('text/plain', plainText);
-  data.setData('text/html', html || clipboardHTML(plainText));
-  const untouched = dispatchOf(node, clipboardEvent('paste', data));
+  const taken = pasteInto(node, pasteData(plainText, html));
   await nextFrame();
-  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: !untouched, target_kind: kind, target };
+  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: taken !== '', target_kind: kind, target };
 };

@@ -25,12 +25,22 @@ function refusedValue(type, wanted, kept) {
  * being edited has no caret anybody put there, and appending means its end.
  * maxlength binds the user, not scripts: it is reported, not enforced.
  */
-function insertIntoControl(target, text, replace, editing) {
+function insertIntoControl(target, text, replace, editing, pressed) {
   const type = protoGet(target, 'type');
   const before = protoGet(target, 'value');
+  const cleared = pressed.includes('delete');
+  if (cleared && before === '') {
+    dispatchOf(target, new Event('change', { bubbles: true }));
+    return { inserted: true, inserted_length: 0, input_method: 'keys' };
+  }
   let start = 0;
   let end = before.length;
   const caret = protoGet(target, 'selectionStart'); // null: this type has no selection
+  if (replace && text === '' && before !== '' && !cleared && Number.isInteger(caret) && !quirk('pastes_only')) {
+    // A mask puts back what is written away, not what is deleted.
+    protoCall(target, 'select');
+    return pressFirst('delete');
+  }
   if (!replace) {
     start = Number.isInteger(caret) ? caret : before.length;
     end = Number.isInteger(caret) ? protoGet(target, 'selectionEnd') : start;

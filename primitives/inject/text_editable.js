@@ -7,6 +7,23 @@ const isTextControl = (node) => node instanceof HTMLInputElement || node instanc
 
 const isFrameElement = (node) => node instanceof HTMLIFrameElement || node instanceof HTMLFrameElement;
 
+/** hasEditContext: the element takes text by the EditContext interface and draws it itself, somewhere else. */
+const hasEditContext = (node) => !quirk('pastes_only') && Boolean(protoGet(node, 'editContext'));
+
+/**
+ * isTextSink: nobody sees this textarea; an editor that draws its own text takes
+ * out what arrives in it. Its value is not what the editor holds.
+ */
+function isTextSink(node) {
+  if (tagOf(node) !== 'textarea' || quirk('pastes_only')) return false;
+  const small = (box) => box.width <= 3 || box.height <= 3;
+  if (styleOf(node).opacity === '0' || small(rectOf(node))) return true;
+  for (let at = flatParentElement(node), i = 0; at && i < 3; at = flatParentElement(at), i++) {
+    if (clipping(styleOf(at).overflowX) && small(rectOf(at))) return true;
+  }
+  return false;
+}
+
 /** whyNotEditable is null for an element that takes text, else one word that says why not. */
 function whyNotEditable(node) {
   if (!node) return 'not_found';
@@ -15,7 +32,7 @@ function whyNotEditable(node) {
     if (protoGet(node, 'readOnly')) return 'read_only';
     return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) ? 'type' : null;
   }
-  return protoGet(node, 'isContentEditable') === true ? null : 'not_editable';
+  return protoGet(node, 'isContentEditable') === true || hasEditContext(node) ? null : 'not_editable';
 }
 
 /** notEditable is the failure for node; it says what the element is, never what it holds. */

@@ -48,24 +48,119 @@ function editingHost(node) {
   return host;
 }
 
-async function insertIntoEditor(target, text, replace) {
-  const selected = String(seatSelection(target, replace)).length;
+/**
+ * losesText: HTML that is made of this text drops blanks: at the ends of a line,
+ * several in a row, tabs. An editor that is given the plain text alone keeps them.
+ */
+const losesText = (text) => /^[ \t]|[ \t]$|[ \t]{2}|\t/m.test(text);
+
+/** pasteData is a clipboard with text and, unless it would lose some of the text, HTML made of it. */
+function pasteData(text, html) {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const rich = html || (!quirk('pastes_only') && losesText(text) ? '' : clipboardHTML(text));
+  if (rich !== '') data.setData('text/html', rich);
+  return data;
+}
+
+/** selectedRange is where the selection of the document is, for an event that says what it is about. */
+function selectedRange() {
+  const selection = selectionOf(document);
+  return selection && selection.rangeCount > 0 ? [new StaticRange(selection.getRangeAt(0))] : [];
+}
+
+/**
+ * pasteInto gives target a paste as a browser does: the event of the clipboard, and
+ * when nobody takes it, in an editable the announcement that it is going to be
+ * inserted, which is what newer editors take. It says which was taken, '' for
+ * none.
+ */
+function pasteInto(target, data) {
+  const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData: data });
+  if (!dispatchOf(target, event)) return 'synthetic-paste';
+  if (quirk('pastes_only') || protoGet(target, 'isContentEditable') !== true) return '';
+  const announced = new InputEvent('beforeinput', {
+    bubbles: true, cancelable: true, composed: true, inputType: 'insertFromPaste', dataTransfer: data, targetRanges: selectedRange(),
+  });
+  return dispatchOf(target, announced) ? '' : 'synthetic-beforeinput';
+}
+
+/** selectsAll: the selection lies in editor and leaves out none of its text. */
+function selectsAll(editor) {
+  const selection = selectionOf(document);
+  if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return false;
+  const range = selection.getRangeAt(0);
+  if (!contains(editor, range.commonAncestorContainer)) return false;
+  const walker = walkerOf(document, editor, NodeFilter.SHOW_TEXT);
+  let first = null;
+  let last = null;
+  while (walker.nextNode()) {
+    if (walker.currentNode.data === '') continue;
+    first = first || walker.currentNode;
+    last = walker.currentNode;
+  }
+  return !first || range.comparePoint(first, 0) >= 0 && range.comparePoint(last, last.data.length) <= 0;
+}
+
+/**
+ * pressFirst asks the caller to press something and to ask again: what only the
+ * browser's own input does. One answer asks for each thing once.
+ */
+const pressFirst = (what) => ({ press: what });
+
+/** nothing: no text but the characters that editors keep in an empty line. */
+const holdsNothing = (node) => textOf(node).replace(/[\s\u200b\ufeff]/g, '') === '';
+
+/**
+ * insertIntoDrawn puts text into an editor that draws its text itself and hears
+ * what is typed and pasted through target. Only its own keys select and delete.
+ */
+async function insertIntoDrawn(target, text, replace, pressed) {
+  if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
+  const value = { inserted: true, inserted_length: text.length };
+  if (text === '') return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
+  if (pressed.includes('insert')) return { ...value, input_method: 'insert-text' };
+  await nextFrame();
+  const taken = pasteInto(target, pasteData(text));
+  await nextFrame();
+  if (taken === '') return hasEditContext(target) ? pressFirst('insert') : null;
+  return { ...value, input_method: taken };
+}
+
+async function insertIntoEditor(target, text, replace, pressed, fresh) {
+  const strict = !quirk('pastes_only');
+  const value = { inserted: true, inserted_length: text.length };
+  const announce = () => dispatchOf(target, new Event('change', { bubbles: true }));
+  if (pressed.includes('delete') && holdsNothing(target)) {
+    announce();
+    return { ...value, input_method: 'keys' };
+  }
+  if (pressed.includes('insert')) {
+    announce();
+    return { ...value, input_method: 'insert-text' };
+  }
+  if (strict && fresh) await nextFrame(); // an editor that got the focus renders itself before it heeds the selection
+  const whole = replace && target === editingHost(target);
+  // What the editor did not draw is selected by its own command only.
+  if (strict && whole && !pressed.includes('select_all')) return pressFirst('select_all');
+  const kept = strict && whole && selectsAll(target);
+  const selected = String(kept ? selectionOf(document) : seatSelection(target, replace)).length;
   dispatchOf(document, new Event('selectionchange'));
   await nextFrame();
   const before = textOf(target);
-  const data = new DataTransfer();
-  data.setData('text/plain', text);
-  data.setData('text/html', clipboardHTML(text));
-  const paste = new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData: data });
-  const untouched = dispatchOf(target, paste);
-  await nextFrame();
-  const value = { inserted: true, inserted_length: text.length };
-  if (!untouched || textOf(target) !== before) {
-    dispatchOf(target, new Event('change', { bubbles: true }));
-    value.input_method = 'synthetic-paste';
-    value.selected_text_length = selected;
-    value.selection_sync = 'selectionchange+animation-frame';
-    return value;
+  if (strict && text === '') {
+    if (!replace || before === '') return value;
+    if (!pressed.includes('delete')) return pressFirst('delete');
+  } else {
+    const taken = pasteInto(target, pasteData(text));
+    await nextFrame();
+    if (taken !== '' || textOf(target) !== before) {
+      announce();
+      value.input_method = taken || 'synthetic-paste';
+      value.selected_text_length = selected;
+      value.selection_sync = 'selectionchange+animation-frame';
+      return value;
+    }
   }
   seatSelection(target, replace);
   const command = text === '' ? 'delete' : 'insertText';
@@ -74,6 +169,6 @@ async function insertIntoEditor(target, text, replace) {
     protoSet(target, 'textContent', replace ? text : before + text);
   }
   dispatchOf(target, new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertText', data: text }));
-  dispatchOf(target, new Event('change', { bubbles: true }));
+  announce();
   return value;
 }

@@ -2,9 +2,11 @@
 // finds first, visible or not, or the one with the focus.
 //
 // A focus that is inside a frame is answered with that frame's handle in
-// descend; nothing has been changed then, and the caller asks again there.
+// descend; nothing has been changed then, and the caller asks again there. What
+// only real input does is answered with press: the caller does that and asks
+// again, with what it has pressed so far.
 
-questions.text_insert = ({ locator, text, replace, view: given }) => {
+questions.text_insert = async ({ locator, text, replace, pressed = [], view: given }) => {
   const view = viewOf(given);
   let target;
   if (locator) {
@@ -27,8 +29,13 @@ questions.text_insert = ({ locator, text, replace, view: given }) => {
     if (late) throw notEditable(target, late);
   }
   const report = actedTarget(target, view);
-  if (isTextControl(target)) return { ...insertIntoControl(target, text, replace, editing), target: report };
-  return insertIntoEditor(target, text, replace).then((value) => ({ ...value, target: report }));
+  const done = (value) => (value.press ? value : { ...value, target: report });
+  if (hasEditContext(target) || isTextSink(target)) {
+    const drawn = await insertIntoDrawn(target, text, replace, pressed);
+    if (drawn) return done(drawn);
+  }
+  if (isTextControl(target)) return done(insertIntoControl(target, text, replace, editing, pressed));
+  return done(await insertIntoEditor(target, text, replace, pressed, !editing));
 };
 
 /** insertionTarget is the first candidate of a locator that names something. */

@@ -21,6 +21,7 @@ const (
 	ClipByEveryAncestor   Name = "clip_by_every_ancestor"
 	TypedInputThrows      Name = "typed_input_throws"
 	AppendAtCaret         Name = "append_at_caret"
+	PastesOnly            Name = "pastes_only"
 	PasteIntoFocus        Name = "paste_into_focus"
 	ControlsSelectNothing Name = "controls_select_nothing"
 	WaitMeansVisible      Name = "wait_means_visible"
@@ -131,6 +132,11 @@ var table = []Quirk{
 		Name: AppendAtCaret, Where: "text.insert", InPage: true, Proof: "quirks/append_at_caret.html",
 		Upstream: "append to a control that nobody edited goes to its caret, which is at the beginning",
 		Strict:   "it goes to the end",
+	},
+	{
+		Name: PastesOnly, Where: "text.insert, clipboard.paste", InPage: true, Proof: "quirks/pastes_only.html",
+		Upstream: "an editor gets one paste event with HTML that loses blanks, over what it has drawn; what it does not take is written by script, and replacing with nothing leaves what it held",
+		Strict:   "everything is selected and deleted by the editor's own keys; text that HTML would change comes as plain text; a paste that nobody takes is announced by beforeinput",
 	},
 	{
 		Name: PasteIntoFocus, Where: "clipboard.*, text.select", Proof: "quirks/paste_into_focus.html",
