@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type pointerDragIn struct {
@@ -21,6 +22,8 @@ type pointerDragIn struct {
 	Trusted     bool `json:"trusted"`
 	Points      *int `json:"points"`
 	MoveDelayMS *int `json:"move_delay_ms"`
+	// HoldMS is how long the button is held still before the first movement.
+	HoldMS int `json:"hold_ms"`
 	// TimeoutMS is how long to wait for ends that are named by locators.
 	TimeoutMS *int `json:"timeout_ms"`
 }
@@ -116,6 +119,8 @@ const (
 	// begins when the pointer has left a threshold around the press.
 	pickupMoves      = 4
 	pickupX, pickupY = 4, 2
+	// maxSettles is how often what makes way at the end of a drag is waited for.
+	maxSettles = 4
 )
 
 // pointerDrag presses at one end, moves to the other and releases there. Both
@@ -149,7 +154,10 @@ var pointerDrag = Define("pointer.drag", func(ctx context.Context, p Page, in po
 		points = min(max(steps, 1), maxSyntheticSteps)
 		err = dispatched(p.Call(ctx, "", "drag_synthetic", map[string]any{"from": from.point, "to": to.point, "steps": points}, nil))
 	} else {
-		err = drag{page: p, from: from.point, to: to.point, points: points, delay: delay, view: info.Viewport}.run(ctx)
+		err = drag{
+			page: p, from: from.point, to: to.point, points: points, delay: delay, view: info.Viewport, over: to.frame,
+			hold: time.Duration(in.HoldMS) * time.Millisecond, settles: !QuirksOf(p).Has(quirks.DragEndsAsTheyAre),
+		}.run(ctx)
 	}
 	if err != nil {
 		return pointerDragOut{}, err
@@ -207,7 +215,10 @@ type drag struct {
 	from, to dragPoint
 	points   int
 	delay    time.Duration
+	hold     time.Duration
 	view     dragViewport
+	over     FrameID // of the end
+	settles  bool
 }
 
 // run releases the button whatever happens: after a failure where it was
@@ -226,7 +237,7 @@ func (d drag) run(ctx context.Context) (err error) {
 	if err := d.page.Mouse(ctx, d.event(MousePressed, d.from, buttonBits["left"])); err != nil {
 		return err
 	}
-	if err := waitFor(ctx, 2*d.delay); err != nil {
+	if err := waitFor(ctx, max(2*d.delay, d.hold)); err != nil {
 		return err
 	}
 	for n := 1; n <= pickupMoves; n++ {
@@ -244,10 +255,41 @@ func (d drag) run(ctx context.Context) (err error) {
 	if err := d.move(ctx, d.to); err != nil {
 		return err
 	}
+	if err := d.settle(ctx); err != nil {
+		return err
+	}
 	if err := waitFor(ctx, 3*d.delay); err != nil {
 		return err
 	}
 	return d.page.Mouse(ctx, d.event(MouseReleased, d.to, 0))
+}
+
+// settle waits at the end while things make way for what is dragged, and moves a
+// little then: a list that is sorted heeds no movement while its elements glide
+// aside, and where they come to rest decides about the drop. What cannot be asked
+// is as settled as it will be.
+func (d drag) settle(ctx context.Context) error {
+	if !d.settles {
+		return nil
+	}
+	for range maxSettles {
+		var rest struct {
+			Moved bool `json:"moved"`
+		}
+		if err := d.page.Call(ctx, d.over, "drag_rest", nil, &rest); err != nil || !rest.Moved {
+			return ctx.Err()
+		}
+		aside := dragPoint{d.to.X, d.to.Y + 1}
+		if aside.Y >= d.view.Height {
+			aside.Y = d.to.Y - 1
+		}
+		for _, at := range []dragPoint{aside, d.to} {
+			if err := d.move(ctx, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // move waits until the page has handled the movement: movements that meet

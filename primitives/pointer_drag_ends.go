@@ -15,6 +15,7 @@ type draggedEnd struct {
 	point  dragPoint
 	seen   any     // for the diagnostics
 	target actedOn // null where nothing is at a point
+	frame  FrameID // where the element is; the main frame for a point
 }
 
 // maxDragRounds is how often ends that hide each other are brought into view.
@@ -146,7 +147,7 @@ func (e dragEnd) resolve(ctx context.Context, p Page, which string, held hold) (
 		return draggedEnd{}, fault.New(fault.TargetNotActionable, "the frame is covered where %s is", which).With(which, e.raw).With("reason", "covered").
 			With("actionability", map[string]any{"clickable": false, "receives_events": false, "occluded_by": occluder})
 	}
-	return draggedEnd{seen.Point, got.Seen, got.Target}, nil
+	return draggedEnd{seen.Point, got.Seen, got.Target, place.frame}, nil
 }
 
 // checkPoint refuses a point that cannot be meant; an end that is no point
@@ -173,7 +174,7 @@ func (e dragEnd) resolvePoint(ctx context.Context, p Page) (draggedEnd, error) {
 		return draggedEnd{}, err
 	}
 	at := dragPoint{e.x.value, e.y.value}
-	return draggedEnd{at, dragCoordinates{"coordinates", e.raw, at}, briefTarget(a.Target)}, nil
+	return draggedEnd{point: at, seen: dragCoordinates{"coordinates", e.raw, at}, target: briefTarget(a.Target)}, nil
 }
 
 // briefTarget is what actedTarget would say of an element that pointer_target

@@ -17,6 +17,8 @@ type textTypeIn struct {
 	// SelectBackChars extends the selection to the left before typing, so that
 	// the text replaces that many characters. Trusted only.
 	SelectBackChars float64 `json:"select_back_chars"`
+	// DelayMS is the time between two characters. Trusted only.
+	DelayMS int `json:"delay_ms"`
 	// Caret "end" puts the caret after what the element holds. Trusted, with a
 	// target, and only into what takes text.
 	Caret string `json:"caret"`
@@ -70,7 +72,7 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 			return nil, fault.Wrap(fault.TrustedTextFailed, err, "selecting back")
 		}
 	}
-	if err := typeText(ctx, p, string(in.Text)); err != nil {
+	if err := typeText(ctx, p, string(in.Text), time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
 	return textTypeOut{Typed: true, Length: utf16Length(string(in.Text)), SelectedBack: back, Fidelity: fidelityTrusted, Target: target, Dialog: dialogOf(p)}, nil
@@ -82,14 +84,24 @@ var textType = Define("text.type", func(ctx context.Context, p Page, in textType
 const typeBatch = 256
 
 // typeText sends one press per code point in pipelined batches. A line break is
-// Enter and a tab is Tab, as a person would type them.
-func typeText(ctx context.Context, p Page, text string) error {
+// Enter and a tab is Tab, as a person would type them. With a delay each
+// character is awaited.
+func typeText(ctx context.Context, p Page, text string, delay time.Duration) error {
 	presses, err := typingEvents(text)
 	if err != nil {
 		return err
 	}
+	batch := 2 * typeBatch
+	if delay > 0 {
+		batch = 2
+	}
 	for sent := 0; sent < len(presses); {
-		n := min(2*typeBatch, len(presses)-sent)
+		if sent > 0 {
+			if err := waitFor(ctx, delay); err != nil {
+				return fault.Wrap(fault.TrustedTextFailed, err, "typing").With("characters_sent_before", sent/2).With("characters", len(presses)/2)
+			}
+		}
+		n := min(batch, len(presses)-sent)
 		if err := p.Keys(ctx, presses[sent:sent+n]...); err != nil {
 			f := fault.Wrap(fault.TrustedTextFailed, err, "typing")
 			return f.With("characters_sent_before", sent/2).With("characters", len(presses)/2)

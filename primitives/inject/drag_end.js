@@ -69,3 +69,29 @@ questions.drag_both = async ({ handles }) => {
   if (moved) await nextFrame();
   return { moved };
 };
+
+/** Longest time, in milliseconds, that making way for what is dragged takes. */
+const longestWay = 1000;
+
+/** makingWay is how long what the page set in motion will go on: lists that are sorted by dragging move their elements aside. */
+function makingWay() {
+  let left = 0;
+  for (const animation of documentAnimationsOf(document)) {
+    if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) continue;
+    const rest = (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+    if (rest > 0 && rest <= longestWay) left = Math.max(left, rest);
+  }
+  return left;
+}
+
+/** drag_rest waits until nothing makes way any more, and says whether something did. */
+questions.drag_rest = async () => {
+  await nextFrame(); // what the last movement set off has begun
+  const start = performance.now();
+  const moved = makingWay() > 0;
+  for (let left = makingWay(); left > 0 && performance.now() - start < longestWay; left = makingWay()) {
+    await new Promise((done) => setTimeout(done, Math.ceil(left)));
+    await nextFrame();
+  }
+  return { moved };
+};
