@@ -96,7 +96,9 @@ type Page interface {
 
 	// OpenShadows has the page library of frame look into the closed shadow roots
 	// of the elements that it keeps under handles, from then on in every question.
-	// It returns how many there were; elements without one do no harm.
+	// It returns how many there were; elements without one do no harm. Of a handle
+	// that begins with a question mark the library is also told what the accessibility tree
+	// says, which counts when it is more than attributes do.
 	OpenShadows(ctx context.Context, frame FrameID, handles []string) (opened int, err error)
 
 	// Refs is what the tab remembers of the refs of its elements, the same value

@@ -160,11 +160,8 @@ type treeReader struct {
 
 // document reads one document, and opens the closed shadow roots that are met.
 func (r *treeReader) document(ctx context.Context, frame FrameID, part map[string]any) (*documentRows, error) {
-	args := r.args
-	if len(part) > 0 {
-		args = maps.Clone(r.args)
-		maps.Copy(args, part)
-	}
+	args := maps.Clone(r.args)
+	maps.Copy(args, part)
 	var doc *documentRows
 	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
 		doc = &documentRows{}
@@ -176,6 +173,7 @@ func (r *treeReader) document(ctx context.Context, frame FrameID, part map[strin
 				r.p.Refs().Given(inner, given.Next)
 			}
 		}
+		args["again"] = true // what components say of themselves is asked for once
 		return doc.Hosts, doc.More, err
 	})
 	return doc, err

@@ -21,6 +21,16 @@ function pressedControl(node) {
 }
 
 /**
+ * pressedThroughHost: the element lets presses through to the component whose
+ * shadow root it is in, which acts for it. There is no other way to press it.
+ */
+function pressedThroughHost(node, hit) {
+  if (!shadowOf(hit) || styleOf(node).pointerEvents !== 'none') return false;
+  for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(hostOf(root))) if (hostOf(root) === hit) return true;
+  return false;
+}
+
+/**
  * arrives says whether a press that hits hit is one on node: the node or
  * something in it, another part of the same button or link, or its label, whose
  * press works on the same control.
@@ -33,6 +43,7 @@ function arrives(node, hit) {
     const around = control && controlAround(hit);
     return !around || around === node || around === control;
   }
+  if (pressedThroughHost(node, hit)) return true;
   const wanted = pressedControl(node);
   return wanted !== null && pressedControl(hit) === wanted;
 }

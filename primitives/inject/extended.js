@@ -40,8 +40,7 @@ function textTest(want, exact, part) {
 /** labelTexts lists what labels an element: label elements and the ARIA attributes. */
 function labelTexts(node, known) {
   const texts = [];
-  const labels = protoGet(node, 'labels');
-  if (labels) for (const label of labels) texts.push(norm(textOfLabel(label, node, known)));
+  for (const label of labelsOf(node)) texts.push(norm(textOfLabel(label, node, known)));
   const referred = byIds(node, 'aria-labelledby');
   if (referred.length > 0) texts.push(nameOf(node, known));
   texts.push(norm(attributeOf(node, 'aria-label')));
@@ -103,7 +102,11 @@ function startingPlaces(locator, trace) {
 }
 
 function gathered(locator, trace) {
-  if (locator.ref !== undefined && locator.ref !== null) return [elementOfRef(locator.ref)];
+  if (locator.ref !== undefined && locator.ref !== null) {
+    const node = elementOfRef(locator.ref);
+    refuseRecycled(node, locator.ref);
+    return [node];
+  }
   const pierce = locator.pierce !== false;
   const places = startingPlaces(locator, trace);
   const found = new Set();
@@ -129,6 +132,8 @@ function gathered(locator, trace) {
     look = (root) => {
       const nodes = [];
       for (const at of pierce ? withShadows(root) : [root]) for (const node of queryIn(at, css)) nodes.push(node);
+      if (root !== document && isElement(root) && matchesCSS(root, css)) nodes.push(root);
+      if (css === labelled) for (const node of labelledComponents(root, pierce)) nodes.push(node);
       return nodes;
     };
   }
@@ -136,9 +141,45 @@ function gathered(locator, trace) {
     for (const node of look(root)) if (node !== root || locator.xpath) found.add(node);
     const own = pierce && root !== document && shadowOf(root);
     if (own) for (const node of look(own)) found.add(node);
+    if (pierce && root !== document) for (const given of givenToSlots(root)) for (const node of look(given)) found.add(node);
   }
   if (stage !== 'candidate') trace[stage + '_matches'] = found.size;
   return [...found];
+}
+
+/** labelledComponents lists the custom elements that a label names as its control. */
+function labelledComponents(root, pierce) {
+  const found = [];
+  for (const at of pierce ? withShadows(root) : [root]) {
+    for (const label of queryIn(at, 'label')) {
+      const control = protoGet(label, 'control');
+      if (control && localNameOf(control).includes('-') && !hasAttribute(control, 'aria-label') && !hasAttribute(control, 'aria-labelledby')) found.push(control);
+    }
+  }
+  return found;
+}
+
+/**
+ * givenToSlots lists what the slots inside an element draw and what is not below it
+ * otherwise: a row of a grid is in its shadow root, what its cells show is not.
+ */
+function givenToSlots(root) {
+  const given = new Set();
+  const waiting = [root];
+  while (waiting.length > 0 && given.size < maxWithin) {
+    const at = waiting.pop();
+    for (const tree of withShadows(at).concat(shadowOf(at) || [])) {
+      for (const slot of queryIn(tree, 'slot')) {
+        if (!(slot instanceof HTMLSlotElement)) continue;
+        for (const node of assignedTo(slot)) {
+          if (!isElement(node) || given.has(node) || contains(at, node)) continue;
+          given.add(node);
+          waiting.push(node);
+        }
+      }
+    }
+  }
+  return given;
 }
 
 /** leavesOut: an element in a control whose inside the tree does not tell apart, or that is not exposed, has no role to be found by. */
@@ -193,9 +234,11 @@ function narrowed(locator, nodes, trace) {
   if (given('placeholder')) {
     const test = textTest(locator.placeholder, locator.exact, false);
     keepOnly('placeholder', (node) => {
-      const text = norm(attributeOf(node, 'placeholder')) || norm(attributeOf(node, 'aria-placeholder'));
+      const text = placeholderOf(node) || norm(attributeOf(node, 'placeholder'));
       return text !== '' && test(text);
     });
+    // A component repeats its placeholder on the control inside; that is the one that shows it.
+    if (nodes.length > 1) nodes = nodes.filter((node) => placeholderOf(node) !== '' || !nodes.some((inner) => inner !== node && flatContains(node, inner)));
   }
   if (given('label')) {
     const test = textTest(locator.label, locator.exact, false);

@@ -24,6 +24,15 @@ function marked(text, mark) {
   return start + mark + inner + mark + end;
 }
 
+const gridRoles = /^(?:table|grid|treegrid)$/;
+const cellSelector = '[role="gridcell"], [role="cell"], [role="columnheader"], [role="rowheader"]';
+
+/** closestAcross is the nearest element around one whose role attribute fits, shadow hosts included. */
+function closestAcross(node, roles) {
+  for (let at = flatParentElement(node); at; at = flatParentElement(at)) if (roles.test(attributeOf(at, 'role') || '')) return at;
+  return null;
+}
+
 /** MarkdownWalk turns drawn elements into blocks of text. */
 class MarkdownWalk {
   constructor({ plain, main, links, images, time }) {
@@ -32,6 +41,7 @@ class MarkdownWalk {
     this.links = links && !plain;
     this.images = images;
     this.frames = [];
+    this.around = null; // rows of a grid that were told already
     this.hosts = new Set(); // that may have a closed shadow root
     this.deadline = performance.now() + time;
     this.count = 0;
@@ -46,7 +56,7 @@ class MarkdownWalk {
 
   /** style is the style of an element that is drawn and wanted, or null. */
   wanted(node, tag) {
-    if (silentTags.has(tag)) return null;
+    if (silentTags.has(tag) || this.around !== null && this.around.has(node)) return null;
     if ((++this.count & 255) === 0 && performance.now() > this.deadline || this.size > maxExtract) this.stopped = true;
     if (this.stopped) return null;
     const style = getComputedStyle(node);
@@ -211,6 +221,10 @@ class MarkdownWalk {
         return text === '' ? [] : [text];
       }
     }
+    if (gridRoles.test(attributeOf(node, 'role') || '')) {
+      const blocks = this.grid(node, ctx);
+      if (blocks) return blocks;
+    }
     if (this.plain) return this.flow(node, ctx);
     const heading = /^h([1-6])$/.exec(tag);
     if (heading || attributeOf(node, 'role') === 'heading') {
@@ -319,7 +333,7 @@ class MarkdownWalk {
   /** table is a table of data as rows; one that only lays out is read cell by cell. */
   table(node, ctx) {
     const role = explicitRole(node);
-    const rows = Array.from(protoGet(node, 'rows') || []).filter((row) => drawnNow(row));
+    const rows = Array.from(protoGet(node, 'rows') || []).filter((row) => drawnNow(row) && !(this.around !== null && this.around.has(row)));
     const cells = rows.map((row) => Array.from(protoGet(row, 'cells')).filter((cell) => drawnNow(cell)));
     const width = cells.reduce((most, row) => Math.max(most, row.reduce((sum, cell) => sum + Math.min(50, protoGet(cell, 'colSpan') || 1), 0)), 0);
     const layout = role === 'none' || (role !== '' && role !== 'table' && role !== 'grid' && role !== 'treegrid') || width < 2 || queryIn(node, 'table').length > 0 ||
@@ -356,6 +370,51 @@ class MarkdownWalk {
     const head = headed ? lines.shift() : new Array(width).fill('');
     out.push([line(head), '|' + ' --- |'.repeat(width), ...lines.map(line)].join('\n'));
     return out;
+  }
+
+  /**
+   * grid is a table that is drawn with other elements than those of tables, or with
+   * several: parts that stand still have rows of their own with the same index. null
+   * when it has no two columns.
+   */
+  grid(node, ctx) {
+    const inside = (selector, around) => withShadows(around).flatMap((root) => Array.from(queryIn(root, selector)));
+    const rows = inside('[role="row"]', node).filter((row) => drawnNow(row) && closestAcross(row, gridRoles) === node);
+    if (rows.length < 2) return null;
+    let lines = rows.map((row) => ({
+      index: Number(attributeOf(row, 'aria-rowindex')) || 0,
+      cells: inside(cellSelector, row).filter((cell) => drawnNow(cell) && closestAcross(cell, /^row$/) === row)
+        .map((cell) => ({ cell, head: attributeOf(cell, 'role') === 'columnheader', index: Number(attributeOf(cell, 'aria-colindex')) || 0 })),
+    })).filter(({ cells }) => cells.length > 0);
+    if (lines.every(({ index }) => index > 0)) {
+      const byIndex = new Map();
+      for (const line of lines) {
+        const known = byIndex.get(line.index);
+        if (!known) byIndex.set(line.index, line);
+        else for (const each of line.cells) if (each.index === 0 || !known.cells.some(({ index }) => index === each.index)) known.cells.push(each);
+      }
+      lines = [...byIndex.values()].sort((a, b) => a.index - b.index);
+    }
+    const columns = lines.every(({ cells }) => cells.every(({ index }) => index > 0)) ? [...new Set(lines.flatMap(({ cells }) => cells.map(({ index }) => index)))].sort((a, b) => a - b) : null;
+    const width = columns ? columns.length : Math.max(...lines.map(({ cells }) => cells.length));
+    if (width < 2 || lines.length < 2) return null;
+    const inner = { ...ctx, depth: ctx.depth + 1, raw: true };
+    const texts = lines.map(({ cells }) => {
+      const line = new Array(width).fill('');
+      cells.forEach((each, i) => {
+        const text = this.oneLine(each.cell, inner);
+        line[columns ? columns.indexOf(each.index) : i] = this.plain ? text : text.replace(/\|/g, '\\|');
+      });
+      return line;
+    });
+    const rest = this.around;
+    this.around = new Set(rows);
+    const blocks = this.flow(node, { ...ctx, depth: ctx.depth + 1 });
+    this.around = rest;
+    if (this.plain) return [texts.map((row) => row.join('\t').trimEnd()).join('\n'), ...blocks];
+    const line = (row) => '| ' + row.join(' | ') + ' |';
+    const head = lines[0].cells.every((each) => each.head) ? texts.shift() : new Array(width).fill('');
+    return [[line(head), '|' + ' --- |'.repeat(width), ...texts.map(line)].join('\n'), ...blocks];
   }
 
   /** frame leaves a place for the document of a frame. */

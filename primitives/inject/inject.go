@@ -50,6 +50,7 @@
 //	locate.js     locate(locator, view), locateVisible(locator, view), notFound(...)
 //	extended.js   what locators of this host say beyond those: oneOf(...), severalTargets(...)
 //	role.js       roleOf(element); name.js: nameOf(element), unexposed(element)
+//	recycled.js   refuseRecycled(element, ref): a ref whose element shows another record; semantics.js: what components say of themselves
 //	acted.js      actedTarget(element, view): what an action says of its target; name_surely.js: which name an element cannot have
 //	actionable.js act_target: reach an element and wait until it can be acted on; press_guard.js: what a press hits
 //	geometry.js   rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf

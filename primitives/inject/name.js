@@ -78,12 +78,14 @@ function byIds(node, attribute) {
 }
 
 function generatedText(node, which) {
-  const content = getComputedStyle(node, which).content;
-  if (!content || content === 'none' || content === 'normal') return '';
+  const style = getComputedStyle(node, which);
+  const content = style.content;
+  if (!content || content === 'none' || content === 'normal' || style.display === 'none' || style.visibility !== 'visible') return '';
   // What follows a slash is the alternative for those who do not see it.
   const alternative = /\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(content);
   const strings = alternative ? [alternative] : [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)];
-  return strings.map((m) => m[1].replace(/\\(.)/g, '$1')).join('');
+  const text = strings.map((m) => m[1].replace(/\\(.)/g, '$1')).join('');
+  return text === '' || style.display === 'inline' || style.display === 'contents' ? text : ' ' + text + ' ';
 }
 
 /** controlText is what a control says inside the name of another element; undefined when it is no such control. */
@@ -107,7 +109,8 @@ function controlText(node, role, ctx) {
       const said = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
       if (said !== null) return said;
       const value = protoGet(node, 'value');
-      return value === undefined || value === null ? '' : String(value);
+      if (value !== undefined && value !== null && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
+      return attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
     }
   }
   return undefined;
@@ -138,19 +141,35 @@ function nativeName(node, tag, ctx) {
     case 'option': return attributeOf(node, 'label') || '';
     case 'svg': return ofFirst(node, 'title', ctx);
   }
-  return '';
+  return tag.includes('-') ? labelText(node, ctx) : '';
+}
+
+/** labelsOf lists the labels of a control. A custom element that is a form control does not tell them itself; its labels do. */
+function labelsOf(node) {
+  const labels = protoGet(node, 'labels');
+  if (labels) return Array.from(labels);
+  if (!localNameOf(node).includes('-')) return [];
+  const found = [];
+  const around = closestCSS(node, 'label');
+  if (around) found.push(around);
+  const id = idOf(node);
+  if (id) for (const label of queryIn(rootOf(node), 'label[for="' + CSS.escape(id) + '"]')) if (label !== around) found.push(label);
+  return found.filter((label) => protoGet(label, 'control') === node);
 }
 
 function labelText(node, ctx) {
-  const labels = protoGet(node, 'labels');
-  if (!labels || labels.length === 0) return '';
-  return Array.from(labels).map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => norm(text) !== '').join(' ');
+  const labels = labelsOf(node);
+  if (labels.length === 0) return '';
+  return labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => norm(text) !== '').join(' ');
 }
 
 function ofFirst(node, tag, ctx) {
   const child = queryIn(node, ':scope > ' + tag)[0];
   return child ? textAlternative(child, { ...ctx, inside: 'label', hidden: tag === 'title' }) : '';
 }
+
+/** Controls whose text does not run into that around them, though they are drawn in its line. */
+const standsApart = /^(?:checkbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
 
 /** contentText joins what the element contains, and what it owns. */
 function contentText(node, ctx) {
@@ -174,8 +193,10 @@ function contentText(node, ctx) {
         if (tag === 'br') pieces.push(' ');
         continue;
       }
+      const role = roleOf(child);
+      if (ctx.branch && role === 'group') continue; // the branches of a tree have names of their own
       const display = styleOf(child).display;
-      add(textAlternative(child, { ...ctx, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents');
+      add(textAlternative(child, { ...ctx, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
     }
   }
   add(generatedText(node, '::after'), false);
@@ -209,23 +230,28 @@ function textAlternative(node, ctx) {
       const said = controlText(node, role, ctx);
       if (said !== undefined && !(ctx.inside === 'labelledby' && norm(attributeOf(node, 'aria-label')) !== '')) return said;
     }
-    const label = norm(attributeOf(node, 'aria-label'));
-    if (label !== '') return label;
+    const label = norm(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
+    if (label) return label;
     const native = role === 'none' ? '' : nativeName(node, tag, ctx);
     if (norm(native) !== '') return native;
     if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
       if (tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
-        const text = contentText(node, { ...ctx, inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
+        const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
         if (norm(text) !== '') return text;
       }
     }
     const title = attributeOf(node, 'title');
-    if (norm(title) !== '' && role !== 'generic') return title;
-    if (ctx.inside === '') return norm(attributeOf(node, 'placeholder')) || norm(attributeOf(node, 'aria-placeholder'));
-    return '';
+    if (norm(title) !== '' && role !== 'generic' && role !== 'paragraph' && tag !== 'label' && !(ctx.inside === '' && role === 'listitem' && norm(title) === norm(textOf(node)))) return title;
+    return ctx.inside === '' ? placeholderOf(node) : '';
   } finally {
     ctx.visited.delete(node);
   }
+}
+
+/** placeholderOf is what a control shows while it is empty. The attribute says nothing of other elements. */
+function placeholderOf(node) {
+  const tag = localNameOf(node);
+  return (tag === 'input' || tag === 'textarea' ? norm(attributeOf(node, 'placeholder')) : '') || norm(attributeOf(node, 'aria-placeholder'));
 }
 
 /** rowIsNamed: rows of grids, and rows that take the focus, are named by their cells. */

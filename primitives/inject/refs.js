@@ -112,6 +112,7 @@ function giveRefs(named, whole) {
     }
   }
   const given = [];
+  tellings++;
   for (const { row, node, tag, role, name, place, number } of named) {
     if (lost !== null && lost.size > 0 && !refNumbers.has(node) && recognisable(role, name, place)) {
       const key = placeKey(tag, role, name, place);
@@ -122,6 +123,7 @@ function giveRefs(named, whole) {
     row.ref = record.ref;
     record.role = role;
     record.name = name;
+    toldNow(record, place);
     if (whole) {
       record.place = place;
       given.push(record);

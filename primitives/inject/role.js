@@ -143,6 +143,8 @@ function implicitRole(node) {
     case 'th': return tablePart(node, headerRole(node));
     case 'tr': case 'tbody': case 'thead': case 'tfoot': return tablePart(node, fixedRoles[tag]);
   }
+  const own = semanticsOf(node, tag);
+  if (own && own.role !== '') return own.role;
   return fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic');
 }
 
@@ -182,4 +184,4 @@ const rolePlaces = {
   alertdialog: '', toolbar: '', tooltip: '', radiogroup: '', application: '', feed: '', log: '', marquee: '', timer: '', scrollbar: '', note: '',
 };
 
-const placesOfRole = (role) => role in rolePlaces ? (rolePlaces[role] ? rolePlaces[role] + ', [role]' : '[role]') : '*';
+const placesOfRole = (role) => role in rolePlaces ? [rolePlaces[role], '[role]', ...speakingTags()].filter(Boolean).join(', ') : '*';

@@ -100,7 +100,8 @@ class Row {
 
 /**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
- * only compares), limit of rows, places (whether neighbours are noted), overdue.
+ * only compares), limit of rows, places (whether neighbours are noted), overdue, states
+ * ('first' or 'again', which walk of a snapshot it is: see wantsSemantics).
  */
 class TreeWalk {
   constructor(options) {
@@ -232,6 +233,7 @@ class TreeWalk {
     if (said && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
       if (node !== this.active && tag !== 'body') return;
     }
+    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxAsks) this.hosts.add(node);
     if (!inline && !blockTags.has(tag)) {
       style ||= getComputedStyle(node);
       inline = style.display === 'inline' || style.display === 'contents';
@@ -305,7 +307,7 @@ class TreeWalk {
     if (shown) {
       this.flush();
       if (place) this.closed.push(place);
-      if (row) this.settle(row, before, role, name);
+      if (row) this.settle(row, before, role, name, clickable && shadowOf(node) !== null);
     } else if (!inline && this.text !== '') {
       this.text += ' ';
     }
@@ -318,8 +320,24 @@ class TreeWalk {
     return parent === null || getComputedStyle(parent).cursor !== 'pointer';
   }
 
+  /** holdsOne: one control, and what is in it, is all that was told since. */
+  holdsOne(before, depth) {
+    const { rows } = this;
+    if (rows.length === before || this.full || !interactiveRoles.has(rows[before].role)) return false;
+    for (let i = before + 1; i < rows.length; i++) if (rows[i].depth <= depth + 1) return false;
+    return true;
+  }
+
   /** settle merges a single text into its row and drops a row that says nothing. */
-  settle(row, before, role, name) {
+  settle(row, before, role, name, component) {
+    if (component && name === '' && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
+      // A component around its button: the button is what is pressed, and told.
+      for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
+      this.rows.splice(before - 1, 1);
+      const at = this.named.findLastIndex((named) => named.row === row);
+      if (at >= 0) this.named.splice(at, 1);
+      return;
+    }
     const count = this.rows.length - before;
     if (count === 1 && this.rows[before].role === 'text') {
       row.text = this.rows[before].text;
@@ -338,12 +356,17 @@ class TreeWalk {
 
   labels(label) {
     const control = protoGet(label, 'control');
-    return control !== null && control !== undefined && !unexposed(control, this.known);
+    if (control === null || control === undefined || unexposed(control, this.known)) return false;
+    if (!localNameOf(control).includes('-')) return true;
+    // A component that gets no row says nothing, and its label would be lost.
+    const role = roleOf(control);
+    return !plainRoles.has(role) || this.points(getComputedStyle(control), control);
   }
 
   nameFor(node, tag, role, clickable) {
-    if (clickable) return norm(attributeOf(node, 'aria-label'));
+    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? nameOf(node, this.known) : '');
     const said = hasAttributes(node);
+    if (semanticsOf(node, tag)) return nameOf(node, this.known);
     const labelled = said && hasAttribute(node, 'aria-label');
     const referring = said && hasAttribute(node, 'aria-labelledby');
     const attributes = labelled || referring || said && hasAttribute(node, 'title');
@@ -375,7 +398,7 @@ class TreeWalk {
     }
     if (clickable) {
       row.clickable = true;
-      if (this.options.interactive) row.text = cut(norm(textOf(node)), 100);
+      if (this.options.interactive) row.text = cut(norm(textOf(node)), 100) || undefined;
     }
     if (node === this.active) row.focused = true;
     if (role === 'heading') {
@@ -387,7 +410,11 @@ class TreeWalk {
     if (!interactiveRoles.has(role) && !clickable) {
       this.says(row, node, role);
       if (role === 'iframe') row.frame = node;
-      if (role === 'progressbar' || role === 'meter') row.value = controlText(node, role, null) || undefined;
+      if (role === 'progressbar' || role === 'meter') {
+        const value = controlText(node, role, null);
+        if (value && value !== name) row.value = value;
+      }
+      if (tag.includes('-')) saysItself(row, node, tag, role);
       return;
     }
     switch (role) {
@@ -421,6 +448,7 @@ class TreeWalk {
       if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
     }
     this.says(row, node, role);
+    if (tag.includes('-')) saysItself(row, node, tag, role);
   }
 
   /** says reads the states that ARIA attributes tell. */
@@ -609,7 +637,7 @@ function handOver(hosts) {
   const handles = [];
   for (const node of hosts) {
     examinedHosts.add(node);
-    handles.push(keep(node));
+    handles.push(askSemantics(node));
   }
   return handles;
 }
@@ -633,7 +661,7 @@ questions.page_snapshot = (args) => {
   const whole = root === rootElement();
   if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
   const overdue = overdueIn(time_ms);
-  const walk = rowsOf(root, args, whole, overdue);
+  const walk = rowsOf(root, args, overdue);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
     giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, overdue: overdueIn(time_ms) }).named, true);
@@ -655,8 +683,8 @@ function overdueIn(ms) {
   return () => performance.now() > until;
 }
 
-const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes }, places, overdue) =>
-  walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places, overdue });
+const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again }, overdue) =>
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', overdue });
 
 function tellVisible(walk) {
   const clips = new Map();
@@ -704,7 +732,7 @@ outrider.tell = (args, told, depth, nesting, overdue) => {
   if (args.quirks) quirks = new Set(args.quirks);
   let walk;
   try {
-    walk = rowsOf(root, args, true, overdue);
+    walk = rowsOf(root, args, overdue);
     if (walk.hosts.size > 0) return false; // for the browser to open first
     giveRefs(walk.named, true);
     if (args.tell_visible) tellVisible(walk);

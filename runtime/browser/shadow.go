@@ -2,15 +2,21 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // OpenShadows implements primitives.Page. Only the browser can look into a
 // closed shadow root; it hands the root over to our world, where the page cannot
-// see that we have it.
+// see that we have it. Only the browser knows, too, what a custom element says of
+// itself through its ElementInternals: of a handle that begins with a question
+// mark the accessibility tree is asked.
 func (t *Tab) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
 	p, err := t.locate(ctx, frame)
 	if err != nil {
@@ -36,6 +42,7 @@ func (t *Tab) OpenShadows(ctx context.Context, frame primitives.FrameID, handles
 }
 
 func (t *Tab) openShadow(ctx context.Context, p place, handle string) (int, error) {
+	handle, ask := strings.CutPrefix(handle, "?")
 	w := p.doc.current()
 	if w == nil {
 		return 0, nil // the document that knew the handle is gone
@@ -53,7 +60,8 @@ func (t *Tab) openShadow(ctx context.Context, p place, handle string) (int, erro
 	defer t.b.c.post(command{session: p.s.id, method: "Runtime.releaseObject", params: objectParam(element)})
 	var described struct {
 		Node struct {
-			ShadowRoots []struct {
+			BackendNodeID int `json:"backendNodeId"`
+			ShadowRoots   []struct {
 				BackendNodeID  int    `json:"backendNodeId"`
 				ShadowRootType string `json:"shadowRootType"`
 			} `json:"shadowRoots"`
@@ -85,8 +93,65 @@ func (t *Tab) openShadow(ctx context.Context, p place, handle string) (int, erro
 		}
 		opened++
 	}
-	return opened, nil
+	if !ask {
+		return opened, nil
+	}
+	told, err := t.describeComponent(ctx, p, handle, element, described.Node.BackendNodeID)
+	if told {
+		opened++
+	}
+	return opened, err
 }
+
+// describeComponent tells the page library what the accessibility tree says of a
+// custom element, and answers whether that was more than its attributes do.
+func (t *Tab) describeComponent(ctx context.Context, p place, handle, element string, backend int) (bool, error) {
+	var tree struct {
+		Nodes []struct {
+			axNode
+			Reasons []struct {
+				Name string `json:"name"`
+			} `json:"ignoredReasons"`
+		} `json:"nodes"`
+	}
+	if err := t.askPage(ctx, p, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree); err != nil {
+		return false, unlessReplaced(t.classify(ctx, p, err))
+	}
+	for _, n := range tree.Nodes {
+		if n.Backend != backend {
+			continue
+		}
+		said := map[string]any{"role": n.Role.text(), "name": n.Name.text(), "ignored": n.Ignored}
+		if n.Value != nil {
+			said["value"] = n.Value.Value
+		}
+		states := map[string]any{}
+		for _, prop := range n.Properties {
+			states[prop.Name] = prop.Value.Value
+		}
+		said["states"] = states
+		// An element that only says nothing is ignored as uninteresting; any other reason can pass.
+		said["unseen"] = n.Ignored && !slices.ContainsFunc(n.Reasons, func(r struct {
+			Name string `json:"name"`
+		}) bool {
+			return r.Name == "uninteresting" || r.Name == "presentationalRole" || r.Name == "emptyAlt"
+		})
+		about, err := json.Marshal(said)
+		if err != nil {
+			return false, fault.Wrap(fault.Internal, err, "encoding what a component says")
+		}
+		remote, err := t.invoke(ctx, p, func(token string) invocation {
+			return invocation{function: describeComponentFunction, args: []string{token, handle, string(about)}, byValue: true}
+		})
+		if err != nil {
+			return false, unlessReplaced(err)
+		}
+		return string(member(remote, "value")) == "true", nil
+	}
+	return false, nil
+}
+
+const describeComponentFunction = `function(t,h,s){"use strict";return globalThis.outriderWorld!==t?'` + staleAnswer + `':globalThis.outrider.describe(h,JSON.parse(s))}`
 
 // unlessReplaced drops the error of a document that is not there any more:
 // nothing is left to open.

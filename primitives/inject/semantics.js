@@ -1,0 +1,106 @@
+// semantics answers what custom elements say of themselves where no attribute
+// shows it: role, name and states that a component gives the browser through its
+// ElementInternals. Only the browser's accessibility tree has them.
+//
+// The first elements of each custom tag are handed to the host, which asks the
+// browser and tells outrider.describe. A tag whose elements have nothing of their own to
+// say is not asked for again; of the others each element is, and once more for every
+// snapshot, since states change.
+
+const maxAsks = 512; // elements that one walk asks for
+const maxSamples = 3; // elements of one tag that are asked for, before the tag counts as plain
+const askedTags = new Map(); // tag -> {asked, speaks}
+const askedHosts = new WeakSet();
+const semantics = new WeakMap(); // element -> {role, label, states, fresh}
+
+/** semanticsOf is what a custom element says of itself, or undefined. */
+const semanticsOf = (node, tag) => askedTags.size > 0 && tag.includes('-') ? semantics.get(node) : undefined;
+
+/** speakingTags are the tags of elements that have a role of their own making. */
+const speakingTags = () => [...askedTags].filter(([, said]) => said.speaks).map(([tag]) => CSS.escape(tag));
+
+/** mayAsk: the browser may know of a custom element what we do not. */
+function mayAsk(node, tag) {
+  if (askedHosts.has(node)) return semantics.has(node);
+  const said = askedTags.get(tag);
+  return !(said && !said.speaks && said.asked >= maxSamples) && matchesCSS(node, ':defined');
+}
+
+/**
+ * wantsSemantics: the browser should be asked about a custom element, for the first
+ * time, or again because its states may have changed: in the first walk of a snapshot all
+ * that have some, in the walks after it those that were not reached yet.
+ */
+function wantsSemantics(node, tag, walk) {
+  if (!tag.includes('-')) return false;
+  if (!askedHosts.has(node)) return mayAsk(node, tag);
+  const own = walk !== undefined && semantics.get(node);
+  return Boolean(own) && (walk === 'first' || !own.fresh);
+}
+
+/** askSemantics is the handle of an element, marked when the browser is to be asked about it. */
+function askSemantics(node) {
+  const tag = localNameOf(node);
+  if (!tag.includes('-') || !mayAsk(node, tag)) return keep(node);
+  askedHosts.add(node);
+  if (semantics.has(node)) semantics.get(node).fresh = false;
+  if (!askedTags.has(tag)) askedTags.set(tag, { asked: 0, speaks: false });
+  return '?' + keep(node);
+}
+
+const toldStates = ['checked', 'selected', 'expanded', 'pressed', 'disabled', 'required', 'invalid', 'readonly', 'level', 'hasPopup', 'valuetext'];
+const checkedRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|radio|switch)$/;
+
+/**
+ * describe takes what the browser says of an element: {role, name, value, ignored,
+ * unseen, states}. It answers whether that is more than attributes tell. unseen: the
+ * browser left it out because it is not shown now, and can be asked again.
+ */
+outrider.describe = (handle, said) => {
+  const node = element(handle);
+  if (!node) return false;
+  const tag = localNameOf(node);
+  const about = askedTags.get(tag) || { asked: 0, speaks: false };
+  askedTags.set(tag, about);
+  if (said.ignored && said.unseen) {
+    if (!semantics.has(node)) askedHosts.delete(node);
+    else semantics.get(node).fresh = true;
+    return false;
+  }
+  about.asked++;
+  const explicit = explicitRole(node);
+  let role = said.ignored ? '' : said.role === 'image' ? 'img' : said.role.toLowerCase();
+  if (!knownRoles.has(role) || role === 'generic' || role === 'none' || role === 'presentation' || explicit !== '') role = '';
+  const states = {};
+  for (const state of toldStates) if (said.states[state] !== undefined) states[state] = said.states[state];
+  if (typeof said.value === 'string' || typeof said.value === 'number') states.value = String(said.value);
+  const bare = checkedRoles.test(explicit) && !hasAttribute(node, 'aria-checked') && states.checked !== undefined ||
+    explicit === 'option' && !hasAttribute(node, 'aria-selected') && states.selected === true ||
+    explicit !== '' && states.expanded !== undefined && !hasAttribute(node, 'aria-expanded');
+  if (role === '' && !bare) {
+    semantics.delete(node);
+    return false;
+  }
+  about.speaks = true;
+  semantics.set(node, { role, label: '', states, fresh: true });
+  const name = norm(said.name);
+  if (name !== '' && nameOf(node) !== name) semantics.get(node).label = name;
+  return true;
+};
+
+/** saysItself fills in what no attribute said of the states of a row. */
+function saysItself(row, node, tag, role) {
+  const own = semanticsOf(node, tag);
+  if (!own) return;
+  const { states } = own;
+  const yes = (value) => value === true || value === 'true';
+  if (checkedRoles.test(role) && states.checked !== undefined && !hasAttribute(node, 'aria-checked')) row.checked = states.checked === 'mixed' ? 'mixed' : yes(states.checked);
+  if (row.selected !== true && yes(states.selected)) row.selected = true;
+  if (row.expanded === undefined && states.expanded !== undefined) row.expanded = yes(states.expanded);
+  if (row.pressed === undefined && role === 'button' && states.pressed !== undefined) row.pressed = states.pressed === 'mixed' ? 'mixed' : yes(states.pressed);
+  for (const state of ['disabled', 'required', 'readonly']) if (yes(states[state])) row[state] = true;
+  if (states.invalid !== undefined && String(states.invalid) !== 'false') row.invalid = true;
+  if (row.haspopup === undefined && states.hasPopup !== undefined && states.hasPopup !== 'false' && states.hasPopup !== '') row.haspopup = cut(String(states.hasPopup), 20);
+  if (role === 'heading' && !hasAttribute(node, 'aria-level') && states.level > 0) row.level = states.level;
+  if (row.value === undefined && (states.valuetext || states.value) && /^(?:combobox|meter|progressbar|scrollbar|slider|spinbutton)$/.test(role)) row.value = cut(String(states.valuetext || states.value), maxRowName);
+}
