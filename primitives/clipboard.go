@@ -140,13 +140,22 @@ var textSelect = Define("text.select", func(ctx context.Context, p Page, in text
 	if named {
 		target = &insertTarget{raw: l.raw, locator: l}
 	}
-	var out json.RawMessage
-	err = callTarget(ctx, p, target, "select_text", map[string]any{}, &out)
+	selects := func() (json.RawMessage, error) {
+		return askPressing(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
+			args := map[string]any{}
+			if len(pressed) > 0 {
+				args["pressed"], args["handle"] = pressed, handle
+			}
+			err = callTarget(ctx, p, target, "select_text", args, &out)
+			return out, err
+		})
+	}
+	out, err := selects()
 	if (isMiss(err) || isFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {
 		if _, err := reach(ctx, p, target.locator, actAim{until: "attached"}, actTimeout(ctx, in.TimeoutMS), false); err != nil {
 			return nil, err
 		}
-		err = callTarget(ctx, p, target, "select_text", map[string]any{}, &out)
+		out, err = selects()
 	}
 	return out, err
 })

@@ -91,10 +91,10 @@ func mayBecomeEditable(err error) bool {
 // insertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.
 func insertText(ctx context.Context, p Page, target *insertTarget, text, mode string) (json.RawMessage, error) {
-	ask := func(pressed []string) (out json.RawMessage, err error) {
+	ask := func(pressed []string, handle string) (out json.RawMessage, err error) {
 		args := map[string]any{"text": text, "replace": mode == "replace"}
 		if len(pressed) > 0 {
-			args["pressed"] = pressed
+			args["pressed"], args["handle"] = pressed, handle
 		}
 		if target == nil {
 			err = callFocused(ctx, p, "text_insert", args, &out)
@@ -116,18 +116,20 @@ func insertText(ctx context.Context, p Page, target *insertTarget, text, mode st
 
 // askPressing asks until the page library does not want anything pressed any
 // more. What it may want, each once, is what only the browser's own input does in
-// an editor with a model of its own: selecting everything, also what is not
-// drawn, deleting the selection, and inserting text at the caret.
-func askPressing(ctx context.Context, p Page, text string, ask func(pressed []string) (json.RawMessage, error)) (json.RawMessage, error) {
+// an editor with a model of its own: selecting everything and going to the end,
+// also of what is not drawn, deleting the selection, and inserting text.
+func askPressing(ctx context.Context, p Page, text string, ask func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
 	var pressed []string
+	var next struct {
+		Press  string `json:"press"`
+		Handle string `json:"handle"`
+	}
 	for {
-		out, err := ask(pressed)
+		out, err := ask(pressed, next.Handle)
 		if err != nil {
 			return nil, err
 		}
-		var next struct {
-			Press string `json:"press"`
-		}
+		next.Press, next.Handle = "", ""
 		if err := json.Unmarshal(out, &next); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
 		}
@@ -144,16 +146,27 @@ func askPressing(ctx context.Context, p Page, text string, ask func(pressed []st
 	}
 }
 
+// pressInEditor presses one of those, with the keys of the machine that the
+// browser is on; that it is this one may be wrong, and what is selected is looked
+// at afterwards.
 func pressInEditor(ctx context.Context, p Page, what, text string) error {
-	keys := "Delete"
-	switch what {
-	case "insert":
+	var keys string
+	mac := runtime.GOOS == "darwin"
+	switch {
+	case what == "insert":
 		return p.InsertText(ctx, text)
-	case "select_all":
+	case what == "delete":
+		keys = "Delete"
+	case what == "select_all" && mac:
+		keys = "Meta+A"
+	case what == "select_all":
 		keys = "Control+A"
-		if runtime.GOOS == "darwin" {
-			keys = "Meta+A"
-		}
+	case what == "end" && mac:
+		keys = "Meta+ArrowDown"
+	case what == "end":
+		keys = "Control+End"
+	default:
+		return fault.New(fault.Internal, "the page library wants something unknown pressed")
 	}
 	c, err := parseChord(keys, nil)
 	if err != nil {

@@ -139,7 +139,8 @@ func utf16Length(s string) int {
 }
 
 // caretToEnd focuses an element that takes text and puts the caret at its end.
-// Controls without a selection, such as numbers, get the End key.
+// Controls without a selection, such as numbers, get the End key, editors the one
+// for the end of all they hold, which may not be drawn.
 func caretToEnd(ctx context.Context, p Page, l locator, timeout time.Duration) (actedOn, error) {
 	h, err := reach(ctx, p, l, actAim{until: "attached", enabled: true, editable: true, focus: true}, timeout, false)
 	if err != nil {
@@ -147,9 +148,13 @@ func caretToEnd(ctx context.Context, p Page, l locator, timeout time.Duration) (
 	}
 	var out struct {
 		Placed bool `json:"placed"`
+		Whole  bool `json:"whole"`
 	}
 	if err := p.Call(ctx, h.at.frame, "caret_end", map[string]any{"handle": h.handle}, &out); err != nil || out.Placed {
 		return h.acted, err
+	}
+	if out.Whole {
+		return h.acted, pressInEditor(ctx, p, "end", "")
 	}
 	end, err := parseChord("End", nil)
 	if err != nil {

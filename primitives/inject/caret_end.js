@@ -1,12 +1,13 @@
 // caret_end puts the caret after what a focused element holds, and says whether
-// it could. It answers target_not_editable for what takes no text.
+// it could; whole: the end of all that an editor holds is meant, by its own keys. It answers target_not_editable for what takes no text.
 questions.caret_end = ({ handle }) => {
   const node = elementOf(handle);
   const reason = whyNotEditable(node);
   if (reason) throw notEditable(node, reason);
+  if (hasEditContext(node) || isTextSink(node)) return { placed: false, whole: true };
   if (!isTextControl(node)) {
     seatSelection(editingHost(node), false);
-    return { placed: true };
+    return { placed: !mayHoldMore(node), whole: true };
   }
   if (!Number.isInteger(protoGet(node, 'selectionStart'))) return { placed: false };
   const end = protoGet(node, 'value').length;

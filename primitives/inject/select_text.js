@@ -23,17 +23,29 @@ function takeFocus(node) {
   protoCall(node, 'focus');
 }
 
-questions.select_text = async ({ locator, view: given }) => {
+questions.select_text = async ({ locator, pressed = [], handle, view: given }) => {
   const view = viewOf(given);
-  const { node, kind } = chosenTarget(locator);
+  const before = handle ? element(handle) : null;
+  const { node, kind } = before && isConnected(before) ? { node: before, kind: locator ? 'resolved-locator' : 'activeElement' } : chosenTarget(locator);
   if (node && isFrameElement(node)) return descended(node, view);
   const editable = node && protoGet(node, 'isContentEditable') === true;
   if (!node || !editable && (node === bodyOf() || node === rootElement())) {
     throw new Fault('no_select_target', 'no element has the focus', { tag_name: node ? tagOf(node) : null });
   }
   const report = actedTarget(node, view);
+  const drawn = hasEditContext(node) || isTextSink(node);
+  if ((drawn || editable && !quirk('pastes_only') && mayHoldMore(node)) && !pressed.includes('select_all')) {
+    takeFocus(node);
+    await nextFrame();
+    return { ...pressFirst('select_all'), handle: keep(node) };
+  }
   let length;
-  if (isTextControl(node) && quirk('controls_select_nothing')) {
+  if (drawn) {
+    const held = hasEditContext(node) ? protoGet(node, 'editContext') : node;
+    length = Math.abs(held.selectionEnd - held.selectionStart); // as far as the editor says so
+  } else if (editable && selectsAll(node) && pressed.includes('select_all')) {
+    length = String(selectionOf(document)).length;
+  } else if (isTextControl(node) && quirk('controls_select_nothing')) {
     length = 0;
   } else if (isTextControl(node)) {
     takeFocus(node);

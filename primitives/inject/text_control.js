@@ -68,7 +68,7 @@ function insertIntoControl(target, text, replace, editing, pressed) {
   dispatchOf(target, new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertText', data: text }));
   dispatchOf(target, new Event('change', { bubbles: true }));
   const value = { inserted: true, inserted_length: text.length, input_method: 'native-value-setter+input' };
-  if (kept !== wanted) value.sanitized = true;
+  if (kept !== wanted || !quirk('pastes_only') && protoGet(target, 'value') !== wanted) value.sanitized = true;
   const max = protoGet(target, 'maxLength');
   if (max >= 0 && kept.length > max) value.exceeds_maxlength = true;
   return value;

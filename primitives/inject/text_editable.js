@@ -8,7 +8,7 @@ const isTextControl = (node) => node instanceof HTMLInputElement || node instanc
 const isFrameElement = (node) => node instanceof HTMLIFrameElement || node instanceof HTMLFrameElement;
 
 /** hasEditContext: the element takes text by the EditContext interface and draws it itself, somewhere else. */
-const hasEditContext = (node) => !quirk('pastes_only') && Boolean(protoGet(node, 'editContext'));
+const hasEditContext = (node) => Boolean(node) && !quirk('pastes_only') && Boolean(protoGet(node, 'editContext'));
 
 /**
  * isTextSink: nobody sees this textarea; an editor that draws its own text takes

@@ -102,6 +102,24 @@ function selectsAll(editor) {
   return !first || range.comparePoint(first, 0) >= 0 && range.comparePoint(last, last.data.length) <= 0;
 }
 
+/** caretAtEnd: the caret is in editor, and none of its text comes after it. */
+function caretAtEnd(editor) {
+  const selection = selectionOf(document);
+  if (!selection || selection.rangeCount === 0 || !selection.isCollapsed) return false;
+  const range = selection.getRangeAt(0);
+  if (!contains(editor, range.startContainer)) return false;
+  const walker = walkerOf(document, editor, NodeFilter.SHOW_TEXT);
+  let last = null;
+  while (walker.nextNode()) if (walker.currentNode.data !== '') last = walker.currentNode;
+  return !last || range.comparePoint(last, last.data.length) <= 0;
+}
+
+/**
+ * mayHoldMore: an editor that is made of elements may hold more than it has drawn. One that holds nothing but text, such as a
+ * part of a date, has drawn it, and selecting everything by keys may be about more than this part.
+ */
+const mayHoldMore = (target) => target === editingHost(target) && firstElementOf(target) !== null;
+
 /**
  * pressFirst asks the caller to press something and to ask again: what only the
  * browser's own input does. One answer asks for each thing once.
@@ -115,8 +133,9 @@ const holdsNothing = (node) => textOf(node).replace(/[\s\u200b\ufeff]/g, '') ===
  * insertIntoDrawn puts text into an editor that draws its text itself and hears
  * what is typed and pasted through target. Only its own keys select and delete.
  */
-async function insertIntoDrawn(target, text, replace, pressed) {
+async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
+  if (!replace && fresh && text !== '') return pressFirst('end');
   const value = { inserted: true, inserted_length: text.length };
   if (text === '') return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
   if (pressed.includes('insert')) return { ...value, input_method: 'insert-text' };
@@ -125,6 +144,17 @@ async function insertIntoDrawn(target, text, replace, pressed) {
   await nextFrame();
   if (taken === '') return hasEditContext(target) ? pressFirst('insert') : null;
   return { ...value, input_method: taken };
+}
+
+/** Longest time, in milliseconds, that an editor has to show what it took. */
+const longestShowing = 300;
+
+/** sameText says in value that the editor took the paste and holds what it held, unless that is what was wanted. */
+async function sameText(target, before, value, wanted) {
+  if (wanted !== '' && before.replace(/\s+/g, '') === wanted.replace(/\s+/g, '')) return;
+  const start = performance.now();
+  while (textOf(target) === before && performance.now() - start < longestShowing) await nextFrame();
+  if (textOf(target) === before) value.unchanged = true;
 }
 
 async function insertIntoEditor(target, text, replace, pressed, fresh) {
@@ -141,9 +171,12 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
   }
   if (strict && fresh) await nextFrame(); // an editor that got the focus renders itself before it heeds the selection
   const whole = replace && target === editingHost(target);
-  // What the editor did not draw is selected by its own command only.
-  if (strict && whole && !pressed.includes('select_all')) return pressFirst('select_all');
-  const kept = strict && whole && selectsAll(target);
+  // What the editor did not draw is selected, and its end is found, by its own commands only.
+  if (strict && mayHoldMore(target)) {
+    if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
+    if (!replace && text !== '' && !pressed.includes('end')) return pressFirst('end');
+  }
+  const kept = strict && (replace ? whole && selectsAll(target) : pressed.includes('end') && caretAtEnd(target));
   const selected = String(kept ? selectionOf(document) : seatSelection(target, replace)).length;
   dispatchOf(document, new Event('selectionchange'));
   await nextFrame();
@@ -159,6 +192,7 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
       value.input_method = taken || 'synthetic-paste';
       value.selected_text_length = selected;
       value.selection_sync = 'selectionchange+animation-frame';
+      if (strict && taken !== '' && textOf(target) === before) await sameText(target, before, value, replace ? text : '');
       return value;
     }
   }

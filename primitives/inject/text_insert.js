@@ -6,11 +6,13 @@
 // only real input does is answered with press: the caller does that and asks
 // again, with what it has pressed so far.
 
-questions.text_insert = ({ locator, text, replace, pressed = [], view: given }) => {
+questions.text_insert = ({ locator, text, replace, pressed = [], handle, view: given }) => {
   const view = viewOf(given);
   let target;
   if (locator) {
-    target = insertionTarget(understood(locator));
+    // What was pressed can have changed what the locator finds; the element goes on being meant.
+    const before = handle ? element(handle) : null;
+    target = before && isConnected(before) ? before : insertionTarget(understood(locator));
   } else {
     target = activeElement();
     if (target && isFrameElement(target) && !quirk('frames_unseen')) return descended(target, view);
@@ -29,7 +31,7 @@ questions.text_insert = ({ locator, text, replace, pressed = [], view: given }) 
     if (late) throw notEditable(target, late);
   }
   const report = actedTarget(target, view);
-  const done = (value) => (value.press ? value : { ...value, target: report });
+  const done = (value) => (value.press ? { ...value, handle: keep(target) } : { ...value, target: report });
   // A control is answered at once: a promise costs a good tenth of the call.
   const plainly = () => isTextControl(target)
     ? done(insertIntoControl(target, text, replace, editing, pressed))
