@@ -45,7 +45,28 @@ function arrives(node, hit) {
   }
   if (pressedThroughHost(node, hit)) return true;
   const wanted = pressedControl(node);
-  return wanted !== null && pressedControl(hit) === wanted;
+  if (wanted !== null && pressedControl(hit) === wanted) return true;
+  const drawing = drawingAround(node);
+  return drawing !== null && flatContains(drawing, hit);
+}
+
+/** Longest side, in pixels, of what is drawn around a control that is clipped away: the thumb of a slider, a switch. */
+const longestDrawing = 64;
+
+/**
+ * drawingAround is the parent of a control that is clipped away, where it is no
+ * more than the drawing of it: small, and with no other control in it. It gets
+ * the presses for the control.
+ */
+function drawingAround(node) {
+  if (tagOf(node) !== 'input' || drawnLabel(node)) return null;
+  const style = styleOf(node);
+  if (!/^rect\(0px,? 0px,? 0px,? 0px\)$/.test(style.clip) && !/^inset\((?:50|100)%/.test(style.clipPath)) return null;
+  const parent = flatParentElement(node);
+  if (!parent) return null;
+  const box = rectOf(parent);
+  const small = box.width <= longestDrawing && box.height <= longestDrawing;
+  return small && queryIn(parent, interactive).length === 1 ? parent : null;
 }
 
 /** drawnLabel is a label to press for a control that cannot be pressed itself, or null. */
@@ -124,7 +145,7 @@ function actState(args, view) {
   let m = measure(node, view);
   const unpressable = !m.rendered || (m.seen ? !m.point && !pressableSliver(node, m.seen) : beyondReach(m.rect));
   if (unpressable && !args.force) {
-    const other = args.press && drawnLabel(node) || !m.rendered && drawnChild(node);
+    const other = args.press && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
     if (other) {
       pressed = other;
       m = measure(other, view);

@@ -13,8 +13,11 @@ questions.drag_end = async ({ locator, handle, view: given }) => {
   // An animation may have begun and not have moved anything yet.
   if (mayMove(node, first) || strict && runningTime(node) > 0) moving = !await settled(node, restBudget) && strict;
   else remember(node, first);
-  const m = measure(node, view);
+  let m = measure(node, view);
   if (m.seen && !m.clickable && strict) {
+    const drawing = drawingAround(node);
+    const dm = drawing && measure(drawing, view);
+    if (dm && dm.seen) m = dm;
     const place = pressPlace(node, m.seen);
     if (place.arrived) Object.assign(m, { point: place.point, hit: place.hit, receives: true, clickable: true });
   }
