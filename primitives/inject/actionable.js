@@ -326,10 +326,18 @@ async function actInTime(args, first, attempts, view) {
   let scrolls = 0;
   let tried = { node: null, over: null, at: 0 };
   let hostsAt = 0; // when to look again for elements that hide what is in them
+  let rested = false; // the end of its own movement was waited for
   let restless = false; // the element moved when it was looked at last
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
     const worth = !args.still && state.pressed && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
+    if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.pressed) > 0) {
+      // It is on its way, perhaps into view: to scroll now would leave its scroller shifted.
+      rested = true;
+      await settled(state.pressed, Math.min(left(), longestAnimation));
+      state = actState(args, view);
+      continue;
+    }
     if (worth && !(tried.node === state.pressed && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
       tried = { node: state.pressed, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);

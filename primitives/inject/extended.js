@@ -40,7 +40,10 @@ function textTest(want, exact, part) {
 /** labelTexts lists what labels an element: label elements and the ARIA attributes. */
 function labelTexts(node, known) {
   const texts = [];
-  for (const label of labelsOf(node)) texts.push(norm(textOfLabel(label, node, known)));
+  for (const label of labelsOf(node)) {
+    texts.push(norm(textOfLabel(label, node, known, false)));
+    texts.push(norm(textOfLabel(label, node, known, true))); // without the asterisk or the colon that a style adds
+  }
   const referred = byIds(node, 'aria-labelledby');
   if (referred.length > 0) texts.push(nameOf(node, known));
   texts.push(norm(attributeOf(node, 'aria-label')));
@@ -48,8 +51,8 @@ function labelTexts(node, known) {
 }
 
 /** textOfLabel is what a label says besides the control in it. */
-const textOfLabel = (label, control, known) => contentText(label, {
-  inside: 'label', inLabelledby: false, hidden: false, visited: new Set([control]), known, budget: { left: maxNameNodes },
+const textOfLabel = (label, control, known, bare) => contentText(label, {
+  bare, inside: 'label', inLabelledby: false, hidden: false, visited: new Set([control]), known, budget: { left: maxNameNodes },
 }) || textOf(label);
 
 /** evaluated lists the elements of an XPath expression; an absolute one stays inside root. */

@@ -180,7 +180,7 @@ function contentText(node, ctx) {
     pieces.push(apart ? ' ' + text + ' ' : text);
     size += text.length;
   };
-  add(generatedText(node, '::before'), false);
+  if (!ctx.bare) add(generatedText(node, '::before'), false);
   const children = flatChildren(node).concat(byIds(node, 'aria-owns'));
   for (const child of children) {
     if (size > maxNameText || ctx.budget.left <= 0) break;
@@ -199,7 +199,7 @@ function contentText(node, ctx) {
       add(textAlternative(child, { ...ctx, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
     }
   }
-  add(generatedText(node, '::after'), false);
+  if (!ctx.bare) add(generatedText(node, '::after'), false);
   return pieces.join('');
 }
 

@@ -54,7 +54,7 @@ function besides(node) {
  * what it says now, both as sets, or null when it is too large to be an item.
  */
 function itemSays(item, telling) {
-  const walk = walkTree(item, { interactive: false, urls: false, refs: true, places: true, limit: maxItemRows, bytes: 100000, overdue: overdueIn(200) });
+  const walk = walkTree(item, { interactive: false, urls: false, refs: true, places: true, limit: maxItemRows, bytes: 100000, overdue: () => true }); // asked after every 1,024 elements
   if (walk.leftOut > 0 || walk.stopped) return null;
   const then = new Set();
   const now = new Set();
@@ -83,40 +83,45 @@ function itemSays(item, telling) {
   return { item, then, now };
 }
 
-/** verdict is 'same', 'changed' or 'unknown'. common is what several items say, which tells none of them apart. */
-function verdict({ then, now }, common) {
-  if (then.size === 0) return 'unknown';
-  let lost = false;
-  for (const said of then) {
-    if (!now.has(said)) lost = true;
-    else if (!common.has(said)) return 'same';
-  }
-  return lost ? 'changed' : 'same';
+/** saidOften is what more than one of several sets say, which tells none of them apart. */
+function saidOften(sets) {
+  const often = new Set();
+  const seen = new Set();
+  for (const set of sets) for (const said of set) (seen.has(said) ? often : seen).add(said);
+  return often;
 }
 
-/** standsForAnother compares one item around an element with what was told of it; null when it is the same. */
-function standsForAnother(item, telling) {
-  const mine = itemSays(item, telling);
-  if (!mine || [...mine.then].every((said) => mine.now.has(said))) return null;
-  const others = besides(item).map((each) => itemSays(each, telling)).filter((each) => each !== null);
-  const common = new Set();
-  const seen = new Set();
-  for (const { now } of [mine, ...others]) {
-    for (const said of now) (seen.has(said) ? common : seen).add(said);
+/** verdict is 'same', 'changed' or 'unknown'. often is what several items said then, and say now. */
+function verdict({ then, now }, often) {
+  let lost = false;
+  for (const said of then) {
+    if (!now.has(said)) lost ||= !often.then.has(said);
+    else if (!often.now.has(said)) return 'same';
   }
-  if (others.length === 0) for (const said of toldOften()) common.add(said);
-  if (verdict(mine, common) !== 'changed') return null;
-  const lost = [...mine.then].filter((said) => !mine.now.has(said));
+  return lost ? 'changed' : then.size === 0 ? 'unknown' : 'same';
+}
+
+/** standsForAnother compares what an item around an element says with what was told of it; null when it is the same. */
+function standsForAnother(mine, telling) {
+  if ([...mine.then].every((said) => mine.now.has(said))) return null;
+  const { item } = mine;
+  const others = besides(item).map((each) => itemSays(each, telling)).filter((each) => each !== null);
+  const all = [mine, ...others];
+  const often = { then: saidOften(all.map((each) => each.then)), now: saidOften(all.map((each) => each.now)) };
+  if (others.length === 0) for (const said of toldOften()) often.now.add(said);
+  if (verdict(mine, often) !== 'changed') return null;
+  const lost = [...mine.then].filter((said) => !mine.now.has(said) && !often.then.has(said));
   const told = { was: lost.slice(0, 5), is: [...mine.now].filter((said) => !mine.then.has(said)).slice(0, 5) };
   for (const other of others) if (lost.some((said) => other.now.has(said))) return { ...told, stands_in: refOf(other.item) };
   let changed = 0;
   let same = 0;
   for (const other of others) {
-    const said = verdict(other, common);
+    const said = verdict(other, often);
     if (said === 'changed') changed++;
     else if (said === 'same') same++;
   }
-  return changed > same || others.length === 0 && lostBeside(item) ? told : null;
+  // One other that changed can be another counter.
+  return changed >= same && (changed > 1 && changed > same || lostBeside(item)) ? told : null;
 }
 
 /** toldOften is what the newest snapshot of the whole document called more than one element. */
@@ -149,7 +154,9 @@ function refuseRecycled(node, ref) {
   for (let at = node, depth = 0; at && at !== body && depth < 12 && levels < maxItemLevels; at = flatParentElement(at), depth++) {
     if (!isRepeated(at)) continue;
     levels++;
-    const other = standsForAnother(at, record.telling);
+    const mine = itemSays(at, record.telling);
+    if (mine === null) return; // and what is around it is larger still
+    const other = standsForAnother(mine, record.telling);
     if (other) throw staleRef(ref, 'recycled', 'the element is there, but shows another record than when the ref was told; look again', { role: record.role, name: record.name, ...other });
   }
 }

@@ -36,6 +36,9 @@ const blockTags = new Set(['address', 'article', 'aside', 'blockquote', 'body', 
   'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'html', 'li', 'main', 'menu', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tfoot', 'th',
   'thead', 'tr', 'ul', 'button', 'input', 'select', 'textarea', 'iframe', 'img']);
 
+/** Text of which nothing is seen. */
+const zeroWidth = /^ *(?:[\u200b-\u200d\u2060\ufeff] *)+$/;
+
 const seenOptions = Object.freeze({ visibilityProperty: true });
 const maxRowName = 300;
 const maxRowText = 2000;
@@ -55,6 +58,8 @@ function ownership(root) {
   const owners = new Map();
   const owned = new Set();
   for (const owner of queryIn(root, '[aria-owns]').slice(0, 2000)) {
+    // What nobody walks through, such as the contents of a canvas, would take along what is drawn elsewhere.
+    if (!checkVisibility(owner) && getComputedStyle(owner).display !== 'contents') continue;
     const list = byIds(owner, 'aria-owns').filter((node) => node !== owner && !owned.has(node) && !contains(node, owner));
     for (const node of list) owned.add(node);
     if (list.length > 0) owners.set(owner, list);
@@ -144,7 +149,7 @@ class TreeWalk {
     if (this.text === '') return;
     const text = norm(this.text);
     this.text = '';
-    if (text === '') return;
+    if (text === '' || text.length < 4 && zeroWidth.test(text)) return;
     this.said(cut(text, 80));
     if (this.options.interactive) return;
     this.add(new Row(this.textDepth, 'text', undefined, text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text));
@@ -292,7 +297,7 @@ class TreeWalk {
         quiet: state.quiet || shown && name !== '' && toldByName.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
         titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
-        invisible, disabled, pressed: state.pressed || interactive,
+        invisible, disabled, pressed: state.pressed || interactive && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
         path: shown && this.options.places ? state.path + '/' + role + (toldByName.has(role) ? '' : name) : state.path,
       };
       if (tag === 'select') {
@@ -480,6 +485,7 @@ class TreeWalk {
     let value = tag === 'input' || tag === 'textarea' ? protoGet(node, 'value') : controlText(node, role, null);
     if (tag !== 'input' && tag !== 'textarea' && (role === 'textbox' || role === 'searchbox' || role === 'combobox')) value = norm(textOf(node));
     value = String(value ?? '');
+    if (zeroWidth.test(value)) value = ''; // holds a line open
     if (value !== '') row.value = value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
   }
 
