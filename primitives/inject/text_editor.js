@@ -146,6 +146,9 @@ async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   return { ...value, input_method: taken };
 }
 
+/** So often a selection is made again that an editor undoes. */
+const mostSeatings = 3;
+
 /** Longest time, in milliseconds, that an editor has to show what it took. */
 const longestShowing = 300;
 
@@ -176,10 +179,17 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
     if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
     if (!replace && text !== '' && !pressed.includes('end')) return pressFirst('end');
   }
-  const kept = strict && (replace ? whole && selectsAll(target) : pressed.includes('end') && caretAtEnd(target));
+  const seated = () => (replace ? selectsAll(target) : caretAtEnd(target));
+  const kept = strict && (replace ? whole : pressed.includes('end')) && seated();
   const selected = String(kept ? selectionOf(document) : seatSelection(target, replace)).length;
   dispatchOf(document, new Event('selectionchange'));
   await nextFrame();
+  // An editor that renders itself late, after it got the focus, puts its own selection back.
+  for (let i = 0; strict && (!replace || selected > 0) && i < mostSeatings && !seated(); i++) {
+    seatSelection(target, replace);
+    dispatchOf(document, new Event('selectionchange'));
+    await nextFrame();
+  }
   const before = textOf(target);
   if (strict && text === '') {
     if (!replace || before === '') return value;
