@@ -468,6 +468,8 @@ func (t *Tab) classify(ctx context.Context, p place, err error) error {
 		"No frame for given id found",
 		"No frame with given id found",
 		"Frame with the given id was not found.",
+		"Node with given id does not belong to the document", // which has lost its frame
+		"No node with given id found",
 		"Agent needs to be enabled first", // another process has taken the frame over, and is still being told
 		"Argument should belong to the same JavaScript world as target object":
 		_ = t.awaitNews(ctx, p) // what comes of it is asked anew
