@@ -58,7 +58,6 @@ type Server struct {
 	sessions sessions
 	pictures pictures
 	riders   bridgeclient.Riders // by workspace, "" for the runtime's own tabs
-	unheard  func()              // ends listening to announcements
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -96,11 +95,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		s.stop()
 		return nil, err
 	}
-	s.unheard = opts.Host.Subscribe(func(ev runtime.Event) {
-		if ev.Name == runtime.AnnouncementEvent {
-			s.riders.Add(ev.Tab.Workspace, ev.Payload)
-		}
-	})
+	s.hearAnnouncements()
 	for _, t := range tools {
 		s.server.AddTool(t.Tool, s.handler(t))
 	}
@@ -124,6 +119,19 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
+// hearAnnouncements queues what live regions say until the server closes. A host
+// whose browser is still starting lets its subscribers wait, clients do not.
+func (s *Server) hearAnnouncements() {
+	s.busy.Go(func() {
+		defer s.opts.Host.Subscribe(func(ev runtime.Event) {
+			if ev.Name == runtime.AnnouncementEvent {
+				s.riders.Add(ev.Tab.Workspace, ev.Payload)
+			}
+		})()
+		<-s.ctx.Done()
+	})
+}
+
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
@@ -132,9 +140,6 @@ func (nopCloser) Close() error { return nil }
 // ended. The host stays open.
 func (s *Server) Close(ctx context.Context) error {
 	s.stop()
-	if s.unheard != nil {
-		s.unheard()
-	}
 	for client := range s.server.Sessions() {
 		_ = client.Close() // an HTTP session outlives its requests
 	}

@@ -12,12 +12,15 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// dictionary is a host of which only the dictionary is asked.
+// dictionary is a host of which only the dictionary is asked. Nothing happens
+// in it.
 type dictionary struct{ mcp.Host }
 
 func (dictionary) Dictionary() []runtime.DictionaryEntry {
 	return runtime.Dictionary(primitives.Standard())
 }
+
+func (dictionary) Subscribe(func(runtime.Event)) func() { return func() {} }
 
 // tokens counts what a model reads of v.
 func tokens(t testing.TB, v any) int {
