@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 // What a live region says comes with the next result about the page, marked as
@@ -51,5 +52,32 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 	r = until("act", `{"action":"click","ref":"e9999"}`)
 	if text := r.Content[1].(*sdk.TextContent).Text; code(r) != "element_stale" || !strings.Contains(text, "No ship") {
 		t.Errorf("a failure %q told %q", code(r), text)
+	}
+}
+
+// starting is a host whose browser is not there yet.
+type starting struct {
+	dictionary
+	started chan struct{}
+}
+
+func (s starting) Subscribe(func(runtime.Event)) func() {
+	<-s.started
+	return func() {}
+}
+
+// Clients give up servers that do not answer, and a browser takes seconds.
+func TestClientsAreAnsweredWhileTheBrowserStarts(t *testing.T) {
+	host := starting{started: make(chan struct{})}
+	late := time.AfterFunc(20*time.Second, func() { close(host.started) })
+	cs := client(t, host, nil, nil)
+	list, err := cs.ListTools(t.Context(), &sdk.ListToolsParams{})
+	if err != nil || len(list.Tools) == 0 {
+		t.Errorf("tools before the browser is there: %v, %v", list, err)
+	}
+	if !late.Stop() {
+		t.Error("the client was not answered before the browser was there")
+	} else {
+		close(host.started)
 	}
 }
