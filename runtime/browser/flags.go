@@ -77,12 +77,11 @@ func commandLine(o *Options, dir string, noSandbox bool) []string {
 // disabledFeatures: translation bar, hints and models fetched in the
 // background, casting, the interstitial that replaces http by https, the
 // pages that are rendered before anybody asked for them, painting that waits for
-// a heuristic after a navigation, the address bar's lists that are pages (two are
-// loaded for each window, for half a second of a processor and 30 MB), and the
-// measurement of how well models would run here, three minutes after the start.
+// a heuristic after a navigation, and the address bar's lists that are pages: two
+// are loaded for each window, for half a second of a processor and 30 MB.
 const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,DialMediaRouteProvider," +
 	"GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2,PaintHolding,LensOverlay,DestroyProfileOnBrowserClose," +
-	"WebUIOmniboxPopup,WebUIOmniboxAimPopup,LogOnDeviceMetricsOnStartup"
+	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
 // aMouse makes (hover: hover) and (pointer: fine) hold, as they do for whom a
 // mouse is on the desk: our input is a mouse's. A machine without one says that
