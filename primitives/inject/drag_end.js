@@ -81,7 +81,7 @@ function makingWay() {
   let left = 0;
   for (const animation of documentAnimationsOf(document)) {
     if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) continue;
-    const rest = (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+    const rest = timeLeft(animation);
     if (rest > 0 && rest <= longestWay) left = Math.max(left, rest);
   }
   return left;

@@ -42,6 +42,9 @@ function remember(node, rect, moving = false) {
 /** Longest time, in milliseconds, that the end of an animation is waited for. */
 const longestAnimation = 2000;
 
+/** timeLeft is how long an animation with keyframes still runs, Infinity without an end. */
+const timeLeft = (animation) => (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+
 /** runningTime is how long animations that end will still move the element. */
 function runningTime(node) {
   let left = 0;
@@ -49,7 +52,7 @@ function runningTime(node) {
     if (!moves(animation) || !(animation.effect instanceof KeyframeEffect)) continue;
     const target = animation.effect.target;
     if (!target || !flatContains(target, node)) continue;
-    const rest = (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+    const rest = timeLeft(animation);
     if (rest < Infinity) left = Math.max(left, rest);
   }
   return left;

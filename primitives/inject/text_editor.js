@@ -135,7 +135,7 @@ const holdsNothing = (node) => textOf(node).replace(/[\s\u200b\ufeff]/g, '') ===
  */
 async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
-  if (!replace && fresh && text !== '') return pressFirst('end');
+  if (!replace && fresh && text !== '' && !pressed.includes('end')) return pressFirst('end');
   const value = { inserted: true, inserted_length: text.length };
   if (text === '') return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
   if (pressed.includes('insert')) return { ...value, input_method: 'insert-text' };

@@ -37,7 +37,7 @@ questions.text_insert = ({ locator, text, replace, pressed = [], handle, view: g
     ? done(insertIntoControl(target, text, replace, editing, pressed))
     : insertIntoEditor(target, text, replace, pressed, !editing).then(done);
   if (!hasEditContext(target) && !isTextSink(target)) return plainly();
-  return insertIntoDrawn(target, text, replace, pressed).then((drawn) => (drawn ? done(drawn) : plainly()));
+  return insertIntoDrawn(target, text, replace, pressed, !editing).then((drawn) => (drawn ? done(drawn) : plainly()));
 };
 
 /** insertionTarget is the first candidate of a locator that names something. */
