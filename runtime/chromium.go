@@ -82,7 +82,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	h.nextTab++
 	id := h.nextTab
 	t := newTab(h, id, TabStatus{
-		RuntimeID: "outrider-" + h.opts.NewID(), RuntimeKey: fmt.Sprintf("outrider-tab:%d", id),
+		RuntimeID: "outrider-" + h.opts.NewID(), RuntimeKey: fmt.Sprintf("outrider:%s:tab:%d", h.id, id),
 		AuthorizationID: "authorization-" + h.opts.NewID(), TabID: id, URL: info.URL, Title: info.Title, Active: first,
 	})
 	if w != nil {

@@ -56,6 +56,9 @@ type Options struct {
 type Host struct {
 	opts Options
 	log  *slog.Logger
+	// id tells this host from every other one: a bridge takes two runtimes of
+	// one runtime_key for the same tab, and the older one away.
+	id string
 
 	ctx      context.Context // ends when the host closes; bounds every call
 	shutdown context.CancelCauseFunc
@@ -91,7 +94,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	if opts.Maps == nil {
 		opts.Maps = NoMaps(opts.Registry, opts.Engine)
 	}
-	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), subscribers: map[int]func(Event){}}
+	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.web.changed = func() { h.mapsMoved(h.ctx) }

@@ -63,9 +63,17 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 	}
 	after := h.Tabs()
 	for i := range before {
-		if before[i].RuntimeID != after[i].RuntimeID || before[i].URL != after[i].URL {
+		if before[i].RuntimeID != after[i].RuntimeID || before[i].RuntimeKey != after[i].RuntimeKey || before[i].URL != after[i].URL {
 			t.Errorf("tab %d was %+v and is %+v", i, before[i], after[i])
 		}
+	}
+}
+
+// A bridge takes the older of two runtimes with one key away. Issue 16.
+func TestHostsShareNoRuntimeKey(t *testing.T) {
+	a, b := open(t, runtime.Options{}).Tabs()[0], open(t, runtime.Options{}).Tabs()[0]
+	if a.RuntimeKey == b.RuntimeKey {
+		t.Errorf("two hosts announce the runtime_key %q", a.RuntimeKey)
 	}
 }
 
