@@ -6,7 +6,7 @@
 // expression, holds it against the declared schema and gives it a hash. Diff
 // says what changed between two states, as a JSON Patch and in words.
 //
-// docs/projections.md describes the declaration.
+// docs/reference/projections.md describes the declaration.
 package projection
 
 import (

@@ -77,7 +77,7 @@ func using(names ...string) func(*plannedStep) []string {
 	return func(*plannedStep) []string { return names }
 }
 
-// stepKinds are the types that steps may have; see docs/site-actions.md. Beside
+// stepKinds are the types that steps may have; see docs/explanation/site-actions.md. Beside
 // them the name of a primitive is a type: its arguments stand in arguments.
 var stepKinds map[string]*stepKind
 

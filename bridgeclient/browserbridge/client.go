@@ -28,7 +28,7 @@ type Options struct {
 	Token string
 	// ClientVersion is what hello says.
 	ClientVersion string
-	// Block lists the domains on which nothing is done; see docs/browser-bridge.md
+	// Block lists the domains on which nothing is done; see docs/reference/browser-bridge.md
 	// for what an entry covers.
 	Block []string
 	// KeepWebDriver leaves navigator.webdriver alone. By default it is false in the

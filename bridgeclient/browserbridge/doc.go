@@ -6,5 +6,5 @@
 // Whatever touches a page is a primitive of the dictionary; this package
 // translates, keeps the protocol's own books (sessions, element uids, the
 // domain blocklist) and classifies obstacles. What the protocol's text leaves
-// open is decided in one place each; docs/browser-bridge.md lists the choices.
+// open is decided in one place each; docs/reference/browser-bridge.md lists the choices.
 package browserbridge

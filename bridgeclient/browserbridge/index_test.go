@@ -19,7 +19,7 @@ import (
 )
 
 // Every group of the conformance checklist and every choice of
-// docs/browser-bridge.md has a test that is there.
+// docs/reference/browser-bridge.md has a test that is there.
 func TestIndex(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(transcripts, "index.json"))
 	if err != nil {
@@ -59,13 +59,13 @@ func TestIndex(t *testing.T) {
 			}
 		}
 	}
-	doc, err := os.ReadFile("../../docs/browser-bridge.md")
+	doc, err := os.ReadFile("../../docs/reference/browser-bridge.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 42; n++ {
 		if !bytes.Contains(doc, []byte("\n| "+strconv.Itoa(n)+" | ")) {
-			t.Errorf("docs/browser-bridge.md lacks choice %d", n)
+			t.Errorf("docs/reference/browser-bridge.md lacks choice %d", n)
 		}
 	}
 }

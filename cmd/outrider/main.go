@@ -1,6 +1,6 @@
 // Command outrider is a browser-automation runtime host: it owns Chromium tabs,
 // runs declared site actions and primitives on them, and connects out to the
-// bridge that an agent uses. The command line is a contract: see docs/cli.md.
+// bridge that an agent uses. The command line is a contract: see docs/reference/cli.md.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 // version is set by the linker for releases; a build from a checkout says so.
 var version = "0.1.0-dev"
 
-// cliContract is the version of docs/cli.md.
+// cliContract is the version of docs/reference/cli.md.
 const cliContract = 1
 
 func revision() string {

@@ -2,7 +2,7 @@ package quirks
 
 import "strings"
 
-// Markdown is the text of docs/profiles.md.
+// Markdown is the text of docs/explanation/profiles.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated: OUTRIDER_GENERATE=1 go test ./primitives/quirks. Do not edit. -->\n\n# Profiles\n\n" +

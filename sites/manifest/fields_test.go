@@ -11,7 +11,7 @@ import (
 )
 
 // wildFields are members that the parser asks for although the format does not
-// have them, see docs/maps.md.
+// have them, see docs/explanation/maps.md.
 var wildFields = []string{"/requires", "/scope", "/surface/url_patterns"}
 
 // Wherever a good map has an object, the parser knows the fields that the

@@ -131,7 +131,7 @@ type Surface struct {
 	Description string
 	SurfaceID   string
 	// URLPatterns are pages that the map applies to, and to no others: an older
-	// field, see docs/maps.md. Empty means every page of its site.
+	// field, see docs/explanation/maps.md. Empty means every page of its site.
 	URLPatterns []string
 	Extensions  Extensions
 }

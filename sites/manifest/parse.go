@@ -29,7 +29,7 @@ type Options struct {
 	// them. args is nil where the step gives none.
 	WarnArguments func(primitive string, args json.RawMessage) []Problem
 	// AcceptDrafts reads maps that were written before the format had a version:
-	// what deviates from it in the ways that docs/maps.md lists becomes a warning
+	// what deviates from it in the ways that docs/explanation/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
 	AcceptDrafts bool
 

@@ -307,15 +307,15 @@ func TestNobodyToTalkTo(t *testing.T) {
 	}
 }
 
-// The list in docs/provider.md is the list of the code.
+// The list in docs/reference/provider.md is the list of the code.
 func TestScenariosAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/provider.md")
+	page, err := os.ReadFile("../../../docs/reference/provider.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, list, ok := strings.Cut(string(page), "| scenario | needed | what holds |\n|---|---|---|\n")
 	if !ok {
-		t.Fatal("docs/provider.md has no table of scenarios")
+		t.Fatal("docs/reference/provider.md has no table of scenarios")
 	}
 	var documented []string
 	for line := range strings.Lines(list) {
@@ -334,6 +334,6 @@ func TestScenariosAreDocumented(t *testing.T) {
 		want = append(want, s.ID+"|"+needed+"|"+s.Title)
 	}
 	if !slices.Equal(documented, want) {
-		t.Errorf("docs/provider.md lists\n%s\nwant\n%s", strings.Join(documented, "\n"), strings.Join(want, "\n"))
+		t.Errorf("docs/reference/provider.md lists\n%s\nwant\n%s", strings.Join(documented, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -44,7 +44,7 @@
 // # Known differences from jsonata-js 2.2.1
 //
 // testdata/upstream_faults.json lists the faults of jsonata-js that this package
-// does not share, each with the reason and with examples; docs/expressions.md
+// does not share, each with the reason and with examples; docs/reference/expressions.md
 // shows the list. They are the only differences the differential test admits: it
 // sets a case aside when testdata/repairs.js, which takes each of those faults out
 // of jsonata-js, makes that give our answer. One more is not tested: a builtin in

@@ -48,13 +48,13 @@ func TestUpstreamFaults(t *testing.T) {
 		repaired = append(repaired, m[1])
 	}
 	slices.Sort(repaired)
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "expressions.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "expressions.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range upstreamFaults(t) {
 		if row := "| " + f.Fault + " | " + f.Why + " |\n"; !strings.Contains(string(page), row) {
-			t.Errorf("docs/expressions.md does not have the row\n%s", row)
+			t.Errorf("docs/reference/expressions.md does not have the row\n%s", row)
 		}
 		listed = append(listed, f.Fault)
 		if f.Why == "" || len(f.Examples) == 0 {
