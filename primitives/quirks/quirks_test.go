@@ -71,9 +71,9 @@ func TestEveryQuirkIsAskedForAndProved(t *testing.T) {
 	}
 }
 
-// TestDocumentation holds docs/explanation/profiles.md to the table.
+// TestDocumentation holds docs/reference/quirks.md to the table.
 func TestDocumentation(t *testing.T) {
-	path := filepath.Join(root, "docs/explanation/profiles.md")
+	path := filepath.Join(root, "docs/reference/quirks.md")
 	if os.Getenv("OUTRIDER_GENERATE") != "" {
 		if err := os.WriteFile(path, []byte(quirks.Markdown()), 0o644); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != quirks.Markdown() {
-		t.Errorf("docs/explanation/profiles.md is stale: run OUTRIDER_GENERATE=1 go test ./primitives/quirks (%v)", err)
+		t.Errorf("docs/reference/quirks.md is stale: run make generate (%v)", err)
 	}
 }
 

@@ -194,7 +194,7 @@ var table = []Quirk{
 		Strict:   "the session has a name in its log; its other tabs are closed",
 	},
 	{
-		Name: DefaultPacing, Where: "what primitives.md calls paced", Proof: "runtime.TestQuirkDefaultPacing",
+		Name: DefaultPacing, Where: "primitives that are paced", Proof: "runtime.TestQuirkDefaultPacing",
 		Upstream: "human-visible actions begin at least 500 ms apart, until runtime.configure_pacing says otherwise",
 		Strict:   "they are not held back, unless --pacing or runtime.configure_pacing says so",
 	},
