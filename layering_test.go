@@ -43,6 +43,9 @@ var mayImport = map[string][]string{
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
 	"bridgeclient/hub":                   {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
+	"evidence/report":                    {"primitives/fault"},
+	"plan":                               {"evidence/report", "runtime", "projection/expr", "primitives/fault"},
 	"cmd/outrider":                       {"..."},
 	"bridgeclient/provider/conformance":  {},
 }
@@ -63,7 +66,7 @@ var doors = map[string][]string{
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
-	"go.yaml.in/yaml":                        {"cmd/outrider", "sites"},
+	"go.yaml.in/yaml":                        {"cmd/outrider", "plan", "sites"},
 }
 
 type goPackage struct {

@@ -45,6 +45,27 @@ func (r ToolResult) Code() fault.Code {
 	return e.Code
 }
 
+// Err returns the error of a failed call, nil if there is none. What a runtime
+// says with a code that this program does not know is a failure of its handler.
+func (r ToolResult) Err() *fault.Error {
+	if r.OK {
+		return nil
+	}
+	var e struct {
+		Message  string         `json:"message"`
+		Evidence map[string]any `json:"evidence"`
+		Next     string         `json:"next_step"`
+	}
+	if json.Unmarshal(r.Error, &e) != nil {
+		e.Message = string(r.Error)
+	}
+	code := r.Code()
+	if _, known := fault.Lookup(code); !known {
+		code = fault.HandlerFailed
+	}
+	return &fault.Error{Code: code, Message: e.Message, Evidence: e.Evidence, NextStep: e.Next}
+}
+
 // maxTimeout bounds the time a call may ask for.
 const maxTimeout = time.Hour
 

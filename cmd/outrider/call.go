@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -46,7 +46,7 @@ func (a *app) callCommand() *cobra.Command {
 					a.printResult(reply.Output)
 					return nil
 				}
-				output, err := saveImage(reply.Output, save)
+				output, err := plan.SaveImage(reply.Output, save)
 				if err == nil {
 					a.printResult(output)
 					return nil
@@ -168,32 +168,4 @@ func (a *app) printResult(raw json.RawMessage) {
 		return
 	}
 	fmt.Fprintf(a.stdout, "%s\n", b.Bytes())
-}
-
-// saveImage writes the data_url of a result to path and puts the path in its
-// place.
-func saveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
-	var result map[string]any
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return nil, fmt.Errorf("reading the result: %w", err)
-	}
-	holder := result
-	if v, ok := result["value"].(map[string]any); ok {
-		holder = v
-	}
-	url, _ := holder["data_url"].(string)
-	_, encoded, ok := strings.Cut(url, ";base64,")
-	if !ok {
-		return nil, errors.New("the result holds no image")
-	}
-	data, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, fmt.Errorf("decoding the image: %w", err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return nil, err
-	}
-	delete(holder, "data_url")
-	holder["saved_to"] = path
-	return json.Marshal(result)
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
 	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -171,7 +173,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		if c.name == "browser.screenshot" {
 			path := filepath.Join(keep, "board.png")
 			var unwritten *fs.PathError
-			switch _, err := saveImage(r.Output, path); {
+			switch _, err := plan.SaveImage(r.Output, path); {
 			case errors.As(err, &unwritten):
 				complete = false
 				fmt.Fprintf(a.stderr, "outrider: the screenshot could not be written: %v\n", unwritten)
@@ -320,7 +322,7 @@ func (c *conversation) item(o hub.Observation) {
 		fmt.Fprintf(c.app.stdout, "%s\n", line)
 		return
 	}
-	fmt.Fprintf(c.app.stdout, "         %s  %s\n", o.Dir, shorten(outline(o.Item), 420))
+	fmt.Fprintf(c.app.stdout, "         %s  %s\n", o.Dir, report.Shorten(outline(o.Item), 420))
 }
 
 // outline is an item for people: its own manifest and pictures left out.

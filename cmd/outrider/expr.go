@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -28,7 +26,7 @@ func (a *app) exprCommand() *cobra.Command {
 					return usage("reading --input: %w", err)
 				}
 			}
-			members, err := topLevel(data)
+			members, err := expr.ParseInput(data)
 			if err != nil {
 				return usage("--input is not a JSON object: %w", err)
 			}
@@ -75,29 +73,6 @@ func (a *app) exprCommand() *cobra.Command {
 	cmd.Flags().StringVar(&input, "input", "", "JSON file with the object that the expression sees")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
-}
-
-func topLevel(data []byte) (expr.Input, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil {
-		return nil, err
-	} else if t != json.Delim('{') {
-		return nil, errors.New("it does not start with {")
-	}
-	var out expr.Input
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var v json.RawMessage
-		if err := dec.Decode(&v); err != nil {
-			return nil, err
-		}
-		out = append(out, expr.Member{Name: name.(string), JSON: v})
-	}
-	_, err := dec.Token()
-	return out, err
 }
 
 func nullIfEmpty(v json.RawMessage) json.RawMessage {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -152,5 +153,5 @@ func device() string {
 	if err != nil || name == "" {
 		return goruntime.GOOS
 	}
-	return goruntime.GOOS + " · " + shorten(name, 24)
+	return goruntime.GOOS + " · " + report.Shorten(name, 24)
 }

@@ -20,22 +20,7 @@ func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, 
 		TargetURLContains: route.URLContains, TargetTitleContains: route.TitleContains, TimeoutMS: timeout.Milliseconds(),
 	})
 	routed := mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}
-	if r.OK {
-		return routed, nil
-	}
-	var e struct {
-		Message  string         `json:"message"`
-		Evidence map[string]any `json:"evidence"`
-		Next     string         `json:"next_step"`
-	}
-	if json.Unmarshal(r.Error, &e) != nil {
-		e.Message = string(r.Error)
-	}
-	code := r.Code()
-	if _, known := fault.Lookup(code); !known {
-		code = fault.HandlerFailed
-	}
-	return routed, &fault.Error{Code: code, Message: e.Message, Evidence: e.Evidence, NextStep: e.Next}
+	return routed, r.Err()
 }
 
 // Runtimes implements mcp.Bridge.

@@ -1,22 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/bridgeclient/provider"
+	"github.com/outrider-run/outrider/bridgeclient/provider/jcode"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
-
-// jcode runs an executable at a fixed place for each action of its browser tool.
-// What is put there is a script that runs this binary.
-
-const jcodeMark = "# Outrider's command-line face for jcode; written by: outrider jcode install"
 
 func (a *app) jcodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -30,19 +27,6 @@ func (a *app) jcodeCommand() *cobra.Command {
 	return cmd
 }
 
-// jcodeExecutable is where jcode looks for its browser command.
-func jcodeExecutable() (string, error) {
-	home := os.Getenv("JCODE_HOME")
-	if home == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return "", &exit{exitEnvironment, err}
-		}
-		home = filepath.Join(user, ".jcode")
-	}
-	return filepath.Join(home, "browser", "browser"), nil
-}
-
 func (a *app) jcodeInstallCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
@@ -52,10 +36,6 @@ func (a *app) jcodeInstallCommand() *cobra.Command {
 		Example: `  outrider jcode install
   outrider jcode install -- --upload-dir ~/uploads --maps ./sites`,
 		RunE: func(_ *cobra.Command, flags []string) error {
-			path, err := jcodeExecutable()
-			if err != nil {
-				return err
-			}
 			self, err := os.Executable()
 			if err != nil {
 				return &exit{exitEnvironment, err}
@@ -63,20 +43,14 @@ func (a *app) jcodeInstallCommand() *cobra.Command {
 			if check := a.jcodeRunCommand(); check.ParseFlags(flags) != nil || check.Flags().NArg() > 0 {
 				return usage("after -- stand flags of 'outrider provider'")
 			}
-			if there, ours := jcodeInstalled(path); there && !ours && !force {
-				return &exit{exitEnvironment, fmt.Errorf("%s is another program; --force replaces it and keeps it as %s", path, filepath.Base(path)+".before-outrider")}
-			} else if there && !ours {
-				if err := os.Rename(path, path+".before-outrider"); err != nil {
-					return &exit{exitEnvironment, err}
-				}
-			}
-			if err := installScript(path, self, flags); err != nil {
+			at, err := jcode.Install(self, flags, force)
+			if err != nil {
 				return &exit{exitEnvironment, err}
 			}
 			if a.json {
-				a.printJSON(map[string]any{"ok": true, "installed": path, "runs": self, "flags": append([]string{}, flags...)})
+				a.printJSON(map[string]any{"ok": true, "installed": at.Path, "runs": self, "flags": append([]string{}, flags...)})
 			} else {
-				fmt.Fprintf(a.stdout, "installed %s\n", path)
+				fmt.Fprintf(a.stdout, "installed %s\n", at.Path)
 				fmt.Fprintln(a.stderr, "outrider: set JCODE_BROWSER_AUTO_UPDATE=0 for jcode, so that it does not replace the command")
 			}
 			return nil
@@ -86,74 +60,20 @@ func (a *app) jcodeInstallCommand() *cobra.Command {
 	return cmd
 }
 
-// installScript writes the script in one step: jcode may be running.
-func installScript(path, self string, flags []string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n%s\nexec %s jcode run", jcodeMark, shellWord(self))
-	for _, f := range flags {
-		b.WriteString(" " + shellWord(f))
-	}
-	b.WriteString(` -- "$@"` + "\n")
-	fresh := path + "." + uuid.NewString()[:8]
-	if err := os.WriteFile(fresh, []byte(b.String()), 0o755); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	return nil
-}
-
-// shellWord quotes a word for sh.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// jcodeInstalled reports whether there is a browser command, and whether it is
-// ours.
-func jcodeInstalled(path string) (there, ours bool) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist), false
-	}
-	return true, bytes.Contains(content[:min(len(content), 4096)], []byte(jcodeMark))
-}
-
 func (a *app) jcodeUninstallCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "uninstall", Short: "Take the command away, end the background processes, and put back what was there before", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := jcodeExecutable()
+			was, ended, err := jcode.Uninstall(cmd.Context())
 			if err != nil {
-				return err
-			}
-			there, ours := jcodeInstalled(path)
-			if there && !ours {
-				return &exit{exitEnvironment, fmt.Errorf("%s is another program and stays", path)}
-			}
-			if there {
-				if err := os.Remove(path); err != nil {
-					return &exit{exitEnvironment, err}
-				}
-			}
-			if _, err := os.Stat(path + ".before-outrider"); err == nil {
-				if err := os.Rename(path+".before-outrider", path); err != nil {
-					return &exit{exitEnvironment, err}
-				}
-			}
-			ended := 0
-			for _, s := range liveSessions() {
-				if s.end(cmd.Context()) == nil {
-					ended++
-				}
+				return &exit{exitEnvironment, err}
 			}
 			if a.json {
-				a.printJSON(map[string]any{"ok": true, "removed": there, "path": path, "sessions_ended": ended})
-			} else if there {
-				fmt.Fprintf(a.stdout, "removed %s\n", path)
+				a.printJSON(map[string]any{"ok": true, "removed": was.There, "path": was.Path, "sessions_ended": ended})
+			} else if was.There {
+				fmt.Fprintf(a.stdout, "removed %s\n", was.Path)
 			} else {
-				fmt.Fprintf(a.stdout, "nothing was installed at %s\n", path)
+				fmt.Fprintf(a.stdout, "nothing was installed at %s\n", was.Path)
 			}
 			return nil
 		},
@@ -164,32 +84,72 @@ func (a *app) jcodeStatusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Say whether jcode would drive this runtime, and which sessions run", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path, err := jcodeExecutable()
+			at, err := jcode.Installed()
 			if err != nil {
-				return err
+				return &exit{exitEnvironment, err}
 			}
-			there, ours := jcodeInstalled(path)
-			sessions := liveSessions()
+			sessions := jcode.LiveSessions()
 			if a.json {
 				list := []map[string]any{}
 				for _, s := range sessions {
-					list = append(list, map[string]any{"name": s.name, "pid": s.pid(), "socket": s.socket()})
+					list = append(list, map[string]any{"name": s.Name, "pid": s.PID(), "socket": s.Socket()})
 				}
-				a.printJSON(map[string]any{"ok": true, "path": path, "installed": ours, "other_program": there && !ours, "sessions": list})
+				a.printJSON(map[string]any{"ok": true, "path": at.Path, "installed": at.Ours, "other_program": at.There && !at.Ours, "sessions": list})
 			} else {
-				state := map[bool]string{true: "installed", false: "not installed"}[ours]
-				if there && !ours {
+				state := map[bool]string{true: "installed", false: "not installed"}[at.Ours]
+				if at.There && !at.Ours {
 					state = "another program is there"
 				}
-				fmt.Fprintf(a.stdout, "%s: %s\n", path, state)
+				fmt.Fprintf(a.stdout, "%s: %s\n", at.Path, state)
 				for _, s := range sessions {
-					fmt.Fprintf(a.stdout, "session %s: process %d, %s\n", s.name, s.pid(), s.socket())
+					fmt.Fprintf(a.stdout, "session %s: process %d, %s\n", s.Name, s.PID(), s.Socket())
 				}
 			}
-			if !ours {
+			if !at.Ours {
 				return &exit{exitFailed, nil}
 			}
 			return nil
 		},
 	}
+}
+
+func (a *app) jcodeRunCommand() *cobra.Command {
+	var flags providerFlags
+	cmd := &cobra.Command{
+		Use: "run -- ACTION [PARAMS]", Short: "What jcode runs: one action of its browser tool", Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := a.bounded(cmd.Context())
+			defer cancel()
+			if err := a.jcodeFace(flags).Run(ctx, args); err != nil {
+				fmt.Fprintf(a.stderr, "Error: %s\n", strings.TrimSpace(err.Error()))
+				return &exit{exitFailed, nil}
+			}
+			return nil
+		},
+	}
+	flags.add(cmd)
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+func (a *app) jcodeFace(flags providerFlags) *jcode.Face {
+	f := &jcode.Face{
+		Out: a.stdout, Log: a.log, Version: version, CallLimit: a.callLimit, Idle: flags.idle,
+		FindBrowser: func() error {
+			if a.browser.attach != "" {
+				return nil
+			}
+			_, err := browser.Find(a.browser.path)
+			return err
+		},
+		Serve: func(ctx context.Context, idle time.Duration, do func(context.Context, *provider.Server) error) error {
+			flags.idle = idle
+			return a.withProvider(ctx, flags, do)
+		},
+	}
+	// The flags are those of this process: they stand before the two dashes.
+	if end := slices.Index(os.Args, "--"); end >= 0 {
+		f.Self = os.Args[:end+1]
+	}
+	return f
 }

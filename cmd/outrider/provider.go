@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,49 +109,11 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 	return serve(ctx, server)
 }
 
-// listenPrivate listens on a Unix socket that only this user can reach. A socket
-// that nobody answers on any more is replaced; one that is in use is an error.
-func listenPrivate(ctx context.Context, path string) (net.Listener, error) {
-	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
-		_ = c.Close()
-		return nil, &exit{exitEnvironment, fmt.Errorf("%s is in use by another process", path)}
-	}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&os.ModeSocket == 0 {
-			return nil, &exit{exitEnvironment, fmt.Errorf("%s is there and is no socket", path)}
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, &exit{exitEnvironment, err}
-		}
-	}
-	// Bound in a folder of our own first, so that nobody else can connect before
-	// the mode is set.
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".outrider-")
-	if err != nil {
-		return nil, &exit{exitEnvironment, err}
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	hidden := filepath.Join(dir, "s")
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", hidden)
-	if err != nil {
-		return nil, &exit{exitEnvironment, err}
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err = os.Chmod(hidden, 0o600); err == nil {
-		err = os.Rename(hidden, path)
-	}
-	if err != nil {
-		_ = l.Close()
-		return nil, &exit{exitEnvironment, err}
-	}
-	return l, nil
-}
-
 // serveSocket serves every client of a socket until ctx ends.
 func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) error {
-	l, err := listenPrivate(ctx, path)
+	l, err := provider.ListenUnix(ctx, path)
 	if err != nil {
-		return err
+		return &exit{exitEnvironment, err}
 	}
 	defer func() { _ = os.Remove(path) }()
 	if a.json {
@@ -162,41 +121,10 @@ func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) 
 	} else {
 		fmt.Fprintf(a.stdout, "serving the provider protocol on %s\n", path)
 	}
-	serveClients(ctx, l, func(ctx context.Context, c net.Conn) {
+	provider.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
 		if err := s.Serve(ctx, c, c, "unix-socket-json"); err != nil && ctx.Err() == nil {
 			a.log.Debug("a client of the socket ended", "error", err)
 		}
 	})
 	return ended(ctx)
-}
-
-// serveClients serves each connection in a goroutine of its own and returns
-// after ctx has ended and all of them are done.
-func serveClients(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	var clients sync.WaitGroup
-	defer clients.Wait()
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return
-			}
-			timer := time.NewTimer(100 * time.Millisecond) // out of descriptors, for a moment
-			select {
-			case <-timer.C:
-				continue
-			case <-ctx.Done():
-				timer.Stop()
-				return
-			}
-		}
-		clients.Go(func() {
-			defer c.Close()
-			closing := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Now()) })
-			defer closing()
-			serve(ctx, c)
-		})
-	}
 }

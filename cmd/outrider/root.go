@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -113,7 +114,7 @@ func (a *app) showError(e *exit) {
 		return
 	}
 	fmt.Fprintf(a.stderr, "outrider: %s: %s\n", f.Code, f.Message)
-	for _, line := range evidenceLines(f) {
+	for _, line := range report.EvidenceLines(f) {
 		fmt.Fprintf(a.stderr, "  %s\n", line)
 	}
 	if f.NextStep != "" {

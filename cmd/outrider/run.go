@@ -3,32 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// runResult is what `run --json` prints.
-type runResult struct {
-	OK         bool              `json:"ok"`
-	Action     string            `json:"action"`
-	RuntimeID  string            `json:"runtime_id"`
-	URL        string            `json:"url"`
-	Output     json.RawMessage   `json:"output,omitempty"`
-	Error      *fault.Error      `json:"error,omitempty"`
-	Steps      json.RawMessage   `json:"steps,omitempty"`
-	DurationMS int64             `json:"duration_ms"`
-	Artifacts  map[string]string `json:"artifacts,omitempty"`
-}
-
 func (a *app) runCommand() *cobra.Command {
-	var action, args, artifacts, report string
+	var action, args, artifacts, reports string
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN",
 		Short: "Run one site action on a page, or a plan of them",
@@ -38,9 +25,9 @@ func (a *app) runCommand() *cobra.Command {
   outrider run smoke.yaml --report junit=smoke.xml --artifacts out/`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, plans []string) error {
-			files, err := parseReports(report)
+			files, err := report.ParseFiles(reports)
 			if err != nil {
-				return err
+				return usage("%w", err)
 			}
 			if len(plans) == 1 {
 				if action != "" || cmd.Flags().Changed("args") {
@@ -61,60 +48,90 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			call, err := json.Marshal(map[string]any{"mode": "call", "action": action, "arguments": arguments})
-			if err != nil {
-				return err
-			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				target := firstTab(h)
-				reply := h.Do(ctx, runtime.Call{ID: uuid.NewString(), Target: target, Name: runtime.SiteTool, Arguments: call, Timeout: a.callLimit})
-				result := runResult{
-					OK: reply.Err == nil, Action: action, RuntimeID: reply.RuntimeID, URL: reply.URL, Output: reply.Output,
-					Error: reply.Err, Steps: reply.Steps, DurationMS: reply.Duration.Milliseconds(),
-				}
-				if artifacts != "" {
-					if path, err := a.screenshot(context.WithoutCancel(ctx), h, target, artifacts, action); err != nil {
-						fmt.Fprintf(a.stderr, "outrider: no screenshot: %v\n", err)
-					} else {
-						result.Artifacts = map[string]string{"screenshot": path}
-					}
-				}
-				if a.json {
-					a.printJSON(result)
-					if !result.OK {
-						return &exit{code: exitFailed}
-					}
-					return nil
-				}
-				if reply.Err != nil {
-					return reply.Err
-				}
-				a.printResult(reply.Output)
-				return nil
-			})
+			return a.runAction(cmd.Context(), action, arguments, artifacts)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
-	f.StringVar(&report, "report", "", "files to write of a plan, as junit=FILE,json=FILE")
+	f.StringVar(&reports, "report", "", "files to write of a plan, as junit=FILE,json=FILE")
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
-// screenshot saves what the tab shows now and returns the file's path.
-func (a *app) screenshot(ctx context.Context, h *runtime.Host, target runtime.Target, dir, name string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+func (a *app) runAction(ctx context.Context, action string, arguments json.RawMessage, artifacts string) error {
+	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+		result := plan.Action(ctx, h, action, arguments, a.runOptions(artifacts))
+		switch {
+		case a.json:
+			a.printJSON(result)
+			if !result.OK {
+				return &exit{code: exitFailed}
+			}
+		case result.Error != nil:
+			return result.Error
+		default:
+			a.printResult(result.Output)
+		}
+		return nil
+	})
+}
+
+func (a *app) runPlan(ctx context.Context, path string, files report.Files, artifacts string) error {
+	engine, err := expr.New(a.browser.engine, nil)
+	if err != nil {
+		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
 	}
-	reply := h.Do(ctx, runtime.Call{ID: uuid.NewString(), Target: target, Name: "browser.screenshot", Arguments: json.RawMessage(`{"format":"png"}`), Timeout: a.callLimit})
-	if reply.Err != nil {
-		return "", reply.Err
+	defer engine.Close()
+	p, err := plan.Read(path, engine)
+	if err != nil {
+		return usage("%w", err)
 	}
-	path := filepath.Join(dir, name+".png")
-	if _, err := saveImage(reply.Output, path); err != nil {
-		return "", err
+	if len(a.browser.maps) == 0 {
+		a.browser.maps = p.Maps
 	}
-	return path, nil
+	if len(a.browser.open) == 0 && p.Open != "" {
+		a.browser.open = []string{p.Open}
+	}
+	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+		o := a.runOptions(artifacts)
+		if !a.json {
+			o.OnStep = func(r plan.StepResult) { r.Print(a.stdout) }
+		}
+		result := p.Run(ctx, h, o)
+		if a.json {
+			a.printJSON(result)
+		}
+		complete := a.writeReports(files, func(format string) ([]byte, error) { return p.Report(format, result) })
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ended(ctx)
+		}
+		return verdict(result.OK, complete)
+	})
+}
+
+func (a *app) runOptions(artifacts string) plan.Options {
+	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Warn: a.warn}
+}
+
+// writeReports comes after the result: a full disk must not take what was found
+// out from standard output too.
+func (a *app) writeReports(files report.Files, content func(format string) ([]byte, error)) (complete bool) {
+	failed := files.Write(content)
+	for _, err := range failed {
+		a.warn(err)
+	}
+	return len(failed) == 0
+}
+
+// verdict is the exit of a verb whose result and reports have been written.
+func verdict(ok, complete bool) error {
+	switch {
+	case !ok:
+		return &exit{code: exitFailed}
+	case !complete:
+		return &exit{code: exitEnvironment}
+	}
+	return nil
 }

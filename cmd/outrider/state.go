@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -110,9 +111,9 @@ func (a *app) listStates(ctx context.Context, h *runtime.Host) error {
 			if p.Description != nil {
 				description = *p.Description
 			}
-			rows = append(rows, []string{printable(p.Name), shorten(printable(strings.Join(names, ", ")), maxCell), shorten(printable(description), maxCell)})
+			rows = append(rows, []string{report.Printable(p.Name), report.Shorten(report.Printable(strings.Join(names, ", ")), report.MaxCell), report.Shorten(report.Printable(description), report.MaxCell)})
 		}
-		printAligned(w, "", rows)
+		report.Aligned(w, "", rows)
 		return nil
 	})
 }
@@ -162,13 +163,13 @@ func (a *app) state(ctx context.Context, h *runtime.Host, o stateOptions) error 
 		settleState(ctx, call, events, o.settle)
 	}
 	arguments := map[string]any{"mode": "state_read"}
-	show := printState
+	show := report.State
 	switch {
 	case o.summary != "":
 		arguments = map[string]any{"mode": "state_summary", "summary_name": o.summary}
 	case o.baseline != nil:
 		arguments = map[string]any{"mode": "state_diff", "baseline": o.baseline}
-		show = printDiff
+		show = report.Diff
 	}
 	if o.watch {
 		if r := call(ctx, map[string]any{"mode": "state_watch"}); r.Err != nil {
@@ -236,7 +237,7 @@ func (a *app) follow(ctx context.Context, events <-chan runtime.Event, name stri
 				continue
 			}
 			fmt.Fprintf(a.stdout, "\n%s  %s changed\n", ev.ObservedAt.Format("15:04:05"), name)
-			if err := printDiff(a.stdout, ev.Payload); err != nil {
+			if err := report.Diff(a.stdout, ev.Payload); err != nil {
 				return err
 			}
 		}
@@ -249,84 +250,4 @@ func (a *app) show(output json.RawMessage, people func(io.Writer, json.RawMessag
 		return nil
 	}
 	return people(a.stdout, output)
-}
-
-// printState shows a state or a summary as tables.
-func printState(w io.Writer, output json.RawMessage) error {
-	var r struct {
-		Projection string          `json:"projection"`
-		Hash       string          `json:"state_hash"`
-		ObservedAt string          `json:"observed_at"`
-		Name       string          `json:"summary_name"`
-		Summary    json.RawMessage `json:"summary"`
-		State      json.RawMessage `json:"state"`
-	}
-	if err := json.Unmarshal(output, &r); err != nil {
-		return fmt.Errorf("reading the result: %w", err)
-	}
-	head, value := r.Projection, r.State
-	if r.Name != "" {
-		head, value = head+" · "+r.Name, r.Summary
-	}
-	fmt.Fprintf(w, "%s  %s  %s\n", head, r.ObservedAt, r.Hash)
-	return printTables(w, value)
-}
-
-// printDiff shows a difference, one line for each thing that changed.
-func printDiff(w io.Writer, output json.RawMessage) error {
-	var r struct {
-		Deltas []struct {
-			Type   string `json:"type"`
-			From   string `json:"from"`
-			Path   string `json:"path"`
-			Entity struct {
-				Kind  string `json:"kind"`
-				Title any    `json:"title"`
-			} `json:"entity"`
-			Value json.RawMessage `json:"value"`
-			Patch struct {
-				Value json.RawMessage `json:"value"`
-			} `json:"patch"`
-		} `json:"semantic_deltas"`
-		Truncated bool `json:"truncated"`
-	}
-	if err := json.Unmarshal(output, &r); err != nil {
-		return fmt.Errorf("reading the result: %w", err)
-	}
-	if r.Truncated {
-		fmt.Fprintln(w, "the difference is too large to show")
-		return nil
-	}
-	if len(r.Deltas) == 0 {
-		fmt.Fprintln(w, "nothing changed")
-		return nil
-	}
-	signs := map[string]string{"entity_added": "+", "entity_removed": "-", "entity_moved": ">", "field_replaced": "~"}
-	rows := make([][]string, 0, len(r.Deltas))
-	for _, d := range r.Deltas {
-		sign, ok := signs[d.Type]
-		if !ok {
-			sign = "?"
-		}
-		path, what := d.Path, d.Entity.Kind
-		if d.Entity.Title != nil {
-			what += " " + fmt.Sprint(d.Entity.Title)
-		}
-		switch d.Type {
-		case "entity_moved":
-			path = d.From + " → " + d.Path
-		case "entity_added":
-			if v := decodeOrdered(d.Patch.Value); v != nil && !nested(v) {
-				path += " = " + cell(v)
-			}
-		case "field_replaced":
-			path += " = " + cell(decodeOrdered(d.Value))
-			if d.Entity.Title == nil {
-				what = "" // the path says the kind
-			}
-		}
-		rows = append(rows, []string{sign, printable(path), shorten(printable(what), maxCell)})
-	}
-	printAligned(w, "", rows)
-	return nil
 }

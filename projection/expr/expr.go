@@ -7,8 +7,10 @@
 package expr
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -61,6 +63,30 @@ func (in Input) JSON() json.RawMessage {
 		b = append(append(append(b, name...), ':'), m.JSON...)
 	}
 	return append(b, '}')
+}
+
+// ParseInput reads an object as the input of an expression, its members in order.
+func ParseInput(data []byte) (Input, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil {
+		return nil, err
+	} else if t != json.Delim('{') {
+		return nil, errors.New("it does not start with {")
+	}
+	var out Input
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return nil, err
+		}
+		out = append(out, Member{Name: name.(string), JSON: v})
+	}
+	_, err := dec.Token()
+	return out, err
 }
 
 // Limits bounds one evaluation. A zero field means the default.

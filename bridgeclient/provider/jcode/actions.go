@@ -1,4 +1,4 @@
-package main
+package jcode
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 )
 
-// jcodeActions are the actions of the bridge CLI, each told in methods of the
+// actions are the actions of the bridge CLI, each told in methods of the
 // provider protocol. An action whose name has a dot is such a method itself.
-var jcodeActions = map[string]func(*sessionClient, map[string]any) (map[string]any, error){
-	"navigate": jcodeNavigate, "newSession": jcodeNewTab, "setActiveTab": jcodeActivate, "getActiveTab": jcodeActiveTab, "listTabs": jcodeListTabs,
-	"listFrames": jcodeListFrames, "getContent": jcodeContent, "getInteractables": jcodeInteractables, "click": jcodeClick, "type": jcodeType,
-	"fillForm": jcodeFillForm, "waitFor": jcodeWait, "screenshot": jcodeScreenshot, "evaluate": jcodeEvaluate, "scroll": jcodeScroll, "uploadFile": jcodeUpload,
+var actions = map[string]func(*client, map[string]any) (map[string]any, error){
+	"navigate": actNavigate, "newSession": actNewTab, "setActiveTab": actActivate, "getActiveTab": actActiveTab, "listTabs": actListTabs,
+	"listFrames": actListFrames, "getContent": actContent, "getInteractables": actInteractables, "click": actClick, "type": actType,
+	"fillForm": actFillForm, "waitFor": actWait, "screenshot": actScreenshot, "evaluate": actEvaluate, "scroll": actScroll, "uploadFile": actUpload,
 }
 
 // act runs one action.
-func (c *sessionClient) act(_ context.Context, action string, params map[string]any) (map[string]any, error) {
-	if run, ok := jcodeActions[action]; ok {
+func (c *client) act(_ context.Context, action string, params map[string]any) (map[string]any, error) {
+	if run, ok := actions[action]; ok {
 		if frame, ok := params["frameId"].(float64); ok && frame != 0 {
 			return nil, errors.New("unsupported_target: frames are not named by number here; selectors of a snapshot reach into them")
 		}
@@ -33,7 +33,7 @@ func (c *sessionClient) act(_ context.Context, action string, params map[string]
 	if _, ok := params["session_id"]; ok || strings.HasPrefix(action, "provider.") || action == "session.ensure" {
 		out, failure, err := c.call(action, params)
 		if failure != nil {
-			return nil, told(failure)
+			return nil, inWords(failure)
 		}
 		return out, err
 	}
@@ -42,7 +42,7 @@ func (c *sessionClient) act(_ context.Context, action string, params map[string]
 
 // Tabs and windows are numbers for jcode. The ids of our own provider end in
 // one; there is one window.
-const jcodeWindow = 1
+const theWindow = 1
 
 func tabNumber(id any) int {
 	s, _ := id.(string)
@@ -87,14 +87,14 @@ func milliseconds(params, out map[string]any, names ...string) map[string]any {
 
 // pageOf is what several actions answer of a page.
 func pageOf(out map[string]any) map[string]any {
-	return map[string]any{"tabId": tabNumber(out["page_id"]), "windowId": jcodeWindow, "url": out["url"], "title": out["title"]}
+	return map[string]any{"tabId": tabNumber(out["page_id"]), "windowId": theWindow, "url": out["url"], "title": out["title"]}
 }
 
 // withContent adds what the page says; that it cannot be read is no failure of
 // having gone there.
-func (c *sessionClient) withContent(opened map[string]any) map[string]any {
+func (c *client) withContent(opened map[string]any) map[string]any {
 	answer := pageOf(opened)
-	content, err := jcodeContent(c, map[string]any{"format": "annotated", "tabId": float64(tabNumber(opened["page_id"]))})
+	content, err := actContent(c, map[string]any{"format": "annotated", "tabId": float64(tabNumber(opened["page_id"]))})
 	if err != nil {
 		answer["contentError"] = err.Error()
 	} else {
@@ -103,7 +103,7 @@ func (c *sessionClient) withContent(opened map[string]any) map[string]any {
 	return answer
 }
 
-func jcodeNavigate(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actNavigate(c *client, p map[string]any) (map[string]any, error) {
 	params := map[string]any{"url": p["url"]}
 	if p["newTab"] == true {
 		params["new_page"] = true
@@ -117,7 +117,7 @@ func jcodeNavigate(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return c.withContent(opened), nil
 }
 
-func jcodeNewTab(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actNewTab(c *client, p map[string]any) (map[string]any, error) {
 	params := milliseconds(p, map[string]any{}, "timeoutMs")
 	if url, ok := p["url"].(string); ok && url != "" {
 		params["url"] = url
@@ -132,7 +132,7 @@ func jcodeNewTab(c *sessionClient, p map[string]any) (map[string]any, error) {
 }
 
 // tabs lists the session's tabs.
-func (c *sessionClient) tabs() ([]map[string]any, map[string]any, error) {
+func (c *client) tabs() ([]map[string]any, map[string]any, error) {
 	out, err := c.do("tab.list", nil)
 	if err != nil {
 		return nil, nil, err
@@ -151,7 +151,7 @@ func (c *sessionClient) tabs() ([]map[string]any, map[string]any, error) {
 	return tabs, active, nil
 }
 
-func jcodeActivate(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actActivate(c *client, p map[string]any) (map[string]any, error) {
 	n, ok := p["tabId"].(float64)
 	if !ok {
 		return nil, errors.New("invalid_request: tabId is missing")
@@ -159,10 +159,10 @@ func jcodeActivate(c *sessionClient, p map[string]any) (map[string]any, error) {
 	if _, err := c.do("tab.activate", map[string]any{"tab_id": "tab_" + strconv.Itoa(int(n))}); err != nil {
 		return nil, err
 	}
-	return jcodeActiveTab(c, p)
+	return actActiveTab(c, p)
 }
 
-func jcodeActiveTab(c *sessionClient, _ map[string]any) (map[string]any, error) {
+func actActiveTab(c *client, _ map[string]any) (map[string]any, error) {
 	_, active, err := c.tabs()
 	if err != nil {
 		return nil, err
@@ -170,15 +170,15 @@ func jcodeActiveTab(c *sessionClient, _ map[string]any) (map[string]any, error) 
 	if active == nil {
 		return nil, errors.New("page_not_found: the session has no active tab")
 	}
-	return map[string]any{"tabId": active["tabId"], "windowId": jcodeWindow, "url": active["url"], "title": active["title"]}, nil
+	return map[string]any{"tabId": active["tabId"], "windowId": theWindow, "url": active["url"], "title": active["title"]}, nil
 }
 
-func jcodeListTabs(c *sessionClient, _ map[string]any) (map[string]any, error) {
+func actListTabs(c *client, _ map[string]any) (map[string]any, error) {
 	tabs, active, err := c.tabs()
 	if err != nil {
 		return nil, err
 	}
-	answer := map[string]any{"windows": []any{map[string]any{"windowId": jcodeWindow, "focused": true, "tabs": tabs}}, "totalTabs": len(tabs)}
+	answer := map[string]any{"windows": []any{map[string]any{"windowId": theWindow, "focused": true, "tabs": tabs}}, "totalTabs": len(tabs)}
 	if active != nil {
 		answer["activeTabId"] = active["tabId"]
 	}
@@ -186,7 +186,7 @@ func jcodeListTabs(c *sessionClient, _ map[string]any) (map[string]any, error) {
 }
 
 // snapshot reads a page.
-func (c *sessionClient) snapshot(p map[string]any, text bool) (out map[string]any, nodes []map[string]any, err error) {
+func (c *client) snapshot(p map[string]any, text bool) (out map[string]any, nodes []map[string]any, err error) {
 	out, err = c.do("page.snapshot", onTab(p, map[string]any{"include_text": text, "max_nodes": 3000}))
 	if err != nil {
 		return nil, nil, err
@@ -201,8 +201,8 @@ func (c *sessionClient) snapshot(p map[string]any, text bool) (out map[string]an
 	return out, nodes, nil
 }
 
-// jcodeListFrames numbers the frames in document order; 0 is the page itself.
-func jcodeListFrames(c *sessionClient, p map[string]any) (map[string]any, error) {
+// actListFrames numbers the frames in document order; 0 is the page itself.
+func actListFrames(c *client, p map[string]any) (map[string]any, error) {
 	out, nodes, err := c.snapshot(p, false)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func jcodeListFrames(c *sessionClient, p map[string]any) (map[string]any, error)
 	return map[string]any{"tabId": tabNumber(out["page_id"]), "frames": frames}, nil
 }
 
-func jcodeContent(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actContent(c *client, p map[string]any) (map[string]any, error) {
 	format, _ := p["format"].(string)
 	switch format {
 	case "html":
@@ -285,13 +285,13 @@ func annotation(n map[string]any) string {
 	return line + " selector=" + strconv.Quote(selectorOf(n["element_ref"])) + "]"
 }
 
-// jcodeTags are the tags that jcode expects for roles.
-var jcodeTags = map[string]string{
+// tags are the tags that jcode expects for roles.
+var tags = map[string]string{
 	"link": "a", "button": "button", "textbox": "input", "searchbox": "input", "combobox": "select", "listbox": "select", "checkbox": "input", "radio": "input",
 	"slider": "input", "spinbutton": "input", "switch": "input", "option": "option",
 }
 
-func jcodeInteractables(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actInteractables(c *client, p map[string]any) (map[string]any, error) {
 	out, _, err := c.snapshot(p, false)
 	if err != nil {
 		return nil, err
@@ -301,7 +301,7 @@ func jcodeInteractables(c *sessionClient, p map[string]any) (map[string]any, err
 	for _, entry := range list {
 		e, _ := entry.(map[string]any)
 		role, _ := e["role"].(string)
-		tag, known := jcodeTags[role]
+		tag, known := tags[role]
 		if !known {
 			tag = role
 		}
@@ -325,7 +325,7 @@ func jcodeInteractables(c *sessionClient, p map[string]any) (map[string]any, err
 	return map[string]any{"url": out["url"], "title": out["title"], "elements": elements}, nil
 }
 
-func jcodeClick(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actClick(c *client, p map[string]any) (map[string]any, error) {
 	params := target(p, milliseconds(p, map[string]any{}, "timeoutMs", "timeout"))
 	if text, ok := p["text"].(string); ok && text != "" {
 		params["text_query"] = text
@@ -342,7 +342,7 @@ func jcodeClick(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return map[string]any{"clicked": out["clicked"], "tabId": tabNumber(out["page_id"]), "url": out["url"], "navigationOccurred": out["navigation_occurred"]}, nil
 }
 
-func jcodeType(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actType(c *client, p map[string]any) (map[string]any, error) {
 	text, _ := p["text"].(string)
 	out, err := c.do("page.type", target(p, map[string]any{"text": text, "replace": p["clear"] != false, "submit": p["submit"] == true}))
 	if err != nil {
@@ -351,9 +351,9 @@ func jcodeType(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return map[string]any{"typed": out["typed"], "length": len([]rune(text)), "tabId": tabNumber(out["page_id"]), "url": out["url"]}, nil
 }
 
-// jcodeFillForm fills each field for what it is. Fields that fail do not keep
+// actFillForm fills each field for what it is. Fields that fail do not keep
 // the others from being filled.
-func jcodeFillForm(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actFillForm(c *client, p map[string]any) (map[string]any, error) {
 	fields, _ := p["fields"].([]any)
 	if len(fields) == 0 {
 		return nil, errors.New("invalid_request: fields is missing")
@@ -382,9 +382,9 @@ func jcodeFillForm(c *sessionClient, p map[string]any) (map[string]any, error) {
 }
 
 // fill fills one field and says what kind it was.
-func (c *sessionClient) fill(f, result map[string]any) (kind string, err error) {
+func (c *client) fill(f, result map[string]any) (kind string, err error) {
 	element := target(f, map[string]any{})
-	role, checked, err := c.look(element)
+	role, checked, err := c.inspect(element)
 	if err != nil {
 		return "", err
 	}
@@ -393,13 +393,13 @@ func (c *sessionClient) fill(f, result map[string]any) (kind string, err error) 
 			if _, err := c.do("page.click", element); err != nil {
 				return role, err
 			}
-			if _, checked, err = c.look(element); err != nil {
+			if _, checked, err = c.inspect(element); err != nil {
 				return role, err
 			}
 		}
 		result["checked"] = checked
 		if checked != want {
-			return role, errors.New("element_not_actionable: the press did not change the control")
+			return role, errors.New("element_not_actionable: the click did not change the control")
 		}
 		return role, nil
 	}
@@ -429,8 +429,8 @@ func (c *sessionClient) fill(f, result map[string]any) (kind string, err error) 
 	return role, err
 }
 
-// look says what an element is, and whether it is checked.
-func (c *sessionClient) look(element map[string]any) (role string, checked bool, err error) {
+// inspect says what an element is, and whether it is checked.
+func (c *client) inspect(element map[string]any) (role string, checked bool, err error) {
 	args := map[string]any{"format": "json", "max_nodes": 1}
 	if ref, ok := element["element_ref"]; ok {
 		args["ref"] = ref
@@ -457,7 +457,7 @@ func (c *sessionClient) look(element map[string]any) (role string, checked bool,
 	return role, checked, nil
 }
 
-func jcodeWait(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actWait(c *client, p map[string]any) (map[string]any, error) {
 	params := milliseconds(p, map[string]any{"timeout_ms": 5000}, "timeoutMs", "timeout")
 	what, kind := "", ""
 	if selector, ok := p["selector"].(string); ok && selector != "" {
@@ -489,7 +489,7 @@ func jcodeWait(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return map[string]any{"found": true, kind: what, "url": out["url"]}, nil
 }
 
-func jcodeScreenshot(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 	out, err := c.do("page.screenshot", onTab(p, map[string]any{}))
 	if err != nil {
 		return nil, err
@@ -519,9 +519,9 @@ func jcodeScreenshot(c *sessionClient, p map[string]any) (map[string]any, error)
 	return map[string]any{"saved": path, "tabId": tabNumber(out["page_id"]), "width": out["width"], "height": out["height"]}, nil
 }
 
-// jcodeEvaluate runs the body of a function. Scripts that jcode itself makes name
+// actEvaluate runs the body of a function. Scripts that jcode itself makes name
 // elements by selector: one that a snapshot gave is focused and named so.
-func jcodeEvaluate(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actEvaluate(c *client, p map[string]any) (map[string]any, error) {
 	script, _ := p["script"].(string)
 	if m := refSelector.FindStringSubmatch(script); m != nil {
 		args := map[string]any{"name": "dom.focus", "arguments": map[string]any{"ref": m[1]}}
@@ -538,7 +538,7 @@ func jcodeEvaluate(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return map[string]any{"result": out["value"], "type": out["type"]}, nil
 }
 
-func jcodeScroll(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actScroll(c *client, p map[string]any) (map[string]any, error) {
 	params := map[string]any{}
 	kind := "by"
 	number := func(of map[string]any, name string) float64 { v, _ := of[name].(float64); return v }
@@ -572,7 +572,7 @@ func jcodeScroll(c *sessionClient, p map[string]any) (map[string]any, error) {
 	return map[string]any{"scrolled": out["scrolled"], "type": kind, "scrollX": out["scroll_x"], "scrollY": out["scroll_y"]}, nil
 }
 
-func jcodeUpload(c *sessionClient, p map[string]any) (map[string]any, error) {
+func actUpload(c *client, p map[string]any) (map[string]any, error) {
 	path, _ := p["filePath"].(string)
 	if path == "" {
 		return nil, errors.New("invalid_request: filePath is missing")

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -88,9 +88,9 @@ func (o orderedObject) label() string {
 	return ""
 }
 
-// printTables shows a JSON value for people: single values as name and value,
+// Tables shows a JSON value for people: single values as name and value,
 // each list of objects as a table of its own.
-func printTables(w io.Writer, raw json.RawMessage) error {
+func Tables(w io.Writer, raw json.RawMessage) error {
 	v := decodeOrdered(raw)
 	switch v := v.(type) {
 	case orderedObject, []any:
@@ -107,12 +107,12 @@ func printValue(w io.Writer, path, label string, v any) {
 		var single [][]string
 		for _, m := range v {
 			if !nested(m.value) {
-				single = append(single, []string{printable(m.name), cell(m.value)})
+				single = append(single, []string{Printable(m.name), cell(m.value)})
 			}
 		}
 		if len(single) > 0 {
 			heading(w, path, label, -1)
-			printAligned(w, "  ", single)
+			Aligned(w, "  ", single)
 		}
 		for _, m := range v {
 			if nested(m.value) {
@@ -135,7 +135,7 @@ func printValue(w io.Writer, path, label string, v any) {
 		if len(columns) > 0 {
 			names := make([]string, len(columns))
 			for i, c := range columns {
-				names[i] = printable(c)
+				names[i] = Printable(c)
 			}
 			rows = append(rows, names)
 		}
@@ -153,7 +153,7 @@ func printValue(w io.Writer, path, label string, v any) {
 			}
 			rows = append(rows, row)
 		}
-		printAligned(w, "  ", rows)
+		Aligned(w, "  ", rows)
 		for i, item := range v {
 			if o, ok := item.(orderedObject); ok {
 				for _, m := range o {
@@ -182,12 +182,12 @@ func nested(v any) bool {
 }
 
 func heading(w io.Writer, path, label string, count int) {
-	text := printable(path)
+	text := Printable(path)
 	if count >= 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s (%d)", text, count))
 	}
 	if label != "" {
-		text += "  " + printable(label)
+		text += "  " + Printable(label)
 	}
 	if text == "" { // the members of the whole
 		fmt.Fprintln(w)
@@ -196,15 +196,15 @@ func heading(w io.Writer, path, label string, count int) {
 	fmt.Fprintf(w, "\n%s\n", text)
 }
 
-// maxCell bounds one cell, in characters.
-const maxCell = 60
+// MaxCell bounds one cell, in characters.
+const MaxCell = 60
 
 func cell(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "-"
 	case string:
-		return shorten(printable(v), maxCell)
+		return Shorten(Printable(v), MaxCell)
 	case bool:
 		return fmt.Sprint(v)
 	case json.Number:
@@ -217,19 +217,19 @@ func cell(v any) string {
 		for i, item := range v {
 			parts[i] = cell(item)
 		}
-		return shorten(strings.Join(parts, ", "), maxCell)
+		return Shorten(strings.Join(parts, ", "), MaxCell)
 	case orderedObject:
 		parts := make([]string, len(v))
 		for i, m := range v {
-			parts[i] = printable(m.name) + ": " + cell(m.value)
+			parts[i] = Printable(m.name) + ": " + cell(m.value)
 		}
-		return shorten("{"+strings.Join(parts, ", ")+"}", maxCell)
+		return Shorten("{"+strings.Join(parts, ", ")+"}", MaxCell)
 	}
 	return "?"
 }
 
-// printAligned writes rows with their columns under each other.
-func printAligned(w io.Writer, indent string, rows [][]string) {
+// Aligned writes rows with their columns under each other.
+func Aligned(w io.Writer, indent string, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
@@ -267,20 +267,6 @@ func columnsOf(s string) int {
 		}
 	}
 	return n
-}
-
-// printable is text of a page on its way to a terminal: on one line, and with
-// nothing that a terminal would obey.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
-			return '·'
-		}
-		return r
-	}, s)
 }
 
 func join(path, name string) string {

@@ -1,4 +1,4 @@
-package main
+package jcode
 
 import (
 	"bufio"
@@ -17,8 +17,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 )
 
-// sessionClient speaks the provider protocol with a session's process.
-type sessionClient struct {
+// client speaks the provider protocol with a session's process.
+type client struct {
 	conn    net.Conn
 	in      *bufio.Reader
 	session string // session_id
@@ -31,32 +31,32 @@ var errSessionEnded = errors.New("browser_not_running: the process of the sessio
 // joinAttempts is how often a session that goes away again and again is joined.
 const joinAttempts = 4
 
-// dialSession connects to the process of a session, which is started when there
+// dial connects to the process of a session, which is started when there
 // is none. A process that is being killed accepts connections for a moment more:
 // whoever got one of these starts anew.
-func (a *app) dialSession(ctx context.Context, s jcodeSession) (*sessionClient, error) {
+func (f *Face) dial(ctx context.Context, s Session) (*client, error) {
 	for attempt := 1; ; attempt++ {
 		c, err := s.join(ctx)
 		if err == nil || ctx.Err() != nil || attempt == joinAttempts || !errors.Is(err, errSessionEnded) {
 			return c, err
 		}
-		if err := a.startSession(ctx, s); err != nil {
+		if err := f.start(ctx, s); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // join connects to the process that serves the session and opens the session there.
-func (s jcodeSession) join(ctx context.Context) (*sessionClient, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
+func (s Session) join(ctx context.Context) (*client, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.Socket())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errSessionEnded, err)
 	}
-	c := &sessionClient{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+	c := &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(deadline)
 	}
-	out, failure, err := c.call("session.ensure", map[string]any{"client_session_id": s.name, "persist": true})
+	out, failure, err := c.call("session.ensure", map[string]any{"client_session_id": s.Name, "persist": true})
 	if err == nil && failure != nil {
 		err = failure
 	}
@@ -68,24 +68,22 @@ func (s jcodeSession) join(ctx context.Context) (*sessionClient, error) {
 	return c, nil
 }
 
-func (c *sessionClient) close() { _ = c.conn.Close() }
+func (c *client) close() { _ = c.conn.Close() }
 
-// startSession starts the session's process and returns when it serves, or
+// start starts the session's process and returns when it serves, or
 // another one that was started at the same time does.
-func (a *app) startSession(ctx context.Context, s jcodeSession) error {
-	ctx, cancel := context.WithTimeout(ctx, jcodeStart)
+func (f *Face) start(ctx context.Context, s Session) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
+	if len(f.Self) == 0 {
+		return errors.New("internal_error: the command line has no --")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	// The flags are those of this process: they stand before the two dashes.
-	end := slices.Index(os.Args, "--")
-	if end < 0 {
-		return errors.New("internal_error: the command line has no --")
-	}
-	cmd := exec.Command(self, append(slices.Clone(os.Args[1:end+1]), "session", "start", s.name)...) // it outlives this process
-	cmd.Args[0] = os.Args[0]
+	cmd := exec.Command(self, append(slices.Clone(f.Self[1:]), "session", "start", s.Name)...) // it outlives this process
+	cmd.Args[0] = f.Self[0]
 	detach(cmd)
 	said, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -114,7 +112,7 @@ func (a *app) startSession(ctx context.Context, s jcodeSession) error {
 			return nil
 		}
 	case <-ctx.Done():
-		return fmt.Errorf("browser_not_running: the process of the session was not ready within %s", jcodeStart)
+		return fmt.Errorf("browser_not_running: the process of the session was not ready within %s", startLimit)
 	}
 	// It ended at once: another one may be on its way.
 	waiting, stop := context.WithTimeout(ctx, time.Second)
@@ -123,11 +121,11 @@ func (a *app) startSession(ctx context.Context, s jcodeSession) error {
 		return nil
 	}
 	why, _ := os.ReadFile(s.file(".log"))
-	return fmt.Errorf("%w: %s", errSessionEnded, shorten(strings.TrimSpace(string(why)), 500))
+	return fmt.Errorf("%w: %s", errSessionEnded, strings.TrimSpace(string(why[:min(len(why), 2000)])))
 }
 
 // call sends one request and waits for its answer.
-func (c *sessionClient) call(method string, params map[string]any) (map[string]any, *provider.Failure, error) {
+func (c *client) call(method string, params map[string]any) (map[string]any, *provider.Failure, error) {
 	c.next++
 	id := strconv.Itoa(c.next)
 	raw, err := json.Marshal(params)
@@ -171,7 +169,7 @@ func (c *sessionClient) call(method string, params map[string]any) (map[string]a
 }
 
 // do is call on the session, with failures in jcode's words.
-func (c *sessionClient) do(method string, params map[string]any) (map[string]any, error) {
+func (c *client) do(method string, params map[string]any) (map[string]any, error) {
 	all := map[string]any{"session_id": c.session}
 	for k, v := range params {
 		all[k] = v
@@ -181,34 +179,34 @@ func (c *sessionClient) do(method string, params map[string]any) (map[string]any
 		return nil, err
 	}
 	if failure != nil {
-		return nil, told(failure)
+		return nil, inWords(failure)
 	}
 	return out, nil
 }
 
-// told is a failure as the text that jcode shows. The only text that it
+// inWords is a failure as the text that jcode shows. The only text that it
 // understands is the one about unknown actions.
-func told(f *provider.Failure) error {
+func inWords(f *provider.Failure) error {
 	switch f.Code {
 	case provider.UnsupportedMethod:
 		name, _ := f.Details["method"].(string)
-		return &jcodeFailure{f.Code, "Unknown action: " + name}
+		return &failure{f.Code, "Unknown action: " + name}
 	case provider.ElementNotFound:
-		return &jcodeFailure{f.Code, "Element not found"}
+		return &failure{f.Code, "Element not found"}
 	}
-	return &jcodeFailure{f.Code, string(f.Code) + ": " + f.Message}
+	return &failure{f.Code, string(f.Code) + ": " + f.Message}
 }
 
-// jcodeFailure is a failure with the code that the text does not always tell.
-type jcodeFailure struct {
+// failure is a failure with the code that the text does not always tell.
+type failure struct {
 	code provider.Code
 	text string
 }
 
-func (f *jcodeFailure) Error() string { return f.text }
+func (f *failure) Error() string { return f.text }
 
 // failedWith reports whether err is a failure of the provider with one of codes.
 func failedWith(err error, codes ...provider.Code) bool {
-	var f *jcodeFailure
+	var f *failure
 	return errors.As(err, &f) && slices.Contains(codes, f.code)
 }

@@ -1,4 +1,4 @@
-package main
+package jcode
 
 import (
 	"context"
@@ -18,21 +18,24 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 )
 
-// jcodeSession is one session of jcode: a background process that serves the
+// Session is one session of jcode: a background process that serves the
 // provider protocol on a socket, with the two files by which jcode knows it.
-type jcodeSession struct{ dir, name string }
+type Session struct {
+	Name string
+	dir  string
+}
 
 var sessionNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func sessionNamed(name string) (jcodeSession, error) {
+func sessionNamed(name string) (Session, error) {
 	if !sessionNames.MatchString(name) {
-		return jcodeSession{}, fmt.Errorf("invalid_request: a session name has 1 to 64 letters, digits, - and _")
+		return Session{}, fmt.Errorf("invalid_request: a session name has 1 to 64 letters, digits, - and _")
 	}
-	return jcodeSession{jcodeRuntimeDir(), name}, nil
+	return Session{Name: name, dir: runtimeDir()}, nil
 }
 
-// jcodeRuntimeDir is where jcode looks for the files of a session.
-func jcodeRuntimeDir() string {
+// runtimeDir is where jcode looks for the files of a session.
+func runtimeDir() string {
 	for _, name := range []string{"JCODE_RUNTIME_DIR", "XDG_RUNTIME_DIR"} {
 		if dir := os.Getenv(name); dir != "" {
 			return dir
@@ -44,14 +47,14 @@ func jcodeRuntimeDir() string {
 	return os.TempDir()
 }
 
-func (s jcodeSession) file(suffix string) string {
-	return filepath.Join(s.dir, "browser-session-"+s.name+suffix)
+func (s Session) file(suffix string) string {
+	return filepath.Join(s.dir, "browser-session-"+s.Name+suffix)
 }
-func (s jcodeSession) socket() string  { return s.file(".sock") }
-func (s jcodeSession) pidFile() string { return s.file(".pid") }
+func (s Session) Socket() string  { return s.file(".sock") }
+func (s Session) pidFile() string { return s.file(".pid") }
 
-// pid is the process that the session's file names, 0 for none.
-func (s jcodeSession) pid() int {
+// PID is the process that the session's file names, 0 for none.
+func (s Session) PID() int {
 	content, err := os.ReadFile(s.pidFile())
 	if err != nil {
 		return 0
@@ -64,8 +67,8 @@ func (s jcodeSession) pid() int {
 }
 
 // answers reports whether somebody serves the session.
-func (s jcodeSession) answers(ctx context.Context) bool {
-	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", s.socket())
+func (s Session) answers(ctx context.Context) bool {
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", s.Socket())
 	if err != nil {
 		return false
 	}
@@ -73,10 +76,10 @@ func (s jcodeSession) answers(ctx context.Context) bool {
 	return true
 }
 
-// liveSessions lists the sessions that are served.
-func liveSessions() []jcodeSession {
-	files, _ := filepath.Glob(filepath.Join(jcodeRuntimeDir(), "browser-session-*.sock")) // the pattern is ours
-	var out []jcodeSession
+// LiveSessions lists the sessions that are served.
+func LiveSessions() []Session {
+	files, _ := filepath.Glob(filepath.Join(runtimeDir(), "browser-session-*.sock")) // the pattern is ours
+	var out []Session
 	for _, f := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "browser-session-"), ".sock")
 		if s, err := sessionNamed(name); err == nil && s.answers(context.Background()) {
@@ -86,12 +89,12 @@ func liveSessions() []jcodeSession {
 	return out
 }
 
-// end asks the session's process to end and waits until it has. A process is only
+// End asks the session's process to end and waits until it has. A process is only
 // signalled while somebody serves the session: a pid alone may be anybody's.
-func (s jcodeSession) end(ctx context.Context) error {
-	pid := s.pid()
+func (s Session) End(ctx context.Context) error {
+	pid := s.PID()
 	if pid == 0 || !s.answers(ctx) {
-		return fmt.Errorf("session_not_found: no process serves the session %s", s.name)
+		return fmt.Errorf("session_not_found: no process serves the session %s", s.Name)
 	}
 	p, err := os.FindProcess(pid)
 	if err != nil {
@@ -113,7 +116,7 @@ func (s jcodeSession) end(ctx context.Context) error {
 }
 
 // until looks again and again: a socket file tells nobody that it has changed.
-func (s jcodeSession) until(ctx context.Context, ok func() bool) error {
+func (s Session) until(ctx context.Context, ok func() bool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
@@ -126,8 +129,8 @@ func (s jcodeSession) until(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// jcodeSession runs the verb session.
-func (a *app) jcodeSession(ctx context.Context, flags providerFlags, args []string) error {
+// session runs the verb session.
+func (f *Face) session(ctx context.Context, args []string) error {
 	var names []string
 	help := len(args) == 0
 	for _, arg := range args {
@@ -142,15 +145,15 @@ func (a *app) jcodeSession(ctx context.Context, flags providerFlags, args []stri
 		}
 	}
 	if help {
-		fmt.Fprint(a.stdout, jcodeSessionHelp)
+		fmt.Fprint(f.Out, sessionHelp)
 		return nil
 	}
 	if names[0] == "list" {
 		list := []map[string]any{}
-		for _, s := range liveSessions() {
-			list = append(list, map[string]any{"session": s.name, "pid": s.pid(), "socket": s.socket()})
+		for _, s := range LiveSessions() {
+			list = append(list, map[string]any{"session": s.Name, "pid": s.PID(), "socket": s.Socket()})
 		}
-		a.printJSON(map[string]any{"sessions": list})
+		f.print(map[string]any{"sessions": list})
 		return nil
 	}
 	if len(names) != 2 {
@@ -162,30 +165,30 @@ func (a *app) jcodeSession(ctx context.Context, flags providerFlags, args []stri
 	}
 	switch names[0] {
 	case "start":
-		return a.serveSession(ctx, flags, s)
+		return f.serve(ctx, s)
 	case "stop":
-		if err := s.end(ctx); err != nil {
+		if err := s.End(ctx); err != nil {
 			return err
 		}
-		a.printJSON(map[string]any{"stopped": true, "session": s.name})
+		f.print(map[string]any{"stopped": true, "session": s.Name})
 		return nil
 	}
 	return fmt.Errorf("Unknown action: session %s", names[0]) //nolint:staticcheck // the words that jcode looks for
 }
 
-// serveSession is the session's process. It ends when it is told to, when nobody
-// has used it for as long as --session-idle says, and when its files are gone.
-func (a *app) serveSession(ctx context.Context, flags providerFlags, s jcodeSession) error {
+// serve is the session's process. It ends when it is told to, when nobody
+// has used it for as long as Idle says, and when its files are gone.
+func (f *Face) serve(ctx context.Context, s Session) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	l, err := listenPrivate(ctx, s.socket())
+	l, err := provider.ListenUnix(ctx, s.Socket())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(s.socket()) }()
+	defer func() { _ = os.Remove(s.Socket()) }()
 	pid := os.Getpid()
 	fresh := s.file(".pid." + strconv.Itoa(pid))
 	if err := os.WriteFile(fresh, []byte(strconv.Itoa(pid)+"\n"), 0o600); err != nil {
@@ -197,36 +200,34 @@ func (a *app) serveSession(ctx context.Context, flags providerFlags, s jcodeSess
 	defer func() { _ = os.Remove(s.pidFile()) }()
 	ignoreBrokenPipes()
 	// The provider's own sessions never end before their process does.
-	idle := flags.idle
-	flags.idle = 2 * idle
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return a.withProvider(ctx, flags, func(ctx context.Context, p *provider.Server) error {
-		a.printJSON(map[string]any{"ready": true, "session": s.name, "socket": s.socket(), "pid": pid, "windowId": 1})
-		use := newUse(idle)
+	return f.Serve(ctx, 2*f.Idle, func(ctx context.Context, p *provider.Server) error {
+		f.print(map[string]any{"ready": true, "session": s.Name, "socket": s.Socket(), "pid": pid, "windowId": 1})
+		use := newUse(f.Idle)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			use.unused(ctx, func() bool { _, err := os.Lstat(s.socket()); return err != nil || s.pid() != pid })
+			use.unused(ctx, func() bool { _, err := os.Lstat(s.Socket()); return err != nil || s.PID() != pid })
 			cancel()
 		})
-		serveClients(ctx, l, func(ctx context.Context, c net.Conn) {
+		provider.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
 			defer use.begin()()
 			if err := p.Serve(ctx, c, c, "unix-socket-json"); err != nil && ctx.Err() == nil {
-				a.log.Debug("a client of the session ended", "error", err)
+				f.Log.Debug("a client of the session ended", "error", err)
 			}
 		})
 		cancel()
 		watching.Wait()
 		// The browser takes a moment to end: nobody shall take the session for
 		// served meanwhile. Who wants it next waits for the lock.
-		return errors.Join(remove(s.socket()), remove(s.pidFile()))
+		return errors.Join(remove(s.Socket()), remove(s.pidFile()))
 	})
 }
 
 // lock makes this process the one that serves the session. It waits for one that
 // is just ending, not for one that serves.
-func (s jcodeSession) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, jcodeStart)
+func (s Session) lock(ctx context.Context) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	served := false
 	e := s.until(ctx, func() bool {
@@ -237,10 +238,10 @@ func (s jcodeSession) lock(ctx context.Context) (unlock func(), err error) {
 		return served
 	})
 	if served {
-		return nil, fmt.Errorf("not_ready: the session %s is served by process %d", s.name, s.pid())
+		return nil, fmt.Errorf("not_ready: the session %s is served by process %d", s.Name, s.PID())
 	}
 	if e != nil {
-		return nil, fmt.Errorf("not_ready: the session %s is locked: %w", s.name, err)
+		return nil, fmt.Errorf("not_ready: the session %s is locked: %w", s.Name, err)
 	}
 	return unlock, nil
 }

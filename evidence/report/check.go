@@ -1,0 +1,106 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Page is what mode check of actions.site answers, as far as reports
+// show it.
+type Page struct {
+	OK         bool           `json:"ok"`
+	URL        string         `json:"url"`
+	ObservedAt string         `json:"observed_at"`
+	Summary    map[string]int `json:"summary"`
+	Checks     []Check        `json:"checks"`
+	States     []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Current     *bool  `json:"current"`
+		MapPath     string `json:"map_path"`
+	} `json:"states"`
+	Maps []string `json:"maps"`
+
+	Duration time.Duration   `json:"-"`
+	Raw      json.RawMessage `json:"-"` // the whole answer
+}
+
+type Check struct {
+	ID          string                     `json:"check_id"`
+	Description string                     `json:"description"`
+	Severity    string                     `json:"severity"`
+	Status      string                     `json:"status"`
+	MapPath     string                     `json:"map_path"`
+	Contingency string                     `json:"contingency"`
+	Evidence    map[string]json.RawMessage `json:"evidence"`
+	Error       *struct {
+		Code     string         `json:"code"`
+		Message  string         `json:"message"`
+		Evidence map[string]any `json:"evidence"`
+	} `json:"error"`
+	Setup struct {
+		ByHand []string `json:"by_hand"`
+	} `json:"setup"`
+	Drift []struct {
+		Preferred string          `json:"preferred"`
+		Matched   string          `json:"matched"`
+		Candidate string          `json:"candidate"`
+		Proposal  json.RawMessage `json:"proposal"`
+	} `json:"drift"`
+}
+
+// Breaks says whether the check makes the verb fail: severity info is for
+// people to know.
+func (c Check) Breaks() bool {
+	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
+}
+
+// Detail is one line about a check that did not simply pass.
+func (c Check) Detail() string {
+	switch {
+	case len(c.Drift) > 0:
+		return fmt.Sprintf("%s matches nothing; %s does (%s)", c.Drift[0].Preferred, c.Drift[0].Matched, c.Drift[0].Candidate)
+	case c.Error != nil:
+		line := c.Error.Message
+		if failed, ok := c.Error.Evidence["failed"]; ok {
+			line += fmt.Sprintf(" %v", failed)
+		}
+		return line
+	case c.Status == "not_run":
+		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
+	case c.Status == "skipped":
+		return "the state it is about is not current"
+	case c.Status == "unknown":
+		return "it asks for nothing that can be seen"
+	}
+	return ""
+}
+
+// Print shows the page for people.
+func (p Page) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s  %s\n", Printable(p.URL), p.ObservedAt)
+	var rows [][]string
+	for _, c := range p.Checks {
+		rows = append(rows, []string{c.Status, c.Severity, Printable(c.ID), Printable(c.Detail())})
+	}
+	Aligned(w, "  ", rows)
+	rows = nil
+	for _, s := range p.States {
+		word := "unknown"
+		if s.Current != nil {
+			word = map[bool]string{true: "current", false: "not current"}[*s.Current]
+		}
+		rows = append(rows, []string{word, "state", Printable(s.Name), Printable(s.Description)})
+	}
+	Aligned(w, "  ", rows)
+	for _, c := range p.Checks {
+		for _, d := range c.Drift {
+			fmt.Fprintf(w, "  %s: repaired target %s\n", Printable(c.ID), Printable(string(d.Proposal)))
+		}
+	}
+	s := p.Summary
+	fmt.Fprintf(w, "  %d passed, %d drifted, %d failed, %d not run, %d skipped, %d unknown\n", s["passed"], s["drifted"], s["failed"], s["not_run"], s["skipped"], s["unknown"])
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// EvidenceLines are the fields and the evidence of an error, one line each.
+func EvidenceLines(f *fault.Error) []string {
+	var out []string
+	for _, m := range []map[string]any{f.Fields, f.Evidence} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			v, err := json.Marshal(m[k])
+			if err != nil {
+				continue
+			}
+			out = append(out, k+": "+Shorten(string(v), 300))
+		}
+	}
+	return out
+}
+
+// Shorten cuts text to n characters, the last of which then is an ellipsis.
+func Shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// Printable is text of a page on its way to a terminal: on one line, and with
+// nothing that a terminal would obey.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return '·'
+		}
+		return r
+	}, s)
+}

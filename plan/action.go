@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// ActionResult is how one site action ended.
+type ActionResult struct {
+	OK         bool              `json:"ok"`
+	Action     string            `json:"action"`
+	RuntimeID  string            `json:"runtime_id"`
+	URL        string            `json:"url"`
+	Output     json.RawMessage   `json:"output,omitempty"`
+	Error      *fault.Error      `json:"error,omitempty"`
+	Steps      json.RawMessage   `json:"steps,omitempty"`
+	DurationMS int64             `json:"duration_ms"`
+	Artifacts  map[string]string `json:"artifacts,omitempty"`
+}
+
+// Action runs one site action on the first tab of the host, with a picture of
+// the page after it when there is a folder for artifacts.
+func Action(ctx context.Context, h Host, name string, arguments json.RawMessage, o Options) ActionResult {
+	result := ActionResult{Action: name}
+	call, err := json.Marshal(map[string]any{"mode": "call", "action": name, "arguments": arguments})
+	if err != nil {
+		result.Error = fault.From(err)
+		return result
+	}
+	on := firstTab(h)
+	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: call, Timeout: o.CallTimeout})
+	result.OK, result.RuntimeID, result.URL, result.Output = reply.Err == nil, reply.RuntimeID, reply.URL, reply.Output
+	result.Error, result.Steps, result.DurationMS = reply.Err, reply.Steps, reply.Duration.Milliseconds()
+	if o.Artifacts != "" {
+		if path, err := screenshot(context.WithoutCancel(ctx), h, on, o, name); err != nil {
+			o.warn("no screenshot: %w", err)
+		} else {
+			result.Artifacts = map[string]string{"screenshot": path}
+		}
+	}
+	return result
+}
+
+// screenshot saves what the tab shows and returns the file's path.
+func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name string) (string, error) {
+	if err := os.MkdirAll(o.Artifacts, 0o755); err != nil {
+		return "", err
+	}
+	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: "browser.screenshot", Arguments: json.RawMessage(`{"format":"png"}`), Timeout: o.CallTimeout})
+	if reply.Err != nil {
+		return "", reply.Err
+	}
+	path := filepath.Join(o.Artifacts, name+".png")
+	if _, err := SaveImage(reply.Output, path); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// SaveImage writes the data_url of a result to path and puts the path in its
+// place.
+func SaveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
+	var result map[string]any
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("reading the result: %w", err)
+	}
+	holder := result
+	if v, ok := result["value"].(map[string]any); ok {
+		holder = v
+	}
+	url, _ := holder["data_url"].(string)
+	_, encoded, ok := strings.Cut(url, ";base64,")
+	if !ok {
+		return nil, errors.New("the result holds no image")
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("decoding the image: %w", err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return nil, err
+	}
+	delete(holder, "data_url")
+	holder["saved_to"] = path
+	return json.Marshal(result)
+}
