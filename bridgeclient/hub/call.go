@@ -45,25 +45,66 @@ func (r ToolResult) Code() fault.Code {
 	return e.Code
 }
 
-// Err returns the error of a failed call, nil if there is none. What a runtime
-// says with a code that this program does not know is a failure of its handler.
+// failedOutput is what a runtime answers when a primitive ran and failed: an
+// output, not an action_error (wire reference, "Two failure channels").
+type failedOutput struct {
+	OK    *bool           `json:"ok"`
+	Error json.RawMessage `json:"error"`
+}
+
+// Err is why the call failed, nil when it did not: a refusal of the hub, an
+// action_error, or an output whose ok is false. It has every member of the
+// runtime's own error; the other members of a failed output are its field
+// output.
 func (r ToolResult) Err() *fault.Error {
-	if r.OK {
+	if !r.OK {
+		return failureOf(r.Error)
+	}
+	var out failedOutput
+	if json.Unmarshal(r.Output, &out) != nil || out.OK == nil || *out.OK {
 		return nil
 	}
-	var e struct {
-		Message  string         `json:"message"`
-		Evidence map[string]any `json:"evidence"`
-		Next     string         `json:"next_step"`
+	err := failureOf(out.Error)
+	rest := map[string]json.RawMessage{}
+	_ = json.Unmarshal(r.Output, &rest) // it was an object a moment ago
+	for _, envelope := range []string{"ok", "error", "primitive", "adapter", "rate_limit_wait_ms"} {
+		delete(rest, envelope)
 	}
-	if json.Unmarshal(r.Error, &e) != nil {
-		e.Message = string(r.Error)
+	if len(rest) > 0 {
+		err.Field("output", rest)
 	}
-	code := r.Code()
-	if _, known := fault.Lookup(code); !known {
-		code = fault.HandlerFailed
+	return err
+}
+
+// failureOf reads the error of a runtime, which may have codes of its own.
+func failureOf(raw json.RawMessage) *fault.Error {
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &members) != nil {
+		err := fault.New(fault.HandlerFailed, "the runtime gave no reason")
+		var text string
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			err.Message = text
+		}
+		return err
 	}
-	return &fault.Error{Code: code, Message: e.Message, Evidence: e.Evidence, NextStep: e.Next}
+	err := &fault.Error{Code: fault.HandlerFailed}
+	var code string
+	if json.Unmarshal(members["code"], &code) == nil && code != "" && len(code) <= 100 {
+		err.Code = fault.Code(code)
+	}
+	// A member of another kind than it should have stays out.
+	_ = json.Unmarshal(members["message"], &err.Message)
+	_ = json.Unmarshal(members["recoverable"], &err.Recoverable)
+	_ = json.Unmarshal(members["evidence"], &err.Evidence)
+	_ = json.Unmarshal(members["next_step"], &err.NextStep)
+	for name, value := range members {
+		switch name {
+		case "code", "message", "severity", "recoverable", "evidence", "next_step":
+		default:
+			err.Field(name, value)
+		}
+	}
+	return err
 }
 
 // maxTimeout bounds the time a call may ask for.

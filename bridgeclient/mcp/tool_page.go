@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"strings"
 
@@ -225,12 +224,11 @@ func (s *Server) screenshotTool() tool {
 				result := about(p, r, value)
 				data, _ := result["data_url"].(string)
 				delete(result, "data_url")
-				head, encoded, ok := strings.Cut(data, ";base64,")
-				image, e := base64.StdEncoding.DecodeString(encoded)
-				if !ok || e != nil || !strings.HasPrefix(head, "data:") {
+				kind, image := decodePicture(data)
+				if image == nil {
 					return nil, fault.New(fault.InvalidResult, "the picture is not a base64 data URL")
 				}
-				out := &answer{Result: result, Image: image, Type: strings.TrimPrefix(head, "data:")}
+				out := &answer{Result: result, Image: image, Type: kind}
 				result["resource"] = s.keepPicture(out.Image, out.Type)
 				return out, nil
 			})

@@ -19,8 +19,7 @@ func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, 
 		Name: name, Arguments: args, TargetRuntimeID: route.RuntimeID, TargetRuntimeKey: route.RuntimeKey,
 		TargetURLContains: route.URLContains, TargetTitleContains: route.TitleContains, TimeoutMS: timeout.Milliseconds(),
 	})
-	routed := mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}
-	return routed, r.Err()
+	return mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}, r.Err()
 }
 
 // Runtimes implements mcp.Bridge.

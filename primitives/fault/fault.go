@@ -7,6 +7,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -178,7 +179,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	b := []byte(`{"code":`)
 	b = appendJSON(b, e.Code)
 	b = appendJSON(append(b, `,"message":`...), e.Message)
-	b = appendJSON(append(b, `,"severity":`...), spec.Severity)
+	// A code of another program, which a bridge passes on, is none of ours.
+	b = appendJSON(append(b, `,"severity":`...), cmp.Or(spec.Severity, Major))
 	b = appendJSON(append(b, `,"recoverable":`...), recoverable)
 	for _, k := range slices.Sorted(maps.Keys(e.Fields)) {
 		switch k {
