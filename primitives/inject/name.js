@@ -128,8 +128,9 @@ function nativeName(node, tag, ctx) {
       return type === 'submit' && !hasAttribute(node, 'value') ? 'Submit' : type === 'reset' && !hasAttribute(node, 'value') ? 'Reset' : '';
     }
     if (type === 'image') {
-      return labelText(node, ctx) || attributeOf(node, 'alt') || attributeOf(node, 'value') || attributeOf(node, 'title') || 'Submit';
+      return labelText(node, ctx) || attributeOf(node, 'alt') || (hasAttribute(node, 'value') ? attributeOf(node, 'value') : attributeOf(node, 'title') || 'Submit');
     }
+    if (type === 'file') return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File'); // what its button says
     return labelText(node, ctx);
   }
   switch (tag) {
@@ -138,7 +139,7 @@ function nativeName(node, tag, ctx) {
     case 'table': return ofFirst(node, 'caption', ctx) || attributeOf(node, 'summary') || '';
     case 'img': case 'area': return attributeOf(node, 'alt') || '';
     case 'optgroup': return attributeOf(node, 'label') || '';
-    case 'option': return attributeOf(node, 'label') || '';
+    case 'option': return attributeOf(node, 'label') || textOf(node); // a list draws its text only
     case 'svg': return ofFirst(node, 'title', ctx);
   }
   return tag.includes('-') ? labelText(node, ctx) : '';
@@ -248,10 +249,17 @@ function textAlternative(node, ctx) {
   }
 }
 
+/** Roles of which aria-placeholder says something. */
+const takesPlaceholder = /^(?:searchbox|spinbutton|textbox)$/;
+
+/** Types of inputs that show their placeholder. */
+const showsPlaceholder = /^(?:email|number|password|search|tel|text|url)$/;
+
 /** placeholderOf is what a control shows while it is empty. The attribute says nothing of other elements. */
 function placeholderOf(node) {
   const tag = localNameOf(node);
-  return (tag === 'input' || tag === 'textarea' ? norm(attributeOf(node, 'placeholder')) : '') || norm(attributeOf(node, 'aria-placeholder'));
+  const native = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type')) ? norm(attributeOf(node, 'placeholder')) : '';
+  return native || (hasAttribute(node, 'aria-placeholder') && takesPlaceholder.test(roleOf(node)) ? norm(attributeOf(node, 'aria-placeholder')) : '');
 }
 
 /** rowIsNamed: rows of grids, and rows that take the focus, are named by their cells. */

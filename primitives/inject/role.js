@@ -53,7 +53,7 @@ function isFocusable(node) {
 }
 
 /** namedByAttribute: aria-label, aria-labelledby or title could give a name. */
-const namedByAttribute = (node) => norm(attributeOf(node, 'aria-label')) !== '' || norm(attributeOf(node, 'aria-labelledby')) !== '' || norm(attributeOf(node, 'title')) !== '';
+const namedByAttribute = (node) => norm(attributeOf(node, 'aria-label')) !== '' || byIds(node, 'aria-labelledby').length > 0 || norm(attributeOf(node, 'title')) !== '';
 
 /** inSection: a header, footer or aside in there belongs to that part, not to the page. */
 function inSection(node, tags) {

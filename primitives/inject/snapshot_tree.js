@@ -119,6 +119,7 @@ class TreeWalk {
     this.text = '';
     this.textDepth = 0;
     this.known = new Map();
+    this.controls = new Map(); // root -> controls that labels name
     this.active = activeElement();
     const { owners, owned } = ownership(document);
     this.owners = owners;
@@ -368,6 +369,17 @@ class TreeWalk {
     return !plainRoles.has(role) || this.points(getComputedStyle(control), control);
   }
 
+  /** hasLabel: a label names the control. The list that a control has of its labels costs a walk of its whole tree. */
+  hasLabel(control) {
+    const root = rootOf(control);
+    let controls = this.controls.get(root);
+    if (controls === undefined) {
+      controls = new Set(queryIn(root, 'label').map((label) => protoGet(label, 'control')));
+      this.controls.set(root, controls);
+    }
+    return controls.has(control);
+  }
+
   nameFor(node, tag, role, clickable) {
     if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? nameOf(node, this.known) : '');
     const said = hasAttributes(node);
@@ -379,9 +391,11 @@ class TreeWalk {
       const label = norm(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
-    if (tag === 'iframe' || tag === 'frame') return norm(attributeOf(node, 'aria-label')) || norm(attributeOf(node, 'title')) || norm(attributeOf(node, 'name'));
+    if (tag === 'iframe' || tag === 'frame') return nameOf(node, this.known) || norm(attributeOf(node, 'name'));
     if (!attributes) {
-      if (toldByName.has(role) && tag !== 'input') {
+      if (tag === 'input') return nameOf(node, this.known); // also a button has no text of its own
+      if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
+      if (toldByName.has(role)) {
         if (firstElementOf(node) === null && !shadowOf(node) && !(said && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.generates && this.shadows === 0;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
@@ -496,7 +510,7 @@ class TreeWalk {
     let count = 0;
     for (let i = 0; i < all.length && i < 5000; i++) {
       const option = all[i];
-      const name = norm(protoGet(option, 'label')) || norm(textOf(option));
+      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : norm(protoGet(option, 'label')) || norm(textOf(option));
       if (hasAttribute(option, 'hidden')) continue;
       count++;
       const selected = protoGet(option, 'selected') === true;
