@@ -34,7 +34,9 @@ var mayImport = map[string][]string{
 	"runtime/browser/browsertest":        {"runtime/browser", "primitives"},
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                            // our provider, for tests
-	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/browser"},
+	"runtime/call":                       {"primitives/fault"},
+	"runtime/observe":                    {"primitives", "primitives/fault"},
+	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/call", "runtime/observe", "runtime/browser"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp":                   {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // AnnouncementEvent is the name of the events that tell what live regions said;
@@ -60,7 +61,7 @@ func (s session) Listen(ctx context.Context, tabID int) error {
 	if err != nil {
 		return err
 	}
-	page, err := t.livePage(ctx)
+	page, err := t.LivePage(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (t *Tab) listen(ctx context.Context) {
 	})
 	a := &t.announcer
 	for ctx.Err() == nil {
-		page, err := t.livePage(ctx)
+		page, err := t.LivePage(ctx)
 		if err != nil {
 			return
 		}
@@ -180,7 +181,7 @@ func (t *Tab) listenFrame(ctx context.Context, page primitives.Page, frame primi
 			return
 		case fault.CodeOf(err) == fault.PageNavigated: // the new document is next
 		default:
-			rest(ctx, announceRest)
+			observe.Pause(ctx, announceRest)
 		}
 	}
 }

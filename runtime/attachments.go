@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -54,14 +55,6 @@ const (
 	awayTarget  = "no_target"      // no document of the page has the target
 	awayFrames  = "frame_limit"    // those that were looked at have not
 )
-
-// AttachmentStatus is one attachment of a page in reports.
-type AttachmentStatus struct {
-	ID    string `json:"id"`
-	State string `json:"state"`
-	// Reason is why it is not on the page; empty when it is.
-	Reason string `json:"reason,omitempty"`
-}
 
 // attachments keeps those of one tab. It costs nothing while no map with
 // attachments applies to the page.
@@ -176,7 +169,7 @@ func (o offeredAttachment) spec() attachmentSpec {
 	if s.Label == "" {
 		s.Label = a.ID
 	}
-	s.Label, s.Title = clip(s.Label, maxAffordanceText), clip(s.Title, maxAffordanceText)
+	s.Label, s.Title = fault.Clip(s.Label, maxAffordanceText), fault.Clip(s.Title, maxAffordanceText)
 	if a.Kind == "shortcut" {
 		s.Keys = o.keys()
 	}
@@ -252,7 +245,7 @@ func (t *Tab) noteAttachments(rows []attachedRow) {
 	t.attachments.mu.Unlock()
 	var status []AttachmentStatus
 	for _, r := range rows {
-		status = append(status, AttachmentStatus{r.id, r.state, r.reason})
+		status = append(status, AttachmentStatus{ID: r.id, State: r.state, Reason: r.reason})
 		was := attachedRow{state: attUnattached}
 		for _, b := range before {
 			if b.id == r.id {

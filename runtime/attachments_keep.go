@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // attachPatience is how long the first look at a document may keep those behind
@@ -111,7 +112,7 @@ func (t *Tab) keepAttachments() {
 		}
 	}()
 	for ctx.Err() == nil {
-		page, err := t.livePage(ctx)
+		page, err := t.LivePage(ctx)
 		if err != nil {
 			return
 		}
@@ -300,7 +301,7 @@ func (k *keeper) question(f *keptFrame, items []attachmentSpec, text string) {
 		defer end()
 		if a.err = ask.call(bounded, "attachments", args, &a.out); a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {
 			k.tab.host.log.Debug("keeping attachments", "tab", k.tab.id, "error", a.err)
-			rest(ctx, attachRest)
+			observe.Pause(ctx, attachRest)
 		}
 		select {
 		case k.answers <- a:
@@ -366,7 +367,7 @@ func (k *keeper) judge(rows []attachedRow) {
 			if in.Instances > 0 && r.instances == 0 {
 				r.state = in.State
 				if !f.main {
-					r.frameURL = clip(f.info.URL, maxAffordanceText)
+					r.frameURL = fault.Clip(f.info.URL, maxAffordanceText)
 				}
 			}
 			r.instances += in.Instances

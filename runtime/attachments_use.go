@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -41,11 +44,11 @@ func (t *Tab) activate(r attachedRow, how string) {
 	}
 	a.pending[r.id] = true
 	a.mu.Unlock()
-	call := t.opened(r, f.Opens)
+	msg, from := t.opened(r, f.Opens)
 	status := t.Status()
-	call.ID = "attachment-" + t.host.opts.NewID()
-	call.Target = Target{RuntimeID: status.RuntimeID, Workspace: status.Workspace}
-	t.host.Accept(call, func(reply Reply) {
+	msg.ID = "attachment-" + t.host.opts.NewID()
+	msg.Target = Target{RuntimeID: status.RuntimeID, Workspace: status.Workspace}
+	t.host.acceptFrom(from, msg, func(reply Reply) {
 		a.mu.Lock()
 		delete(a.pending, r.id)
 		a.mu.Unlock()
@@ -55,13 +58,13 @@ func (t *Tab) activate(r attachedRow, how string) {
 
 // opened is the call that opening a tool means: a tool of the map that declares
 // the attachment, or else one of the runtime's own such as overlay.open.
-func (t *Tab) opened(r attachedRow, opens *manifest.Opens) Call {
+func (t *Tab) opened(r attachedRow, opens *manifest.Opens) (msg Call, from *sites.Map) {
 	arguments := opens.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	if r.in.Manifest.Tool(opens.Tool) == nil && t.host.opts.Maps.known(opens.Tool) {
-		return Call{Name: opens.Tool, Arguments: arguments, from: r.in}
+		return Call{Name: opens.Tool, Arguments: arguments}, r.in
 	}
 	name := opens.Tool
 	if o := t.host.offerAt(t.Status().URL); o.library != nil {
@@ -73,7 +76,7 @@ func (t *Tab) opened(r attachedRow, opens *manifest.Opens) Call {
 			}
 		}
 	}
-	return Call{Name: SiteTool, Arguments: encoded(map[string]any{"mode": "call", "action": name, "arguments": arguments}).Output}
+	return Call{Name: SiteTool, Arguments: call.JSON(map[string]any{"mode": "call", "action": name, "arguments": arguments})}, nil
 }
 
 // tellCalled says how the tool of an attachment ended: on the affordance, and as
@@ -83,8 +86,8 @@ func (t *Tab) tellCalled(r attachedRow, tool, how string, reply Reply) {
 	text := ""
 	if reply.Err != nil {
 		text = string(reply.Err.Code)
-		out.Error = encoded(reply.Err).Output
-	} else if v := valueOf(reply.Output); json.Unmarshal(v, &text) != nil {
+		out.Error = call.JSON(reply.Err)
+	} else if v := call.ValueOf(reply.Output); json.Unmarshal(v, &text) != nil {
 		text = ""
 	}
 	if len(out.Output)+len(out.Error) > maxEventBytes {
@@ -93,17 +96,17 @@ func (t *Tab) tellCalled(r attachedRow, tool, how string, reply Reply) {
 	t.host.mu.Lock()
 	if !t.host.closed {
 		t.host.life.Go(func() {
-			if page, err := t.livePage(t.host.ctx); err == nil {
+			if page, err := t.LivePage(t.host.ctx); err == nil {
 				bounded, cancel := context.WithTimeout(t.host.ctx, attachSilence)
 				defer cancel()
-				_ = page.Call(bounded, r.frame, "attachment_result", map[string]any{"id": r.id, "ok": out.OK, "text": clip(text, maxAffordanceText)}, nil)
+				_ = page.Call(bounded, r.frame, "attachment_result", map[string]any{"id": r.id, "ok": out.OK, "text": fault.Clip(text, maxAffordanceText)}, nil)
 			}
 		})
 	}
 	t.host.mu.Unlock()
 	t.host.emit(Event{
 		Kind: DOMEvent, Tab: t.Status(), Name: AttachmentCalledEvent, PageEvent: AttachmentCalledEvent,
-		Payload: encoded(out).Output, PreviousCallID: reply.ID,
+		Payload: call.JSON(out), PreviousCallID: reply.ID,
 	})
 }
 
@@ -143,7 +146,7 @@ func (t *Tab) reportAttachment(r, was attachedRow, what, how string) {
 			t.mu.Lock()
 			rep := report{call: t.lastCall, runtime: t.status}
 			t.mu.Unlock()
-			t.forward(s, rep, e.Entry.Event, "", encoded(allowed(full, e.Entry.Payload)).Output)
+			t.forward(s, rep, e.Entry.Event, "", call.JSON(allowed(full, e.Entry.Payload)))
 		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 )
 
 const (
@@ -44,11 +47,11 @@ type callEvent struct {
 }
 
 // add remembers one answered call.
-func (l *callLog) add(t *Tab, call Call, reply Reply, began time.Time) {
+func (l *callLog) add(t *Tab, c Call, reply Reply, began time.Time) {
 	status := t.Status()
 	e := callEvent{
-		At: stateTime(began), Type: "call", RuntimeID: status.RuntimeID, TabID: t.id, URL: withoutQuery(status.URL), Name: clip(call.Name, 200),
-		Arguments: t.redacted(call), OK: reply.Err == nil, Steps: reply.Steps, DurationMS: time.Since(began).Milliseconds(),
+		At: call.Time(began), Type: "call", RuntimeID: status.RuntimeID, TabID: t.id, URL: withoutQuery(status.URL), Name: fault.Clip(c.Name, 200),
+		Arguments: t.redacted(c), OK: reply.Err == nil, Steps: reply.Steps, DurationMS: time.Since(began).Milliseconds(),
 	}
 	if reply.Err != nil {
 		e.Code = string(reply.Err.Code)
@@ -62,7 +65,7 @@ func (l *callLog) add(t *Tab, call Call, reply Reply, began time.Time) {
 	e.Seq = l.seq
 	b, err := json.Marshal(e)
 	if err == nil && len(b) > maxEventSize {
-		e.Arguments, e.Steps = map[string]any{"redacted": true, "bytes": len(call.Arguments)}, nil
+		e.Arguments, e.Steps = map[string]any{"redacted": true, "bytes": len(c.Arguments)}, nil
 		b, err = json.Marshal(e)
 	}
 	if err != nil {
@@ -116,12 +119,12 @@ var structural = map[string]bool{
 
 // redacted copies a call's arguments without the texts in them. A site action's
 // own arguments are named by its author, so nothing in them is structural.
-func (t *Tab) redacted(call Call) any {
+func (t *Tab) redacted(c Call) any {
 	var m map[string]any
-	if len(call.Arguments) == 0 || json.Unmarshal(call.Arguments, &m) != nil || m == nil {
+	if len(c.Arguments) == 0 || json.Unmarshal(c.Arguments, &m) != nil || m == nil {
 		return map[string]any{}
 	}
-	if _, primitive := t.host.opts.Registry.Lookup(call.Name); !primitive && call.Name != SiteTool {
+	if _, primitive := t.host.opts.Registry.Lookup(c.Name); !primitive && c.Name != SiteTool {
 		return lengths(m, 0)
 	}
 	return redact(m, "", 0)
@@ -151,7 +154,7 @@ func redact(v any, member string, depth int) any {
 	case string:
 		switch {
 		case structural[member]:
-			return clip(v, 1000)
+			return fault.Clip(v, 1000)
 		case member == "url":
 			return withoutQuery(v)
 		}
@@ -190,5 +193,5 @@ func withoutQuery(address string) string {
 		return u.Scheme + ":"
 	}
 	u.User, u.RawQuery, u.Fragment, u.RawFragment = nil, "", "", ""
-	return clip(u.String(), 500)
+	return fault.Clip(u.String(), 500)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -48,7 +50,7 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, 
 	if err != nil {
 		return out, err
 	}
-	whole, end := answerable(ctx)
+	whole, end := observe.Answerable(ctx)
 	defer end()
 	v.from = m // a check reaches no more of the storage than its map
 	r := &executionRun{ctx: whole, host: h, lib: o.library, match: match, v: v, raw: json.RawMessage("{}")}
@@ -76,9 +78,9 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 	var r checkOutcome
 	if err == nil {
 		s := survey{lib: o.library}
-		whole, end := answerable(ctx)
+		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
-		_, e := v.tab.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+		_, e := observe.Until(whole, bounded, v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
 			next := survey{lib: o.library, attached: v.tab.attachmentState}
 			if setup.Done {
 				next.prepared = k
@@ -114,7 +116,7 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 		r.Evidence = ev.collect(ctx, k, r)
 	}
 	if now := v.tab.Status().URL; now != began && ctx.Err() == nil {
-		args := encoded(map[string]string{"url": began}).Output
+		args := call.JSON(map[string]string{"url": began})
 		if res := v.Invoke(ctx, "browser.navigate", args); res.Err != nil {
 			setup.LeftAt = now
 		}

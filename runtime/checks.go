@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -124,7 +127,7 @@ func (s *survey) wantCheck(m *sites.Map, k *manifest.Check) {
 func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	r := checkOutcome{
 		CheckID: k.ID, Description: k.Description, Severity: k.Severity, Status: checkUnknown, MapPath: m.Path,
-		ObservedAt: stateTime(s.at), URL: s.url, Tools: toolsOf(k), States: statesOf(k),
+		ObservedAt: call.Time(s.at), URL: s.url, Tools: toolsOf(k), States: statesOf(k),
 	}
 	if r.Severity == "" {
 		r.Severity = defaultSeverity
@@ -175,7 +178,7 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	switch r.Status {
 	case checkFailed:
 		r.Error = fault.New(fault.DriftDetected, "the check %s fails: the site is not as its map says", r.CheckID).
-			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).With("url", clip(r.URL, 200)).With("map_path", r.MapPath)
+			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
 	case checkDrifted:
 		d := r.Drift[0]
 		r.Error = fault.New(fault.DriftDetected, "the check %s passes by a fallback: the preferred selector matches nothing", r.CheckID).
@@ -186,7 +189,7 @@ func (s *survey) check(m *sites.Map, k *manifest.Check) checkOutcome {
 	if r.Error != nil && r.Contingency != "" {
 		r.Error.With("contingency", r.Contingency)
 		if r.Error.NextStep == "" {
-			r.Error.Next("the map asks for: " + clip(r.Contingency, 200))
+			r.Error.Next("the map asks for: " + fault.Clip(r.Contingency, 200))
 		}
 	}
 	return r
@@ -211,7 +214,7 @@ func labelOf(f finding, list string, i int) string {
 	if f.Name != "" {
 		return f.Name
 	}
-	return list + "/" + itoa(i)
+	return list + "/" + strconv.Itoa(i)
 }
 
 // fault is the error of a call that a failed check refuses.
@@ -252,7 +255,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		return Reply{Err: err}
 	}
 	maps := o.library.For(url)
-	page, e := t.livePage(ctx)
+	page, e := t.LivePage(ctx)
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
@@ -286,9 +289,9 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	}
 	if in.WaitMS != nil && *in.WaitMS > 0 || s.at.IsZero() {
 		wait := max(stateGrace, waitOf(in))
-		whole, end := answerable(ctx)
+		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, wait)
-		_, e := t.lookUntil(whole, bounded, look)
+		_, e := observe.Until(whole, bounded, t, look)
 		cancel()
 		end()
 		if s.at.IsZero() {
@@ -299,7 +302,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		}
 	}
 	out := checkReport{
-		OK: true, URL: s.url, ObservedAt: stateTime(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
+		OK: true, URL: s.url, ObservedAt: call.Time(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
 		Summary: map[string]int{checkPassed: 0, checkDrifted: 0, checkFailed: 0, checkSkipped: 0, checkUnknown: 0, checkNotRun: 0},
 	}
 	ev := evidence{host: h, v: invoker{host: h, tab: t, job: j}}
@@ -341,7 +344,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	if slices.ContainsFunc(checks, setUp) {
 		t.diagnoser.poke()
 	}
-	return encoded(out)
+	return call.Encoded(out)
 }
 
 // waitOf is how long the caller gives a check to come right.
@@ -360,7 +363,7 @@ type evidence struct {
 }
 
 func (e *evidence) collect(ctx context.Context, k *manifest.Check, r checkOutcome) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{"url": encoded(r.URL).Output}
+	out := map[string]json.RawMessage{"url": call.JSON(r.URL)}
 	if k.OnFail == nil {
 		return out
 	}
@@ -387,19 +390,19 @@ func (e *evidence) one(ctx context.Context, name string) json.RawMessage {
 	invoke := func(primitive string, args string) json.RawMessage {
 		res := e.v.Invoke(ctx, primitive, json.RawMessage(args))
 		if res.Err != nil {
-			return encoded(map[string]any{"unavailable": res.Err.Code}).Output
+			return call.JSON(map[string]any{"unavailable": res.Err.Code})
 		}
 		return res.Payload
 	}
 	switch strings.ToLower(name) {
 	case "dom_snapshot":
-		return invoke("dom.snapshot_text", `{"max_chars":`+itoa(maxSnapshot)+`}`)
+		return invoke("dom.snapshot_text", `{"max_chars":`+strconv.Itoa(maxSnapshot)+`}`)
 	case "screenshot":
 		return invoke("browser.screenshot", `{"format":"jpeg","quality":60}`)
 	case "title":
-		return encoded(e.v.tab.Status().Title).Output
+		return call.JSON(e.v.tab.Status().Title)
 	}
-	return encoded(map[string]any{"unavailable": "unknown_evidence"}).Output
+	return call.JSON(map[string]any{"unavailable": "unknown_evidence"})
 }
 
 // failuresOfTargets are codes of a failed action that drift can explain.
@@ -419,9 +422,9 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Ma
 	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
 		return err
 	}
-	bounded, cancel := answerable(ctx)
+	bounded, cancel := observe.Answerable(ctx)
 	defer cancel()
-	page, e := t.livePage(bounded)
+	page, e := t.LivePage(bounded)
 	if e != nil {
 		return err
 	}
@@ -442,7 +445,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Ma
 		row := map[string]any{"check_id": r.CheckID, "status": r.Status, "severity": r.Severity, "code": r.Error.Code}
 		if r.Contingency != "" {
 			row["contingency"] = r.Contingency
-			next = "the map asks for: " + clip(r.Contingency, 200)
+			next = "the map asks for: " + fault.Clip(r.Contingency, 200)
 		}
 		if len(r.Drift) > 0 {
 			row["drift"] = r.Drift

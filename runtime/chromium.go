@@ -38,7 +38,7 @@ func (h *Host) start(ctx context.Context) error {
 	for i, url := range open {
 		bt, err := b.NewTab(ctx, url, browser.TabOptions{Background: i > 0, LoadTimeout: h.opts.LoadTimeout})
 		if err != nil {
-			return fault.Wrap(fault.NavigationFailed, err, "opening %s", clip(url, 200))
+			return fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(url, 200))
 		}
 		h.adopt(bt)
 	}

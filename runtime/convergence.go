@@ -3,11 +3,14 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -100,7 +103,7 @@ func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verd
 }
 
 func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
-	page, err := t.livePage(ctx)
+	page, err := t.LivePage(ctx)
 	if err != nil {
 		return unknown
 	}
@@ -140,12 +143,12 @@ func (g *goal) arriving(ctx context.Context, t *Tab, from string) verdict {
 	if g.state == "" && g.check == nil || !isState(g.lib, g.m, from) {
 		return no
 	}
-	whole, end := answerable(ctx)
+	whole, end := observe.Answerable(ctx)
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
 	met := no
-	_, _ = t.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
 		s := survey{lib: g.lib, attached: t.attachmentState}
 		g.want(&s)
 		s.wantState(g.m, from)
@@ -222,7 +225,7 @@ func sameJSON(a, b json.RawMessage) bool { return canonical(a) == canonical(b) }
 
 // expression evaluates complete_when over what is known.
 func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage) verdict {
-	page, err := t.livePage(ctx)
+	page, err := t.LivePage(ctx)
 	if err != nil {
 		return unknown
 	}
@@ -232,10 +235,10 @@ func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage)
 	}
 	in := expr.Input{
 		{Name: "value", JSON: values[len(values)-1]},
-		{Name: "values", JSON: encoded(values).Output},
-		{Name: "attempts", JSON: json.RawMessage(itoa(len(values)))},
-		{Name: "states", JSON: encoded(append([]string{}, current...)).Output},
-		{Name: "url", JSON: encoded(page.Tab().URL).Output},
+		{Name: "values", JSON: call.JSON(values)},
+		{Name: "attempts", JSON: json.RawMessage(strconv.Itoa(len(values)))},
+		{Name: "states", JSON: call.JSON(append([]string{}, current...))},
+		{Name: "url", JSON: call.JSON(page.Tab().URL)},
 		{Name: "input", JSON: g.input},
 	}
 	v, undefined, err := g.when.Eval(ctx, in, expr.Limits{})

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 )
 
 // settling is when the states of a page are looked at again after it changed.
-var settling = quietness{quiet: 150 * time.Millisecond, longest: 600 * time.Millisecond, timeout: watchSilence}
+var settling = observe.Quietness{Quiet: 150 * time.Millisecond, Longest: 600 * time.Millisecond, Timeout: watchSilence}
 
 const (
 	// diagnoseTime bounds one unasked look at the states of a page.
@@ -83,7 +84,7 @@ func (t *Tab) keepStates() {
 	}
 	pause, heard := time.Duration(0), false
 	for ctx.Err() == nil {
-		page, err := t.livePage(ctx)
+		page, err := t.LivePage(ctx)
 		if err != nil {
 			return
 		}
@@ -97,7 +98,7 @@ func (t *Tab) keepStates() {
 		// The wait begins before the look, so that nothing falls between. It ends
 		// with this round.
 		round, end := context.WithCancel(ctx)
-		wait := awaitChange(round, page, settling, waits.Go)
+		wait := observe.Begin(round, page, settling, waits.Go)
 		began := time.Now()
 		changed, err := t.diagnoseNow(round, page, lib, states)
 		took := time.Since(began)
@@ -105,15 +106,15 @@ func (t *Tab) keepStates() {
 		case changed:
 			pause = 0
 		case heard || err != nil:
-			pause = min(max(2*pause, settling.quiet), diagnoseRest)
+			pause = min(max(2*pause, settling.Quiet), diagnoseRest)
 		}
 		moved := sleep(max(pause, min(diagnoseShare*took, diagnoseRest)))
 		if !moved {
 			select {
-			case <-wait.over:
-				heard = wait.changed
-				if wait.err != nil { // the document is gone, a dialog is open, the page hangs
-					sleep(settling.quiet)
+			case <-wait.Over:
+				heard = wait.Changed
+				if wait.Err != nil { // the document is gone, a dialog is open, the page hangs
+					sleep(settling.Quiet)
 				}
 			case <-d.wake:
 				moved = true

@@ -42,7 +42,7 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 
 // direct runs one primitive for a caller outside a workflow.
 func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args json.RawMessage) Reply {
-	r := invoker{host: h, tab: t, job: j, from: j.call.from}.Invoke(ctx, name, args)
+	r := invoker{host: h, tab: t, job: j, from: j.from}.Invoke(ctx, name, args)
 	if r.Err == nil {
 		return Reply{Output: r.Envelope()}
 	}
@@ -76,7 +76,7 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}
-	live, err := v.tab.livePage(ctx)
+	live, err := v.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
@@ -173,5 +173,5 @@ func jsonKind(raw json.RawMessage) string {
 
 func (h *Host) unknownPrimitive(name string) *fault.Error {
 	return fault.New(fault.UnknownAction, "no primitive has this name").
-		With("name", clip(name, 100)).With("nearest", fault.Near(name, h.opts.Registry.Names()))
+		With("name", fault.Clip(name, 100)).With("nearest", fault.Near(name, h.opts.Registry.Names()))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -47,7 +48,7 @@ func repaired(t *manifest.Target, matched string) json.RawMessage {
 			rest = append(rest, s)
 		}
 	}
-	return encoded(struct {
+	return call.JSON(struct {
 		Selector          string   `json:"selector"`
 		Role              string   `json:"role,omitempty"`
 		Name              string   `json:"name,omitempty"`
@@ -59,5 +60,5 @@ func repaired(t *manifest.Target, matched string) json.RawMessage {
 		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
 		Confidence        string   `json:"confidence"`
 		Notes             string   `json:"notes,omitempty"`
-	}{matched, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, rest, "observed", t.Notes}).Output
+	}{matched, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, rest, "observed", t.Notes})
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -37,8 +39,8 @@ type plannedStep struct {
 	kind   *stepKind
 	target *manifest.Target // its own, else the tool's; nil for steps that need none
 
-	signal   declaredSignal // of a wait for one
-	signalIn *sites.Map     // declares it
+	signal   call.SignalID // of a wait for one
+	signalIn *sites.Map    // declares it
 }
 
 func (s *plannedStep) waits() bool { return s.Type == "wait" || s.Type == "wait_for" }
@@ -169,7 +171,7 @@ func extraction(t *manifest.Tool, arguments json.RawMessage) (json.RawMessage, *
 			args[name] = v
 		}
 	}
-	out := encoded(args)
+	out := call.Encoded(args)
 	return out.Output, out.Err
 }
 
@@ -222,7 +224,7 @@ func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manife
 	t := match.Tool
 	s := plannedStep{ExecutionStep: declared, id: declared.ID, target: declared.Target}
 	if s.id == "" {
-		s.id = declared.Type + "_" + itoa(index+1)
+		s.id = declared.Type + "_" + strconv.Itoa(index+1)
 	}
 	unable := func(format string, args ...any) (plannedStep, *fault.Error) {
 		return s, fault.New(fault.CapabilityUnavailable, format, args...).With("step_id", s.id).With("type", declared.Type)
@@ -256,17 +258,17 @@ func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manife
 	if !elementState(s.State) {
 		switch _, state := lib.State(match.Map, s.State); {
 		case state == nil:
-			return unable("step %s waits for the state %s, which is neither one of an element nor declared by the map", s.id, clip(s.State, 60))
+			return unable("step %s waits for the state %s, which is neither one of an element nor declared by the map", s.id, fault.Clip(s.State, 60))
 		case len(state.Diagnostics) == 0:
-			return unable("step %s waits for the state %s, which nothing on the page can decide", s.id, clip(s.State, 60))
+			return unable("step %s waits for the state %s, which nothing on the page can decide", s.id, fault.Clip(s.State, 60))
 		}
 	}
 	if s.Signal != "" {
 		in, signal := lib.Signal(match.Map, s.Signal)
 		if signal == nil {
-			return unable("step %s waits for the signal %s, which nobody declares", s.id, clip(s.Signal, 60))
+			return unable("step %s waits for the signal %s, which nobody declares", s.id, fault.Clip(s.Signal, 60))
 		}
-		s.signal = declaredSignal{in.Path, signal.Name}
+		s.signal = call.SignalID{MapPath: in.Path, Name: signal.Name}
 		s.signalIn = in
 	}
 	return s, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 )
 
 // readable says how a property of an element is read: an attribute of
@@ -27,7 +28,7 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 	}
 	if s.Property == "checked" {
 		if facts := f.match.Facts; facts != nil && facts.Checked != nil {
-			return encoded(*facts.Checked).Output, nil
+			return call.JSON(*facts.Checked), nil
 		}
 		return json.RawMessage("null"), nil
 	}
@@ -90,7 +91,7 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 		list = append(list, item)
 	}
 	if many {
-		return encoded(list).Output, nil
+		return call.JSON(list), nil
 	}
 	if len(list) == 0 {
 		return json.RawMessage("null"), nil
@@ -138,7 +139,7 @@ func extractField(m namedMember) (f map[string]any, lacks string) {
 	d := json.NewDecoder(strings.NewReader(string(m.value)))
 	d.DisallowUnknownFields()
 	if d.Decode(&o) != nil {
-		return nil, "selector, attribute, attributes or property, and nothing else, in its field " + clip(m.name, 60)
+		return nil, "selector, attribute, attributes or property, and nothing else, in its field " + fault.Clip(m.name, 60)
 	}
 	if o.Selector != "" {
 		f["selector"] = o.Selector
@@ -149,7 +150,7 @@ func extractField(m namedMember) (f map[string]any, lacks string) {
 	case o.Attribute != "":
 		f["attribute"] = o.Attribute
 	case how == "":
-		return nil, "property that can be read in a list, in its field " + clip(m.name, 60)
+		return nil, "property that can be read in a list, in its field " + fault.Clip(m.name, 60)
 	case how != "text":
 		f["attribute"] = how
 	}
@@ -189,7 +190,7 @@ func (r *executionRun) inspect(s *plannedStep) (json.RawMessage, *fault.Error) {
 		return nil, err
 	}
 	out := map[string]any{
-		"found": true, "tag_name": info.TagName, "text": clip(info.Text, maxStepText), "count": max(f.match.Count, info.CandidateCount),
+		"found": true, "tag_name": info.TagName, "text": fault.Clip(info.Text, maxStepText), "count": max(f.match.Count, info.CandidateCount),
 		"bounding_box": info.Box, "clickable_center": info.Center,
 	}
 	if facts := f.match.Facts; facts != nil {
@@ -201,7 +202,7 @@ func (r *executionRun) inspect(s *plannedStep) (json.RawMessage, *fault.Error) {
 			out["value"] = *facts.Value
 		}
 	}
-	return encoded(out).Output, nil
+	return call.JSON(out), nil
 }
 
 // maxStepText bounds the text of an element in the result of a step, in bytes.

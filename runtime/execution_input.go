@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -58,7 +59,7 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 			return nil, fault.New(fault.StateMismatch, "the control of step %s was pressed and did not change", s.id).With("target", targetEvidence(s.target))
 		}
 	}
-	return encoded(map[string]any{"checked": want, "changed": *is.Checked != want}).Output, nil
+	return call.JSON(map[string]any{"checked": want, "changed": *is.Checked != want}), nil
 }
 
 func (r *executionRun) focus(s *plannedStep) (json.RawMessage, *fault.Error) {

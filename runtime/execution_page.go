@@ -13,7 +13,7 @@ func (r *executionRun) navigate(s *plannedStep) (json.RawMessage, *fault.Error) 
 	if s.URLFrom != "" {
 		v, ok := r.argument(s.URLFrom)
 		if !ok {
-			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", clip(s.URLFrom, 60), s.id).
+			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.URLFrom, 60), s.id).
 				With("missing_required", []string{s.URLFrom})
 		}
 		address = plainText(v)
@@ -24,7 +24,7 @@ func (r *executionRun) navigate(s *plannedStep) (json.RawMessage, *fault.Error) 
 		}
 		address = plainText(v)
 	}
-	page, e := r.v.tab.livePage(r.work)
+	page, e := r.v.tab.LivePage(r.work)
 	if e != nil {
 		return nil, fault.From(e)
 	}

@@ -1,16 +1,16 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -19,9 +19,6 @@ import (
 // defaultStepTime is how long an abstract step waits for its target, its state
 // or its assertion when it does not say timeout_ms.
 const defaultStepTime = 5 * time.Second
-
-// longestAnswer is the most that answerable leaves.
-const longestAnswer = time.Second
 
 // maxUntil bounds the repetitions of a step with until.
 const maxUntil = workflow.MaxAttempts
@@ -95,13 +92,13 @@ func (h *Host) runExecution(ctx context.Context, v invoker, o *offer, e *executi
 		// have, and only the map can know that the steps may follow it.
 		if err := reply.Err; err != nil && len(e.steps) > 0 && ctx.Err() == nil &&
 			(err.Code == fault.MissingHandler && e.fallback != "none" || err.Code == fault.HandlerFailed && e.fallback == "steps") {
-			reply = r.bySteps(e).because(err)
+			reply = because(r.bySteps(e), err)
 		}
 	default:
 		reply = r.bySteps(e)
 		if err := reply.Err; err != nil && e.handler != "" && ctx.Err() == nil && e.fallback != "none" && (!r.acted || e.fallback == "handler") {
 			steps := reply.Steps
-			reply = r.byHandler(e).because(err)
+			reply = because(r.byHandler(e), err)
 			reply.Steps = steps
 		}
 	}
@@ -109,7 +106,7 @@ func (h *Host) runExecution(ctx context.Context, v invoker, o *offer, e *executi
 }
 
 // because notes in a reply why its form ran in place of the other one.
-func (r Reply) because(err *fault.Error) Reply {
+func because(r Reply, err *fault.Error) Reply {
 	cause := map[string]any{"code": err.Code, "message": err.Message}
 	if r.Err != nil {
 		e := *r.Err
@@ -117,24 +114,9 @@ func (r Reply) because(err *fault.Error) Reply {
 		return r
 	}
 	if len(r.Output) > 2 && r.Output[0] == '{' {
-		r.Output = withMember(r.Output, "fallback_from", cause)
+		r.Output = call.WithMember(r.Output, "fallback_from", cause)
 	}
 	return r
-}
-
-// withMember adds a member to the end of a JSON object.
-func withMember(object json.RawMessage, name string, value any) json.RawMessage {
-	text := encoded(value).Output
-	object = bytes.TrimSpace(object)
-	if text == nil || len(object) < 2 || object[len(object)-1] != '}' {
-		return object
-	}
-	sep := ","
-	if len(object) == 2 {
-		sep = ""
-	}
-	out := append(object[:len(object)-1:len(object)-1], sep+strconv.Quote(name)+":"...)
-	return append(append(out, text...), '}')
 }
 
 // byHandler calls the tool's handler with the binding's arguments and those of
@@ -155,7 +137,7 @@ func (r *executionRun) byHandler(e *execution) Reply {
 	if err != nil {
 		return Reply{Err: err}
 	}
-	return checkResult(r.match, value, encoded(struct {
+	return checkResult(r.match, value, call.Encoded(struct {
 		OK        bool            `json:"ok"`
 		Primitive string          `json:"primitive"`
 		Action    string          `json:"action"`
@@ -174,14 +156,14 @@ func (r *executionRun) bySteps(e *execution) Reply {
 			break
 		}
 	}
-	reply := Reply{Err: failure, Steps: encoded(r.steps).Output}
+	reply := Reply{Err: failure, Steps: call.JSON(r.steps)}
 	if failure != nil {
 		return reply
 	}
 	value := json.RawMessage(`{"ok":true}`)
 	for _, v := range r.values {
 		if v.shown {
-			value = withMember(value, v.name, v.value)
+			value = call.WithMember(value, v.name, v.value)
 		}
 	}
 	if len(value) > workflow.MaxOutputBytes {
@@ -189,12 +171,12 @@ func (r *executionRun) bySteps(e *execution) Reply {
 			With("bytes", len(value)).With("limit_bytes", workflow.MaxOutputBytes).Next("extract less in one action")
 		return reply
 	}
-	reply.Output = encoded(struct {
+	reply.Output = call.JSON(struct {
 		OK        bool            `json:"ok"`
 		Primitive string          `json:"primitive"`
 		Action    string          `json:"action"`
 		Value     json.RawMessage `json:"value"`
-	}{true, executionOutput, r.match.Name, value}).Output
+	}{true, executionOutput, r.match.Name, value})
 	var drifts []drift
 	for _, s := range r.steps {
 		if s.Drift != nil {
@@ -202,7 +184,7 @@ func (r *executionRun) bySteps(e *execution) Reply {
 		}
 	}
 	if len(drifts) > 0 {
-		reply.Output = withMember(reply.Output, "drift", drifts)
+		reply.Output = call.WithMember(reply.Output, "drift", drifts)
 	}
 	return checkResult(r.match, value, reply)
 }
@@ -260,7 +242,7 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 	if s.TimeoutMS != nil && *s.TimeoutMS > 0 {
 		limit = time.Duration(*s.TimeoutMS) * time.Millisecond
 	}
-	whole, end := answerable(r.ctx)
+	whole, end := observe.Answerable(r.ctx)
 	defer end()
 	var cancel context.CancelFunc
 	r.whole = whole
@@ -305,7 +287,7 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 		}
 		if m.Found && (m.Facts == nil || m.Facts.Rendered) {
 			if out == nil {
-				out = encoded(map[string]any{"until": true, "attempts": n}).Output
+				out = call.JSON(map[string]any{"until": true, "attempts": n})
 			}
 			return out, nil
 		}
@@ -313,18 +295,18 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 			return out, fault.New(fault.WorkflowRetryExhausted, "what step %s waits for did not appear in %d attempts", s.id, n).
 				With("until", m).With("attempts", n)
 		}
-		page, e := r.v.tab.livePage(r.bound)
+		page, e := r.v.tab.LivePage(r.bound)
 		if e != nil {
 			return out, fault.From(e)
 		}
 		var waits sync.WaitGroup
 		ctx, cancel := context.WithCancel(r.bound)
-		wait := awaitChange(ctx, page, lookAgain, waits.Go)
+		wait := observe.Begin(ctx, page, observe.Again, waits.Go)
 		done, err := s.kind.run(r, s)
 		if err == nil {
 			out = done
 			select {
-			case <-wait.over:
+			case <-wait.Over:
 			case <-r.bound.Done():
 			}
 		}
@@ -334,16 +316,6 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 			return out, err
 		}
 	}
-}
-
-// answerable leaves time of the call for an answer that says more than that the
-// time is over: a tenth of what is left, at least answerTime and at most
-// longestAnswer, because on a busy machine a short answer takes its time too.
-func answerable(ctx context.Context) (context.Context, context.CancelFunc) {
-	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(ctx, deadline.Add(-min(max(time.Until(deadline)/10, answerTime), longestAnswer)))
-	}
-	return context.WithCancel(ctx)
 }
 
 func (r *executionRun) interrupted(s *plannedStep, started time.Time) *fault.Error {
@@ -422,14 +394,14 @@ func (r *executionRun) value(s *plannedStep) (json.RawMessage, *fault.Error) {
 	case s.ValueFrom != "":
 		v, ok := r.argument(s.ValueFrom)
 		if !ok {
-			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", clip(s.ValueFrom, 60), s.id).
+			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.ValueFrom, 60), s.id).
 				With("missing_required", []string{s.ValueFrom})
 		}
 		return v, nil
 	case s.Value != nil:
 		return s.Value, nil
 	}
-	return encoded(s.Text).Output, nil
+	return call.JSON(s.Text), nil
 }
 
 // limitRate keeps the distance that a step wants between two of its runs on
@@ -446,7 +418,7 @@ func (r *executionRun) limitRate(s *plannedStep) (time.Duration, *fault.Error) {
 func (r *executionRun) invoke(name string, args any) (json.RawMessage, *fault.Error) {
 	raw, ok := args.(json.RawMessage)
 	if !ok {
-		reply := encoded(args)
+		reply := call.Encoded(args)
 		if reply.Err != nil {
 			return nil, reply.Err
 		}
@@ -480,7 +452,7 @@ func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error)
 	s := survey{lib: r.lib}
 	s.wantTarget(t)
 	s.wantState(r.match.Map, t.State)
-	page, e := r.v.tab.livePage(r.bound)
+	page, e := r.v.tab.LivePage(r.bound)
 	if e != nil {
 		return primitives.Match{}, fault.From(e)
 	}
@@ -498,7 +470,7 @@ func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error)
 // each change of the page, and returns what it saw last.
 func (r *executionRun) await(want func(*survey), judged func(*survey) (finding, bool)) (finding, *fault.Error) {
 	var last finding
-	_, err := r.v.tab.lookUntil(r.whole, r.bound, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, err := observe.Until(r.whole, r.bound, r.v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
 		s := survey{lib: r.lib}
 		want(&s)
 		if err := s.ask(ctx, page); err != nil {
@@ -516,5 +488,3 @@ func (r *executionRun) await(want func(*survey), judged func(*survey) (finding, 
 	}
 	return last, nil
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 )
 
 // defaultScroll is how far a scroll without amount goes, in CSS pixels.
@@ -18,7 +19,7 @@ func (r *executionRun) scroll(s *plannedStep) (json.RawMessage, *fault.Error) {
 		if err != nil {
 			return nil, err
 		}
-		return encoded(map[string]any{"scrolled_to": info.Box}).Output, nil
+		return call.JSON(map[string]any{"scrolled_to": info.Box}), nil
 	}
 	args := map[string]any{}
 	amount := float64(defaultScroll)

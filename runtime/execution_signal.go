@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 )
 
 // maxHeard bounds the signals that a run keeps for steps that wait for them.
@@ -16,7 +17,7 @@ const maxHeard = 64
 // one that an earlier step causes must not be missed. Signals that are disabled
 // by default are enabled for the run. The returned function ends it.
 func (r *executionRun) listen(e *execution) (end func()) {
-	var wanted []declaredSignal
+	var wanted []call.SignalID
 	var ends []func()
 	t := r.v.tab
 	for i := range e.steps {
@@ -25,7 +26,7 @@ func (r *executionRun) listen(e *execution) (end func()) {
 			continue
 		}
 		wanted = append(wanted, s.signal)
-		ends = append(ends, r.host.awaitSignal(r.ctx, t, s.signalIn, s.signal.name))
+		ends = append(ends, r.host.awaitSignal(r.ctx, t, s.signalIn, s.signal.Name))
 	}
 	if len(wanted) == 0 {
 		return func() {}
@@ -33,7 +34,7 @@ func (r *executionRun) listen(e *execution) (end func()) {
 	r.signals = make(chan Event, maxHeard)
 	id, heard := t.Status().RuntimeID, r.signals
 	ends = append(ends, r.host.Subscribe(func(ev Event) {
-		if ev.Kind == DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.declared) {
+		if ev.Kind == DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.Signal) {
 			select {
 			case heard <- ev:
 			default: // enough is waiting
@@ -52,12 +53,12 @@ func (r *executionRun) listen(e *execution) (end func()) {
 func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Error) {
 	begin := time.Now()
 	for {
-		if i := slices.IndexFunc(r.heard, func(ev Event) bool { return ev.declared == s.signal }); i >= 0 {
+		if i := slices.IndexFunc(r.heard, func(ev Event) bool { return ev.Signal == s.signal }); i >= 0 {
 			ev := r.heard[i]
 			r.heard = slices.Delete(r.heard, i, i+1)
-			return encoded(map[string]any{
+			return call.JSON(map[string]any{
 				"matched": true, "waited_for": ev.Name, "elapsed_ms": time.Since(begin).Milliseconds(), "payload": ev.Payload,
-			}).Output, nil
+			}), nil
 		}
 		select {
 		case ev := <-r.signals:
@@ -66,8 +67,8 @@ func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Er
 			if r.ctx.Err() != nil {
 				return nil, fault.From(context.Cause(r.ctx))
 			}
-			return nil, fault.New(fault.Timeout, "the signal %s, which step %s waits for, did not come in time", clip(s.Signal, 60), s.id).
-				With("waited_for", clip(s.Signal, 100))
+			return nil, fault.New(fault.Timeout, "the signal %s, which step %s waits for, did not come in time", fault.Clip(s.Signal, 60), s.id).
+				With("waited_for", fault.Clip(s.Signal, 100))
 		}
 	}
 }

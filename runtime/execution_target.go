@@ -55,7 +55,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 			code = fault.StateMismatch
 		}
 		return found{}, fault.New(code, "the target of step %s is not on the page", s.id).
-			With("target", targetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", clip(seen, 200)).
+			With("target", targetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
 	}
 	if d := driftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
@@ -68,7 +68,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	var named struct {
 		Ref string `json:"ref"`
 	}
-	if page, e := r.v.tab.livePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
+	if page, e := r.v.tab.LivePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
 		out.locator = map[string]any{"ref": named.Ref}
 	}
 	return out, nil
@@ -131,7 +131,7 @@ func targetEvidence(t *manifest.Target) map[string]any {
 	for name, text := range map[string]string{"role": t.Role, "name": t.Name, "text_equals": t.TextEquals, "text_contains": t.TextContains,
 		"url_contains": t.URLContains, "url_matches": t.URLMatches, "state": t.State} {
 		if text != "" {
-			e[name] = clip(text, 200)
+			e[name] = fault.Clip(text, 200)
 		}
 	}
 	return e

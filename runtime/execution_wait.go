@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -13,7 +15,7 @@ import (
 func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 	begin := time.Now()
 	done := func(what string) json.RawMessage {
-		return encoded(map[string]any{"matched": true, "waited_for": what, "elapsed_ms": time.Since(begin).Milliseconds()}).Output
+		return call.JSON(map[string]any{"matched": true, "waited_for": what, "elapsed_ms": time.Since(begin).Milliseconds()})
 	}
 	if s.Signal != "" {
 		return r.waitForSignal(s)
@@ -27,7 +29,7 @@ func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 		if s.TimeoutMS != nil {
 			d = time.Duration(*s.TimeoutMS) * time.Millisecond
 		}
-		rest(r.ctx, d)
+		observe.Pause(r.ctx, d)
 		if r.ctx.Err() != nil {
 			return nil, fault.From(r.ctx.Err())
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -29,7 +30,7 @@ func (h *Host) pageHandler(ctx context.Context, v invoker, match *sites.Match, n
 		return nil, err
 	}
 	v.job.progress(Progress{Phase: "page_handler"})
-	bounded, cancel := answerable(ctx)
+	bounded, cancel := observe.Answerable(ctx)
 	defer cancel()
 	value, e := functions.PageFunction(bounded, strings.Split(name, "."), merged)
 	if e != nil {
@@ -56,7 +57,7 @@ func (h *Host) hasHandler(ctx context.Context, t *Tab, name string) *fault.Error
 }
 
 func (h *Host) functions(ctx context.Context, t *Tab, name string) (functionPage, *fault.Error) {
-	if _, err := t.livePage(ctx); err != nil {
+	if _, err := t.LivePage(ctx); err != nil {
 		return nil, fault.From(err)
 	}
 	t.mu.Lock()

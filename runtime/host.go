@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // Options configure a Host. Registry, Engine and NewID are required.
@@ -137,8 +138,13 @@ func (h *Host) Close(ctx context.Context) error {
 // call's timeout and a small slack; also after cancel, which overtakes the
 // queue.
 func (h *Host) Accept(call Call, done func(Reply)) (cancel func()) {
+	return h.acceptFrom(nil, call, done)
+}
+
+// acceptFrom is Accept for a call on behalf of a map, nil for an agent's.
+func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel func()) {
 	tab, err := h.pick(call.Target)
-	j := h.newJob(call, tab, done)
+	j := h.newJob(call, from, tab, done)
 	if err == nil {
 		err = tab.enqueue(j)
 	}

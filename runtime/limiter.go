@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // limiter keeps the least distance between two starts of the same thing on one
@@ -35,7 +36,7 @@ func (l *limiter) wait(ctx context.Context, key string, least time.Duration) (ti
 	l.last[key] = now.Add(held)
 	l.mu.Unlock()
 	if held > 0 {
-		rest(ctx, held)
+		observe.Pause(ctx, held)
 		if ctx.Err() != nil {
 			return held, fault.From(ctx.Err())
 		}

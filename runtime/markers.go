@@ -58,7 +58,7 @@ func (m *markers) find(document, id string) (projection.Marker, []string, bool) 
 	}
 	ids := []string{}
 	for id := range m.byID {
-		ids = append(ids, clip(id, 100))
+		ids = append(ids, fault.Clip(id, 100))
 	}
 	slices.Sort(ids)
 	return projection.Marker{}, ids[:min(len(ids), 50)], false
@@ -75,7 +75,7 @@ func documentToken(ctx context.Context, page primitives.Page) (string, error) {
 
 // Marker implements primitives.Session.
 func (s session) Marker(ctx context.Context, id, kind string) (primitives.MarkerPlace, error) {
-	page, err := s.tab.livePage(ctx)
+	page, err := s.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.MarkerPlace{}, err
 	}
@@ -86,12 +86,12 @@ func (s session) Marker(ctx context.Context, id, kind string) (primitives.Marker
 	m, registered, ok := s.tab.markers.find(document, id)
 	if !ok {
 		return primitives.MarkerPlace{}, fault.New(fault.MarkerNotFound, "no marker of this id is registered in this document").
-			With("marker", clip(id, 100)).With("registered", registered).
+			With("marker", fault.Clip(id, 100)).With("registered", registered).
 			Next("read the state projection that declares the marker; markers end with their document")
 	}
 	if kind != "" && m.Type != kind {
 		return primitives.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
-			With("marker", clip(id, 100)).With("type", m.Type).With("expected", kind)
+			With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
 	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{s.host, s.tab}, m)
 	if fe != nil {
@@ -114,7 +114,7 @@ type recipeInvoker struct {
 
 // Invoke implements projection.Invoker.
 func (v recipeInvoker) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
-	page, err := v.tab.livePage(ctx)
+	page, err := v.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // OverlayEvent begins the names of the events of the overlay: opened, closed,
@@ -57,7 +58,7 @@ func (t *Tab) listenToOverlay(ctx context.Context) {
 		w.again = false
 		w.mu.Unlock()
 		for live := true; live && ctx.Err() == nil; {
-			page, err := t.livePage(ctx)
+			page, err := t.LivePage(ctx)
 			if err == nil {
 				live, err = t.hearOverlay(ctx, page)
 			}
@@ -66,7 +67,7 @@ func (t *Tab) listenToOverlay(ctx context.Context) {
 			case page == nil || ended(page) || fault.CodeOf(err) == fault.PageNavigated || fault.CodeOf(err) == fault.FrameNotFound:
 				live = false
 			default:
-				rest(ctx, announceRest)
+				observe.Pause(ctx, announceRest)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -23,15 +24,7 @@ const (
 	// workflow. The call's own time bounds it in any case.
 	postconditionTime    = 5 * time.Second
 	maxPostconditionTime = time.Minute
-	// answerTime is kept from the call's own time for its answer: a
-	// postcondition that does not hold says more than that the time is over.
-	answerTime = 150 * time.Millisecond
 )
-
-// lookAgain is when a page that did not meet a postcondition is read again:
-// soon after a change, and now and then without one, because not everything a
-// projection reads can be heard.
-var lookAgain = quietness{quiet: 40 * time.Millisecond, longest: 200 * time.Millisecond, timeout: 500 * time.Millisecond}
 
 // Verdicts of a postcondition.
 const (
@@ -175,7 +168,7 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *po
 	// how long to go on looking, not that nobody need look.
 	whole, end := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
-		whole, end = context.WithDeadline(ctx, deadline.Add(-answerTime))
+		whole, end = context.WithDeadline(ctx, deadline.Add(-observe.AnswerTime))
 	}
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, pc.time)
@@ -204,7 +197,7 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *po
 		return result, nil
 	}
 	for bounded.Err() == nil && !h.opts.Quirks.Has(quirks.PostconditionOnce) {
-		page, err := t.livePage(bounded)
+		page, err := t.LivePage(bounded)
 		if err != nil {
 			if bounded.Err() == nil {
 				result.Verdict, failure = verdictUnknown, fault.From(err)
@@ -212,14 +205,14 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *po
 			break
 		}
 		// The wait begins before the read, so that nothing falls between.
-		wait := awaitChange(bounded, page, lookAgain, waits.Go)
+		wait := observe.Begin(bounded, page, observe.Again, waits.Go)
 		if look(bounded) {
 			return result, nil
 		}
 		select {
-		case <-wait.over:
-			if wait.err != nil {
-				rest(bounded, lookAgain.longest)
+		case <-wait.Over:
+			if wait.Err != nil {
+				observe.Pause(bounded, observe.Again.Longest)
 			}
 		case <-bounded.Done():
 		}
@@ -260,5 +253,5 @@ func (pc *postcondition) contradicted(snap *projection.Snapshot) *fault.Error {
 		message = "the workflow ran, but the page did not come to the state it promises"
 	}
 	return fault.New(fault.StatePostconditionFailed, "%s", message).
-		With("projection", pc.projection).With("state_hash", snap.Hash).With("state", snap.State).With("url", clip(snap.URL, 200))
+		With("projection", pc.projection).With("state_hash", snap.Hash).With("state", snap.State).With("url", fault.Clip(snap.URL, 200))
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -78,7 +79,7 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 	}
 	for _, r := range []manifest.Requirements{m.Manifest.Requires, t.Needs} {
 		if v := r.DictionaryVersion; v != nil && *v > dictionaryVersion {
-			return fail("dictionary_version", "version "+itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
+			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
 		}
 		for _, name := range r.Primitives {
 			if reason := h.lacksPrimitive(name); reason != "" {

@@ -59,7 +59,7 @@ func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.E
 func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	full, ok := sites.StoragePath(scope, path)
 	if !ok {
-		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", clip(scope, 100)).With("path", clip(path, 200))
+		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", fault.Clip(scope, 100)).With("path", fault.Clip(path, 200))
 	}
 	if !s.from.ReachesStored(full) {
 		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.from.Path)
@@ -78,7 +78,7 @@ func (s session) StoredSource(path string) ([]byte, *fault.Error) {
 	}
 	data, err := s.host.opts.Maps.current().library.ReadSource(s.from, path, maxAsset+1)
 	if err == nil && len(data) > maxAsset {
-		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", clip(path, 200)).With("limit_bytes", maxAsset)
+		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", fault.Clip(path, 200)).With("limit_bytes", maxAsset)
 	}
 	return data, err
 }

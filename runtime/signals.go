@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -211,7 +212,7 @@ func (h *Host) listenScript() (script browser.ListenScript, changed bool) {
 	}
 	g.version++
 	g.table = string(table)
-	full := encoded(map[string]any{"version": g.version, "signals": append([]listenedSignal{}, rows...)}).Output
+	full := call.JSON(map[string]any{"version": g.version, "signals": append([]listenedSignal{}, rows...)})
 	g.script = browser.ListenScript{Source: "(" + inject.Listen + "\n)(" + string(full) + ");\n//# sourceURL=outrider-listen.js\n"}
 	for _, r := range rows {
 		g.script.Any = g.script.Any || r.Hosts == nil
@@ -406,13 +407,10 @@ func (t *Tab) forward(s offeredSignal, r report, event, url string, payload json
 	}
 	t.host.emit(Event{
 		Kind: DOMEvent, Tab: r.runtime, Name: s.name, PageEvent: event, URL: url, Payload: payload, PreviousCallID: r.call,
-		declared: declaredSignal{s.in.Path, s.signal.Name},
+		Signal: call.SignalID{MapPath: s.in.Path, Name: s.signal.Name},
 	})
 	return true
 }
-
-// declaredSignal is a signal by the map that declares it and its name there.
-type declaredSignal struct{ path, name string }
 
 // listensTo says whether a signal is enabled in this tab.
 func (t *Tab) listensTo(s offeredSignal) bool {
@@ -486,9 +484,9 @@ func (t *Tab) tellDropped() {
 	}
 	t.signals.mu.Unlock()
 	t.mu.Lock()
-	status, call := t.status, t.lastCall
+	status, previous := t.status, t.lastCall
 	t.mu.Unlock()
-	t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: SignalsDroppedEvent, PageEvent: SignalsDroppedEvent, Payload: encoded(out).Output, PreviousCallID: call})
+	t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: SignalsDroppedEvent, PageEvent: SignalsDroppedEvent, Payload: call.JSON(out), PreviousCallID: previous})
 }
 
 // awaitSignal has the tab listen to a signal, also one that is disabled, until

@@ -113,7 +113,7 @@ func (s *survey) requireSignedIn(m *sites.Map, wanted bool) (decided bool, err *
 	}
 	return true, fault.New(fault.StateMismatch, "%s", message).
 		With("required", []string{signedInName(wanted)}).With("missing", []string{signedInName(wanted)}).
-		With("diagnosis", report).With("url", clip(s.url, 200)).Next(next)
+		With("diagnosis", report).With("url", fault.Clip(s.url, 200)).Next(next)
 }
 
 func signedInName(wanted bool) string {

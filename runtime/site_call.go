@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/workflow"
 )
@@ -109,7 +110,7 @@ func (in siteArguments) target() (string, json.RawMessage, *fault.Error) {
 // offerFor returns the maps that answer the call, and the page they are matched
 // against.
 func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*offer, string, *fault.Error) {
-	page, err := t.livePage(ctx)
+	page, err := t.LivePage(ctx)
 	if err != nil {
 		return nil, "", fault.From(err)
 	}
@@ -193,7 +194,7 @@ func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.M
 		reply.Err = h.withChecks(ctx, v.tab, o, match, reply.Err)
 	case report != nil:
 		h.arrive(ctx, v.tab, o.library, match.Via, g.chosen, report)
-		reply.Output = withMember(reply.Output, "transition", report)
+		reply.Output = call.WithMember(reply.Output, "transition", report)
 	}
 	return g.note(reply)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -81,7 +82,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	if err != nil {
 		return Reply{Err: err}
 	}
-	page, e := t.livePage(ctx)
+	page, e := t.LivePage(ctx)
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
@@ -101,7 +102,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	default:
 		out.States, out.Current = append(out.States, seen.states...), append(out.Current, seen.current()...)
 		if len(seen.states) > 0 {
-			out.ObservedAt = stateTime(seen.at)
+			out.ObservedAt = call.Time(seen.at)
 		}
 	}
 	out.Context, out.ContextDropped = o.library.Context(sites.Situation{
@@ -121,7 +122,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 		}
 	}
 	out.Signals, out.Attachments = t.listSignals(o.library, maps), t.listAttachments(o.library, maps)
-	return encoded(out)
+	return call.Encoded(out)
 }
 
 // listStates looks at the states of the maps, and at the targets on which their
@@ -152,7 +153,7 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 	if len(states)+len(asked) == 0 {
 		return diagnosed{}, nil, nil
 	}
-	page, err := t.livePage(ctx)
+	page, err := t.LivePage(ctx)
 	if err != nil {
 		return diagnosed{}, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -58,8 +59,8 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 			names = append(names, s.name)
 		}
 		if !slices.Contains(names, in.Name) {
-			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", clip(in.Name, 100)).
-				With("signal", clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
+			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", fault.Clip(in.Name, 100)).
+				With("signal", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
 		}
 	}
 	if in.Enabled != nil {
@@ -75,7 +76,7 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r listedSignal) bool { return r.Name != in.Name })
 	}
-	return encoded(map[string]any{"ok": true, "url": url, "signals": rows})
+	return call.Encoded(map[string]any{"ok": true, "url": url, "signals": rows})
 }
 
 // attachmentGrace is how long mode attachments waits for the page to show what
@@ -97,8 +98,8 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 			ids = append(ids, a.id)
 		}
 		if !slices.Contains(ids, in.Name) {
-			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", clip(in.Name, 100)).
-				With("attachment", clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
+			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", fault.Clip(in.Name, 100)).
+				With("attachment", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
 		}
 	}
 	if in.Enabled != nil {
@@ -108,7 +109,7 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r listedAttachment) bool { return r.ID != in.Name })
 	}
-	return encoded(map[string]any{"ok": true, "url": url, "attachments": rows})
+	return call.Encoded(map[string]any{"ok": true, "url": url, "attachments": rows})
 }
 
 // switchAttachment says for this tab whether an attachment belongs on its pages,

@@ -1,15 +1,14 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -91,11 +90,11 @@ func (h *Host) siteState(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	case modeStateSummary:
 		return readSummary(ctx, p, snap, in)
 	case modeStateDiff:
-		return encoded(t.states.diff(h.opts.Quirks, p, snap, in.Baseline))
+		return call.Encoded(t.states.diff(h.opts.Quirks, p, snap, in.Baseline))
 	}
 	t.states.swap(p.Name(), lastState{snap.State, snap.Hash})
-	return encoded(stateReading{
-		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+	return call.Encoded(stateReading{
+		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 		Markers: snap.Markers, Diagnostics: snap.Diagnostics, State: snap.State,
 	})
 }
@@ -109,8 +108,8 @@ func readSummary(ctx context.Context, p *projection.Projection, snap *projection
 	if err != nil {
 		return Reply{Err: err}
 	}
-	return encoded(stateReading{
-		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+	return call.Encoded(stateReading{
+		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 		Markers: snap.Markers, Diagnostics: snap.Diagnostics, SummaryName: name, Summary: summary,
 	})
 }
@@ -121,7 +120,7 @@ func (s *states) diff(set quirks.Set, p *projection.Projection, snap *projection
 	last, known := s.swap(p.Name(), lastState{snap.State, snap.Hash})
 	out := stateDifference{
 		OK: true, Projection: p.Name(), Baseline: "previous_snapshot", PatchFormat: "json_patch",
-		Patches: emptyArray, SemanticDeltas: emptyArray, StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+		Patches: emptyArray, SemanticDeltas: emptyArray, StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 	}
 	switch {
 	case given(baseline):
@@ -149,21 +148,6 @@ var emptyArray = json.RawMessage("[]")
 
 // given reports whether a member was sent: absent and null are the same.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
-// stateTime is the form of observed_at.
-func stateTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// encoded is the reply whose output is v. The page's text stays as it is: no
-// character is escaped that JSON allows.
-func encoded(v any) Reply {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return Reply{Err: fault.Wrap(fault.Internal, err, "encoding the result")}
-	}
-	return Reply{Output: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}
-}
 
 // stateReader reads projections on one tab, as the maps on offer declare them
 // or as the map that came with a call does.
@@ -204,7 +188,7 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		}
 	}
 	for n := 0; ; n++ {
-		page, e := r.tab.livePage(ctx)
+		page, e := r.tab.LivePage(ctx)
 		if e != nil {
 			return nil, nil, fault.From(e)
 		}

@@ -126,7 +126,7 @@ func (t *Tab) remove(why *fault.Error) {
 
 // livePage returns the tab's page, waiting for one while the browser is being
 // started again.
-func (t *Tab) livePage(ctx context.Context) (primitives.Page, error) {
+func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 	for {
 		t.mu.Lock()
 		page, ready := t.page, t.ready
@@ -236,6 +236,7 @@ func (t *Tab) run(j *job) {
 // job is one accepted call on its way to exactly one reply.
 type job struct {
 	call     Call
+	from     *sites.Map // on whose behalf the call is; nil for an agent's
 	tab      *Tab
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -250,13 +251,13 @@ type job struct {
 	at       Progress // where a running call is
 }
 
-func (h *Host) newJob(call Call, tab *Tab, done func(Reply)) *job {
+func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *job {
 	timeout := call.Timeout
 	if timeout <= 0 {
 		timeout = h.opts.CallTimeout
 	}
 	call.Timeout = timeout
-	j := &job{call: call, tab: tab, done: done, accepted: time.Now()}
+	j := &job{call: call, from: from, tab: tab, done: done, accepted: time.Now()}
 	ctx, cancel := context.WithCancelCause(h.ctx)
 	bounded, release := context.WithTimeout(ctx, timeout)
 	j.ctx = bounded

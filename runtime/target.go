@@ -14,7 +14,7 @@ func (h *Host) pick(target Target) (*Tab, *fault.Error) {
 	tabs := slices.DeleteFunc(h.tabList(), func(t *Tab) bool { return t.Status().Workspace != target.Workspace })
 	var found []*Tab
 	for _, t := range tabs {
-		if target.matches(t.Status()) {
+		if matches(target, t.Status()) {
 			found = append(found, t)
 		}
 	}
@@ -26,14 +26,14 @@ func (h *Host) pick(target Target) (*Tab, *fault.Error) {
 			return nil, fault.New(fault.RuntimeNotReady, "this runtime has no open tab").Next("open a tab first")
 		}
 		return nil, fault.New(fault.RuntimeNotFound, "no tab matches the selector").
-			With("selector", target.evidence()).With("candidates", candidates(tabs))
+			With("selector", selectorOf(target)).With("candidates", candidates(tabs))
 	}
 	return nil, fault.New(fault.AmbiguousRuntime, "%d tabs match the selector; the call was sent nowhere", len(found)).
-		With("selector", target.evidence()).With("candidates", candidates(found)).
+		With("selector", selectorOf(target)).With("candidates", candidates(found)).
 		Next("repeat the call with the runtime_id of one candidate")
 }
 
-func (t Target) matches(s TabStatus) bool {
+func matches(t Target, s TabStatus) bool {
 	return (t.RuntimeID == "" || t.RuntimeID == s.RuntimeID) &&
 		(t.RuntimeKey == "" || t.RuntimeKey == s.RuntimeKey) &&
 		(t.TabID == 0 || t.TabID == s.TabID) &&
@@ -45,7 +45,7 @@ func containsFold(s, sub string) bool {
 	return strings.Contains(strings.ToLower(s), strings.ToLower(sub))
 }
 
-func (t Target) evidence() map[string]any {
+func selectorOf(t Target) map[string]any {
 	m := map[string]any{}
 	for k, v := range map[string]string{
 		"runtime_id": t.RuntimeID, "runtime_key": t.RuntimeKey,
@@ -65,18 +65,7 @@ func candidates(tabs []*Tab) []map[string]any {
 	out := make([]map[string]any, 0, len(tabs))
 	for _, t := range tabs[:min(len(tabs), 10)] {
 		s := t.Status()
-		out = append(out, map[string]any{"runtime_id": s.RuntimeID, "url": clip(s.URL, 200), "tab_id": s.TabID})
+		out = append(out, map[string]any{"runtime_id": s.RuntimeID, "url": fault.Clip(s.URL, 200), "tab_id": s.TabID})
 	}
 	return out
-}
-
-// clip cuts s to n bytes at a rune boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "..."
 }

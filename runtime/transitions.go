@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -70,7 +73,7 @@ func (o *offer) transition(pageURL, name string) (*sites.Map, *move, *fault.Erro
 				via, found = m, e
 			case via.Location.Scope == m.Location.Scope && found.Entry != e.Entry:
 				return nil, nil, fault.New(fault.SiteActionAmbiguous, "several maps of the same scope declare the transition").
-					With("transition", clip(name, 100)).With("map_paths", []string{via.Path, m.Path})
+					With("transition", fault.Clip(name, 100)).With("map_paths", []string{via.Path, m.Path})
 			}
 		}
 	}
@@ -113,7 +116,7 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	bounded, cancel := context.WithTimeout(ctx, stateGrace)
 	defer cancel()
 	var refused *fault.Error
-	met, err := t.lookUntil(ctx, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+	met, err := observe.Until(ctx, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
 		s := survey{lib: g.lib, attached: t.attachmentState}
 		g.want(&s)
 		if err := s.ask(ctx, page); err != nil {
@@ -149,7 +152,7 @@ func (g *gate) note(reply Reply) Reply {
 			e.Evidence = maps.Clone(e.Evidence)
 			reply.Err = e.With(n.member, n.names)
 		default:
-			reply.Output = withMember(reply.Output, n.member, n.names)
+			reply.Output = call.WithMember(reply.Output, n.member, n.names)
 		}
 	}
 	return reply
@@ -202,7 +205,7 @@ func (g *gate) judge(s *survey) *fault.Error {
 	g.undecided, g.unchecked = nil, nil
 	if !applies(g.target, s.url) {
 		return fault.New(fault.StateMismatch, "the page is not at an address of the action's target; nothing was done").
-			With("target", targetEvidence(g.target)).With("url", clip(s.url, 200)).Next("go to a page that the action is for")
+			With("target", targetEvidence(g.target)).With("url", fault.Clip(s.url, 200)).Next("go to a page that the action is for")
 	}
 	if err := s.require(g.m, g.required); err != nil {
 		return err
@@ -298,12 +301,12 @@ func (h *Host) paceTransition(ctx context.Context, t *Tab, e *move, r *transitio
 // come to the state it leads to.
 func (h *Host) arrive(ctx context.Context, t *Tab, lib *sites.Library, via *sites.Map, e *move, r *transitionReport) {
 	in, to := lib.State(e.Source.Map, e.Entry.To)
-	whole, end := answerable(ctx)
+	whole, end := observe.Answerable(ctx)
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
 	// What cannot be looked at any more is reported as it was seen last.
-	_, _ = t.lookUntil(whole, bounded, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
 		seen, err := surveyStates(ctx, page, lib, statesSeen(lib, via))
 		if err != nil {
 			return false, err
@@ -393,7 +396,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 		if err != nil {
 			return Reply{Err: err, Steps: reply.Steps}
 		}
-		v.job.progress(Progress{Step: e.Name, Phase: "attempt " + itoa(attempt)})
+		v.job.progress(Progress{Step: e.Name, Phase: "attempt " + strconv.Itoa(attempt)})
 		steps := reply.Steps
 		reply = h.runPrepared(ctx, v, o, match, p, arguments)
 		reply.Steps = joinSteps(steps, reply.Steps)
@@ -403,7 +406,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 			reply.Err = failed.Field("transition", report)
 			return first.note(reply)
 		}
-		value := valueOf(reply.Output)
+		value := call.ValueOf(reply.Output)
 		values = append(values, value)
 		longest = max(longest, time.Since(started))
 		if goal == nil {
@@ -422,7 +425,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 			report.stop(unknown, "single")
 		case attempt >= goal.most:
 			report.stop(no, "max_attempts")
-		case bounded && time.Until(deadline) < longest+answerTime+time.Duration(tr.RateLimitMS)*time.Millisecond:
+		case bounded && time.Until(deadline) < longest+observe.AnswerTime+time.Duration(tr.RateLimitMS)*time.Millisecond:
 			report.stop(no, "time")
 		}
 		if report.StoppedBy != "" {
@@ -434,11 +437,11 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 	if len(values) > 0 {
 		out["value"] = values[len(values)-1]
 	}
-	if all := encoded(values).Output; len(values) > 1 && len(all) <= workflow.MaxOutputBytes {
+	if all := call.JSON(values); len(values) > 1 && len(all) <= workflow.MaxOutputBytes {
 		out["values"] = values
 	}
 	out["transition"] = report
-	result := encoded(out)
+	result := call.Encoded(out)
 	result.Steps = reply.Steps
 	if first != nil {
 		result = first.note(result)
@@ -459,22 +462,7 @@ func joinSteps(a, b json.RawMessage) json.RawMessage {
 	if json.Unmarshal(b, &y) != nil {
 		return a
 	}
-	return encoded(append(x, y...)).Output
-}
-
-// valueOf is what an action computed: the member value of its output, or all of
-// it.
-func valueOf(output json.RawMessage) json.RawMessage {
-	var o struct {
-		Value json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(output, &o) == nil && o.Value != nil {
-		return o.Value
-	}
-	if output == nil {
-		return json.RawMessage("null")
-	}
-	return output
+	return call.JSON(append(x, y...))
 }
 
 // awaitMovement waits until the signal of a transition reports the movement, or
@@ -485,12 +473,12 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *site
 	declares, signal := lib.Signal(m, tr.Signal)
 	if signal == nil {
 		return Reply{Err: fault.New(fault.UnsupportedExecutionMode, "nobody declares the signal of the transition").
-			With("transition", e.Name).With("signal", clip(tr.Signal, 100)).With("map_path", m.Path)}
+			With("transition", e.Name).With("signal", fault.Clip(tr.Signal, 100)).With("map_path", m.Path)}
 	}
 	events := make(chan Event, 16)
 	id := t.Status().RuntimeID
 	defer h.Subscribe(func(ev Event) {
-		if ev.Kind == DOMEvent && (ev.Name == e.Source.Offered(tr.Signal) || ev.declared == declaredSignal{declares.Path, signal.Name}) && ev.Tab.RuntimeID == id {
+		if ev.Kind == DOMEvent && (ev.Name == e.Source.Offered(tr.Signal) || ev.Signal == call.SignalID{MapPath: declares.Path, Name: signal.Name}) && ev.Tab.RuntimeID == id {
 			select {
 			case events <- ev:
 			default: // one is enough
@@ -507,7 +495,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *site
 	}
 	defer h.awaitSignal(ctx, t, declares, signal.Name)()
 	v.job.progress(Progress{Step: e.Name, Phase: "waiting for the signal"})
-	whole, end := answerable(ctx)
+	whole, end := observe.Answerable(ctx)
 	defer end()
 	waiting, cancel := context.WithCancel(whole)
 	arrived := make(chan bool, 1)
@@ -516,7 +504,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *site
 		defer close(done)
 		ok := false
 		if isState(lib, m, tr.To) && tr.To != tr.From {
-			ok, _ = t.lookUntil(waiting, waiting, func(ctx context.Context, page primitives.Page) (bool, error) {
+			ok, _ = observe.Until(waiting, waiting, t, func(ctx context.Context, page primitives.Page) (bool, error) {
 				s := survey{lib: lib}
 				s.wantState(m, tr.To)
 				if err := s.ask(ctx, page); err != nil {
@@ -543,11 +531,11 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *site
 		if ctx.Err() != nil {
 			return Reply{Err: fault.From(ctx.Err())}
 		}
-		return Reply{Err: fault.New(fault.Timeout, "the signal %s did not come in time", clip(tr.Signal, 100)).
+		return Reply{Err: fault.New(fault.Timeout, "the signal %s did not come in time", fault.Clip(tr.Signal, 100)).
 			With("transition", e.Name).With("signal", e.Source.Offered(tr.Signal)).With("to", e.Source.Offered(tr.To))}
 	}
 	h.arrive(ctx, t, lib, via, e, report)
-	return encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "transition": report})
+	return call.Encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "transition": report})
 }
 
 // requiredNames drops what is no state of the map, and repetitions.
@@ -572,7 +560,7 @@ func (s *survey) require(m *sites.Map, names []string) *fault.Error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fault.New(fault.StateMismatch, "the page is not in the state %s, which the action needs; nothing was done", clip(strings.Join(missing, ", "), 200)).
-		With("required", names).With("missing", missing).With("diagnosis", report).With("url", clip(s.url, 200)).
+	return fault.New(fault.StateMismatch, "the page is not in the state %s, which the action needs; nothing was done", fault.Clip(strings.Join(missing, ", "), 200)).
+		With("required", names).With("missing", missing).With("diagnosis", report).With("url", fault.Clip(s.url, 200)).
 		Next("bring the page into that state first; mode list names the states that are current and the transitions between them")
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 const (
@@ -89,7 +91,7 @@ type watch struct {
 func (h *Host) siteWatch(ctx context.Context, t *Tab, j *job, name string, in siteArguments) Reply {
 	if in.Enabled != nil && !*in.Enabled {
 		t.watches.stop(name)
-		return encoded(stateWatching{OK: true, Projection: name})
+		return call.Encoded(stateWatching{OK: true, Projection: name})
 	}
 	w := &watch{host: h, tab: t, name: name, debounce: defaultDebounce, reader: h.reader(t, j.call.Map), done: make(chan struct{})}
 	w.reader.quiet = true
@@ -103,9 +105,9 @@ func (h *Host) siteWatch(ctx context.Context, t *Tab, j *job, name string, in si
 	if err := t.watches.start(w, snap); err != nil {
 		return Reply{Err: err}
 	}
-	return encoded(stateWatching{
+	return call.Encoded(stateWatching{
 		OK: true, Projection: name, Watching: true, Event: eventName(name), DebounceMS: w.debounce.Milliseconds(),
-		StateHash: snap.Hash, ObservedAt: stateTime(snap.ObservedAt),
+		StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 	})
 }
 
@@ -174,7 +176,7 @@ func (ws *watches) take(ctx context.Context) {
 	wait := time.Duration(-ws.tokens / watchReads * float64(time.Minute))
 	ws.mu.Unlock()
 	if wait > 0 {
-		rest(ctx, wait)
+		observe.Pause(ctx, wait)
 	}
 }
 
@@ -187,13 +189,13 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 	pause := w.debounce
 	heard := false // a change of the page led to this read
 	for ctx.Err() == nil {
-		page, err := w.tab.livePage(ctx)
+		page, err := w.tab.LivePage(ctx)
 		if err != nil {
 			return
 		}
 		w.tab.watches.take(ctx)
 		// The wait begins before the read, so that nothing falls between.
-		wait := awaitChange(ctx, page, w.quietness(), waits.Go)
+		wait := observe.Begin(ctx, page, w.quietness(), waits.Go)
 		began := time.Now()
 		p, next := w.look(ctx)
 		took := time.Since(began)
@@ -203,22 +205,22 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 		} else if heard {
 			pause = min(2*pause, max(watchRest, w.debounce))
 		}
-		rest(ctx, max(pause-w.debounce, min(watchShare*took, time.Minute)))
+		observe.Pause(ctx, max(pause-w.debounce, min(watchShare*took, time.Minute)))
 		select {
-		case <-wait.over:
-			heard = wait.changed
+		case <-wait.Over:
+			heard = wait.Changed
 		case <-ctx.Done():
 			return
 		}
-		if wait.err != nil { // the document is gone, a dialog is open, the page hangs
-			w.host.log.Debug("waiting for a change of state", "tab", w.tab.id, "projection", w.name, "error", wait.err)
-			rest(ctx, w.debounce)
+		if wait.Err != nil { // the document is gone, a dialog is open, the page hangs
+			w.host.log.Debug("waiting for a change of state", "tab", w.tab.id, "projection", w.name, "error", wait.Err)
+			observe.Pause(ctx, w.debounce)
 		}
 	}
 }
 
-func (w *watch) quietness() quietness {
-	return quietness{quiet: w.debounce, longest: debounceLongest * w.debounce, timeout: max(watchSilence, w.debounce)}
+func (w *watch) quietness() observe.Quietness {
+	return observe.Quietness{Quiet: w.debounce, Longest: debounceLongest * w.debounce, Timeout: max(watchSilence, w.debounce)}
 }
 
 // look reads the state beside the tab's queue; nil when the page cannot be read
@@ -238,20 +240,20 @@ func (w *watch) tell(p *projection.Projection, last, next *projection.Snapshot) 
 	delta := difference(w.host.opts.Quirks, p, last.State, next.State)
 	change := stateChange{
 		Projection: w.name, PreviousHash: last.Hash, StateHash: next.Hash, PatchFormat: "json_patch",
-		Patches: delta.Patches, SemanticDeltas: delta.Semantic, ObservedAt: stateTime(next.ObservedAt),
+		Patches: delta.Patches, SemanticDeltas: delta.Semantic, ObservedAt: call.Time(next.ObservedAt),
 	}
 	if len(change.Patches)+len(change.SemanticDeltas) > maxEventBytes {
 		change.Patches, change.SemanticDeltas, change.Truncated = emptyArray, emptyArray, true
 	}
-	reply := encoded(change)
+	reply := call.Encoded(change)
 	if reply.Err != nil {
 		return
 	}
 	w.tab.mu.Lock()
-	status, call := w.tab.status, w.tab.lastCall
+	status, previous := w.tab.status, w.tab.lastCall
 	w.tab.mu.Unlock()
 	w.host.emit(Event{
 		Kind: DOMEvent, Tab: status, Name: eventName(w.name), PageEvent: eventName(w.name),
-		Payload: reply.Output, PreviousCallID: call,
+		Payload: reply.Output, PreviousCallID: previous,
 	})
 }

@@ -1,11 +1,13 @@
-package runtime
+// Package call has the messages of the runtime: a Call goes in, one Reply and
+// any number of Events come out. It runs nothing and knows no protocol. The
+// runtime, its rooms and, through the names of package runtime, the faces use it.
+package call
 
 import (
 	"encoding/json"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/sites"
 )
 
 // Call is one request to the runtime, whatever protocol brought it.
@@ -26,9 +28,7 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
-	// from is the map on whose behalf the call is, nil for an agent's.
-	from *sites.Map
-	// Progress, when not nil, hears which step the call has reached. It must
+	// Progress, when not nil, is told which step the call has reached. It must
 	// not block.
 	Progress func(Progress)
 }
@@ -101,8 +101,12 @@ type Event struct {
 	PreviousCallID string
 	ObservedAt     time.Time
 
-	declared declaredSignal // when it is a signal of a map
+	// Signal is set when a map declares the event.
+	Signal SignalID
 }
+
+// SignalID is a signal by the map that declares it and its name there.
+type SignalID struct{ MapPath, Name string }
 
 // TabStatus describes a tab for announcements and status reports.
 type TabStatus struct {
@@ -119,6 +123,14 @@ type TabStatus struct {
 	Actions         []string `json:"actions,omitempty"`
 	// Attachments are those that the maps of the page declare.
 	Attachments []AttachmentStatus `json:"attachments,omitempty"`
+}
+
+// AttachmentStatus is one attachment of a page in reports.
+type AttachmentStatus struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	// Reason is why it is not on the page; empty when it is.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Info describes this host for announcements.

@@ -1,0 +1,95 @@
+// Package observe evaluates something on a live page again after each change of
+// the page, until it holds or its time is over. What is evaluated is its caller's:
+// it knows pages, not maps. The packages of the runtime that wait for a page use it.
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Pages gives the page that a tab shows now, waiting for one while there is none.
+type Pages interface {
+	LivePage(ctx context.Context) (primitives.Page, error)
+}
+
+// Until observes the page until probe is satisfied or bounded, which is within
+// whole, ends: at once, and then after each change of the page. The first
+// observation may take all of whole: bounded says how long to go on, not that
+// there need be none. A document that is replaced meanwhile is no failure. What
+// was not satisfied in time is false without an error, provided that the page
+// was observed at all.
+func Until(whole, bounded context.Context, pages Pages, probe func(ctx context.Context, page primitives.Page) (bool, error)) (bool, error) {
+	var waits sync.WaitGroup
+	defer waits.Wait()
+	first, endFirst := context.WithCancel(whole)
+	defer endFirst()
+	later, endLater := context.WithCancel(bounded)
+	defer endLater()
+	ctx := first
+	observed := false
+	var wait *Change // nil for the first observation, which is free when it succeeds
+	for {
+		page, err := pages.LivePage(ctx)
+		if err == nil {
+			if wait == nil && observed {
+				// The wait begins before the probe, so that nothing falls between.
+				wait = Begin(ctx, page, Again, waits.Go)
+			}
+			var ok bool
+			if ok, err = probe(ctx, page); ok {
+				return true, nil
+			}
+		}
+		switch {
+		case err == nil:
+			observed = true
+			if ctx = later; ctx.Err() != nil {
+				return false, nil
+			}
+		case ctx.Err() != nil && observed:
+			return false, nil
+		case ctx.Err() != nil:
+			return false, err
+		case fault.CodeOf(err) != fault.PageNavigated:
+			return false, err
+		}
+		if wait == nil {
+			if err != nil {
+				Pause(ctx, Again.Quiet)
+			}
+			continue
+		}
+		select {
+		case <-wait.Over:
+			if wait.Err != nil {
+				Pause(ctx, Again.Quiet)
+			}
+		case <-ctx.Done():
+			return false, nil
+		}
+		wait = nil
+	}
+}
+
+const (
+	// AnswerTime is kept from a call's own time for its answer: what was waited
+	// for in vain says more than that the time is over.
+	AnswerTime = 150 * time.Millisecond
+	// longestAnswer is the most that Answerable leaves.
+	longestAnswer = time.Second
+)
+
+// Answerable leaves time of the call for an answer that says more than that the
+// time is over: a tenth of what is left, at least AnswerTime and at most
+// longestAnswer, because on a busy machine a short answer takes its time too.
+func Answerable(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-min(max(time.Until(deadline)/10, AnswerTime), longestAnswer)))
+	}
+	return context.WithCancel(ctx)
+}
