@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -52,7 +52,7 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 
 // screenshot saves what the tab shows and returns the file's path.
 func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name string) (string, error) {
-	if err := os.MkdirAll(o.Artifacts, 0o755); err != nil {
+	if err := o.Folder.MkdirAll(o.Artifacts, 0o755); err != nil {
 		return "", err
 	}
 	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: "browser.screenshot", Arguments: json.RawMessage(`{"format":"png"}`), Timeout: o.CallTimeout})
@@ -60,15 +60,15 @@ func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name 
 		return "", reply.Err
 	}
 	path := filepath.Join(o.Artifacts, name+".png")
-	if _, err := SaveImage(reply.Output, path); err != nil {
+	if _, err := SaveImage(reply.Output, o.Folder, path); err != nil {
 		return "", err
 	}
 	return path, nil
 }
 
-// SaveImage writes the data_url of a result to path and puts the path in its
-// place.
-func SaveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
+// SaveImage writes the data_url of a result to path in a folder and puts the path
+// in its place.
+func SaveImage(raw json.RawMessage, to report.Folder, path string) (json.RawMessage, error) {
 	var result map[string]any
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return nil, fmt.Errorf("reading the result: %w", err)
@@ -86,7 +86,7 @@ func SaveImage(raw json.RawMessage, path string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoding the image: %w", err)
 	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	if err := to.WriteFile(path, data, 0o644); err != nil {
 		return nil, err
 	}
 	delete(holder, "data_url")

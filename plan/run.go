@@ -25,7 +25,8 @@ type Host interface {
 type Options struct {
 	NewID       func() string
 	CallTimeout time.Duration // of a call that has none of its own
-	Artifacts   string        // folder for pictures; "" takes none
+	Artifacts   string        // path for pictures; "" takes none
+	Folder      report.Folder // that Artifacts is in
 	// OnStep is called after each step of a plan; may be nil.
 	OnStep func(StepResult)
 	// Warn is called with what went wrong beside the run; may be nil.

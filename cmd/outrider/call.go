@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -46,7 +47,7 @@ func (a *app) callCommand() *cobra.Command {
 					a.printResult(reply.Output)
 					return nil
 				}
-				output, err := plan.SaveImage(reply.Output, save)
+				output, err := plan.SaveImage(reply.Output, report.Anywhere, save)
 				if err == nil {
 					a.printResult(output)
 					return nil

@@ -12,12 +12,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/outrider-run/outrider/evidence/report"
 )
 
 // projectFile is read from the working directory. It is not trusted: it can
 // come with a checkout, so it may set only what projectKeys lists and never a
 // browser path, a proxy, an attach address or anything that loosens policy.
 const projectFile = "outrider.yaml"
+
+// projectOutputs are those by which files are written. A project file writes into
+// its own folder only.
+var projectOutputs = []string{"report", "artifacts"}
 
 var projectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout", "report", "artifacts", "pacing"}
 
@@ -57,6 +63,13 @@ func (a *app) configure(cmd *cobra.Command) error {
 			return usage("%s sets %q: a project file may set only %s", projectFile, key, strings.Join(projectKeys, ", "))
 		}
 	}
+	for _, key := range projectOutputs {
+		for _, path := range outputPaths(key, project[key]) {
+			if !filepath.IsLocal(path) {
+				return usage("%s sets %s to %q: a project file may write only below its own folder", projectFile, key, path)
+			}
+		}
+	}
 	user := map[string][]string{}
 	if dir, err := os.UserConfigDir(); err == nil {
 		if user, err = readConfig(filepath.Join(dir, "outrider", "config.yaml")); err != nil {
@@ -92,6 +105,41 @@ func (a *app) configure(cmd *cobra.Command) error {
 	})
 	return failed
 }
+
+// outputPaths are the paths in the values of a key.
+func outputPaths(key string, values []string) []string {
+	if key != "report" {
+		return values
+	}
+	var out []string
+	for _, v := range values {
+		for _, part := range strings.Split(v, ",") {
+			if _, path, ok := strings.Cut(part, "="); ok {
+				out = append(out, strings.TrimSpace(path))
+			}
+		}
+	}
+	return out
+}
+
+// folder is where the files of a flag may be written. What a project file names
+// stays below its folder, symbolic links that come with a checkout included.
+func (a *app) folder(flag string) report.Folder {
+	if a.origins[flag] != fromProjectFile {
+		return report.Anywhere
+	}
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return noFolder{err}
+	}
+	return root
+}
+
+// noFolder is a folder that cannot be opened.
+type noFolder struct{ err error }
+
+func (f noFolder) MkdirAll(string, fs.FileMode) error          { return f.err }
+func (f noFolder) WriteFile(string, []byte, fs.FileMode) error { return f.err }
 
 func setFlag(f *pflag.Flag, values []string, source string) error {
 	for _, v := range values {

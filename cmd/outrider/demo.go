@@ -173,7 +173,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		if c.name == "browser.screenshot" {
 			path := filepath.Join(keep, "board.png")
 			var unwritten *fs.PathError
-			switch _, err := plan.SaveImage(r.Output, path); {
+			switch _, err := plan.SaveImage(r.Output, report.Anywhere, path); {
 			case errors.As(err, &unwritten):
 				complete = false
 				fmt.Fprintf(a.stderr, "outrider: the screenshot could not be written: %v\n", unwritten)

@@ -112,13 +112,13 @@ func (a *app) runPlan(ctx context.Context, path string, files report.Files, arti
 }
 
 func (a *app) runOptions(artifacts string) plan.Options {
-	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Warn: a.warn}
+	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn}
 }
 
 // writeReports comes after the result: a full disk must not take what was found
 // out from standard output too.
 func (a *app) writeReports(files report.Files, content func(format string) ([]byte, error)) (complete bool) {
-	failed := files.Write(content)
+	failed := files.Write(a.folder("report"), content)
 	for _, err := range failed {
 		a.warn(err)
 	}

@@ -8,7 +8,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,9 +37,9 @@ func ParseFiles(text string) (Files, error) {
 	return out, nil
 }
 
-// Write writes what content makes for each format. It returns one error for
-// each file that could not be written.
-func (f Files) Write(content func(format string) ([]byte, error)) []error {
+// Write writes what content makes for each format into a folder. It returns one
+// error for each file that could not be written.
+func (f Files) Write(to Folder, content func(format string) ([]byte, error)) []error {
 	var failed []error
 	for _, format := range formats {
 		file, wanted := f[format]
@@ -49,7 +48,7 @@ func (f Files) Write(content func(format string) ([]byte, error)) []error {
 		}
 		text, err := content(format)
 		if err == nil {
-			err = write(file, text)
+			err = write(to, file, text)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("the %s report could not be written to %s: %w", format, file, err))
@@ -64,9 +63,9 @@ func JSON(result any) ([]byte, error) {
 	return append(content, '\n'), err
 }
 
-func write(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+func write(to Folder, file string, content []byte) error {
+	if err := to.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, content, 0o644)
+	return to.WriteFile(file, content, 0o644)
 }
