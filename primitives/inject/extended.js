@@ -23,13 +23,8 @@ function textTest(want, exact, part) {
   const fold = (text) => exact ? text : text.toLowerCase();
   if (typeof want === 'object' && want !== null) {
     if (want.regex !== undefined) {
-      let pattern;
-      try {
-        pattern = new RegExp(String(want.regex), String(want.flags || '').replace(/[gy]/g, ''));
-      } catch {
-        throw new Fault('invalid_selector', 'the regular expression does not parse', { regex: cut(String(want.regex), 500), flags: cut(String(want.flags || ''), 20) });
-      }
-      return (text) => pattern.test(cut(text, maxMatchedText));
+      const matches = patternOf(String(want.regex), String(want.flags || ''));
+      return (text) => matches(cut(text, maxMatchedText));
     }
     return textTest(String(want.contains ?? ''), exact, true);
   }

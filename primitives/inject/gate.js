@@ -22,13 +22,7 @@ function currentOf(node) {
   return active || node;
 }
 
-const expression = (source) => {
-  try {
-    return new RegExp(source);
-  } catch {
-    throw new Fault('invalid_arguments', 'expect is not a regular expression', { expect: cut(source, 500) });
-  }
-};
+const expression = (source) => patternFor(source, 'invalid_arguments', 'expect');
 
 /** gate_check compiles expressions before any key is pressed. */
 questions.gate_check = ({ expect }) => {
@@ -46,5 +40,5 @@ questions.gate = ({ expect, fallback, view }) => {
     if (focused && focused !== bodyOf()) spoken = spokenOf(currentOf(focused));
   }
   spoken = cut(spoken || norm(fallback), maxSpoken);
-  return { spoken, matched: expect === undefined || expect === null ? null : expression(expect).test(spoken) };
+  return { spoken, matched: expect === undefined || expect === null ? null : expression(expect)(spoken) };
 };

@@ -1,6 +1,7 @@
 package inject_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,5 +111,38 @@ func TestNodeParsesEveryFile(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), node, "--check", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
+	}
+}
+
+// Expressions of locators are run by pattern.js, not by the platform: it says the
+// same of any text, and takes no more than a moment for expressions on which the
+// platform's engine takes for ever.
+func TestPatternsAreThoseOfThePlatformInBoundedTime(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	out, err := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.js"), "pattern.js").Output()
+	if err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	var got struct {
+		Compared, Refused int
+		Wrong             [][]any
+		Slow              map[string]int
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range got.Wrong {
+		t.Errorf("/%s/%s on %q: the platform says %v", w...)
+	}
+	for text, ms := range got.Slow {
+		if ms > 5000 {
+			t.Errorf("/%s/ takes %d ms", text, ms)
+		}
+	}
+	if got.Compared < 8000 || got.Refused != 4 {
+		t.Errorf("%d expressions were compared, %d of 4 refused", got.Compared, got.Refused)
 	}
 }

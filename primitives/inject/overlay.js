@@ -266,11 +266,7 @@ function installLaunchers(launchers, content) {
 function launcherApplies(launcher) {
   if (launcher.url_contains && !location.href.includes(launcher.url_contains)) return false;
   if (!launcher.url_matches) return true;
-  try {
-    return new RegExp(launcher.url_matches).test(location.href);
-  } catch {
-    throw new Fault('launcher_failed', 'url_matches is not a regular expression', { url_matches: cut(launcher.url_matches, 500) });
-  }
+  return patternFor(launcher.url_matches, 'launcher_failed', 'url_matches')(cut(location.href, maxMatchedText));
 }
 
 function anchorsOf(launcher) {

@@ -30,19 +30,14 @@ function documentShown() {
 /** addressTest makes a test of the document's address. */
 function addressTest(want) {
   if (want.regex !== undefined) {
-    let pattern;
-    try {
-      pattern = new RegExp(want.regex);
-    } catch {
-      throw new Fault('invalid_arguments', 'the regular expression of the url does not parse', { regex: cut(want.regex, 500) });
-    }
-    return () => pattern.test(location.href);
+    const matches = patternFor(want.regex, 'invalid_arguments', 'regex');
+    return () => matches(cut(location.href, maxMatchedText));
   }
   if (want.equals !== undefined) return () => location.href === want.equals;
   if (want.contains !== undefined) return () => location.href.includes(want.contains);
   // In a glob * is anything but a slash, ** is anything.
-  const pattern = new RegExp('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$');
-  return () => pattern.test(location.href);
+  const matches = patternFor('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$', 'invalid_arguments', 'glob');
+  return () => matches(cut(location.href, maxMatchedText));
 }
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */
