@@ -65,6 +65,9 @@ func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
 type MapOptions struct {
 	// AcceptDrafts reads maps of before version 1; see manifest.Options.
 	AcceptDrafts bool
+	// Salvage reads a map as far as it can be read (quirks.MapsAsTheyCome); see
+	// manifest.Options.
+	Salvage bool
 	// Arguments says what becomes of arguments of workflow steps that the
 	// primitive does not take. A host finds them when the step runs, and offers
 	// what else the map has; who checks a map wants to know before.
@@ -124,6 +127,7 @@ func MapFromFiles(files fs.FS, name string, registry *primitives.Registry, engin
 func (m *Maps) options() sites.Options {
 	return sites.Options{
 		AcceptDrafts:    m.how.AcceptDrafts,
+		Salvage:         m.how.Salvage,
 		Known:           m.known,
 		CheckProjection: m.projectionProblems,
 		WarnProjection:  m.projectionWarnings,

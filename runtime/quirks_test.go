@@ -133,3 +133,41 @@ func TestQuirkDefaultPacing(t *testing.T) {
 		}
 	}
 }
+
+// TestQuirkMapsAsTheyCome: a map as they are published, with a text for its
+// version and declarations that cannot work. Issue 16.
+func TestQuirkMapsAsTheyCome(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<title>A</title><p>x</p>`})
+	const manifest = `{"protocol":"actions.json","version":"0.1.0-working",
+		"requires":{"primitive_dictionary":{"required_primitives":["no.such.primitive"],"blocked_primitives":["page.info"]}},
+		"tools":[
+			{"name":"good","description":"d","input_schema":{"type":"object"},"x_actions":{"handler":"page.info"}},
+			{"name":"bad","description":"d","input_schema":{"type":"object"},
+				"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"no.such.primitive"}]}}],
+		"state_projections":[{"name":"broken","snapshot":{"version":1,"source":"html","extract":[],"projection":{"language":"jsonata","expression":"{}"}}}]}`
+	for _, c := range []struct {
+		name                         string
+		set                          quirks.Set
+		wantGood, wantBad, wantState fault.Code
+	}{
+		{"strict", quirks.Set{}, fault.InvalidManifest, fault.InvalidManifest, fault.InvalidManifest},
+		{"extension", quirks.Extension(), "", fault.InvalidWorkflow, fault.InvalidStateProjection},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set})
+			supplied := func(arguments string) *fault.Error {
+				return h.Do(t.Context(), runtime.Call{ID: "c", Name: runtime.SiteTool, Arguments: json.RawMessage(arguments), Timeout: 10 * time.Second,
+					Target: first(t, h), Map: &runtime.SuppliedMap{Path: "shared/x/sites/127.0.0.1/m/actions.json", JSON: json.RawMessage(manifest)}}).Err
+			}
+			for arguments, want := range map[string]fault.Code{
+				`{"mode":"call","action":"good"}`:                  c.wantGood,
+				`{"mode":"call","action":"bad"}`:                   c.wantBad,
+				`{"mode":"state_read","projection_name":"broken"}`: c.wantState,
+			} {
+				if err := supplied(arguments); fault.CodeOf(err) != want {
+					t.Errorf("%s: got %v, want code %q", arguments, err, want)
+				}
+			}
+		})
+	}
+}

@@ -77,14 +77,16 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 			return fail(reason, name)
 		}
 	}
+	// The list of the whole map says nothing about this tool: what the tool uses
+	// was looked at above.
+	for _, name := range t.Needs.Primitives {
+		if reason := h.lacksPrimitive(name); reason != "" {
+			return fail(reason, name).With("nearest", fault.Near(name, h.opts.Registry.Names()))
+		}
+	}
 	for _, r := range []manifest.Requirements{m.Manifest.Requires, t.Needs} {
 		if v := r.DictionaryVersion; v != nil && *v > dictionaryVersion {
 			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
-		}
-		for _, name := range r.Primitives {
-			if reason := h.lacksPrimitive(name); reason != "" {
-				return fail(reason, name).With("nearest", fault.Near(name, h.opts.Registry.Names()))
-			}
 		}
 		for _, name := range r.Capabilities {
 			if isState(o.library, m, name) || isSignedInRequirement(o.library, m, name) || slices.Contains(h.capabilities(), name) {

@@ -24,11 +24,12 @@ type Options struct {
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
 	AcceptDrafts    bool
+	Salvage         bool
 }
 
 func (o Options) manifest() manifest.Options {
 	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection,
-		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts}
+		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts, Salvage: o.Salvage}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;

@@ -27,6 +27,8 @@ type FileReport struct {
 	Warnings []manifest.Problem `json:"warnings"`
 	// Kept: the file is invalid now, and what it was before stays on offer.
 	Kept bool `json:"kept,omitempty"`
+	// Named: the user named this very file, which was not found in a folder.
+	Named bool `json:"-"`
 }
 
 func reportOf(path string, r manifest.Report) FileReport {
@@ -74,6 +76,7 @@ func (l *loader) load(paths []string) {
 		switch {
 		case err != nil:
 			l.unreadable(p, err)
+			l.reports[len(l.reports)-1].Named = true
 		case info.IsDir():
 			l.folder(p)
 		default:
@@ -172,7 +175,11 @@ func (l *loader) single(name string) {
 	if at.everywhere {
 		at.path = agentPath(name)
 	}
+	before := len(l.reports)
 	l.read(f, name, abs, at)
+	for i := range l.reports[before:] {
+		l.reports[before+i].Named = true
+	}
 }
 
 // agentPath names a file that is in no storage folder. Agents learn what the

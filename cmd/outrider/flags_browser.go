@@ -109,7 +109,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	registry := primitives.Standard()
-	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts})
+	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome)})
 	if err := a.refuseInvalid(reports); err != nil {
 		engine.Close()
 		return runtime.Options{}, err
@@ -131,20 +131,26 @@ func (a *app) withoutSandbox(given bool) bool {
 	return given
 }
 
-// refuseInvalid shows what is wrong with the given maps and fails when one of
-// them cannot be used: no action of an invalid map is ever offered.
+// refuseInvalid shows what is wrong with the given maps. A folder offers its
+// other maps; a file that was named, or a folder without any map that can be
+// read, is an error.
 func (a *app) refuseInvalid(reports []sites.FileReport) error {
-	bad := 0
+	bad, named := 0, false
 	for _, r := range reports {
 		if r.OK {
 			continue
 		}
 		bad++
+		named = named || r.Named
 		a.printReport(r)
 	}
-	if bad > 0 {
+	switch {
+	case bad == 0:
+		return nil
+	case named || bad == len(reports):
 		return usage("%d of %d maps are invalid", bad, len(reports))
 	}
+	fmt.Fprintf(a.stderr, "%d of %d maps are invalid and left out; the others are on offer\n", bad, len(reports))
 	return nil
 }
 

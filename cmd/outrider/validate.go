@@ -28,7 +28,7 @@ func (a *app) validateCommand() *cobra.Command {
 			if !ok {
 				return usage("--profile is %q: expected strict or extension", profile)
 			}
-			how := runtime.MapOptions{AcceptDrafts: drafts, Arguments: runtime.ArgumentsRefused}
+			how := runtime.MapOptions{AcceptDrafts: drafts, Salvage: set.Has(quirks.MapsAsTheyCome), Arguments: runtime.ArgumentsRefused}
 			if set.Has(quirks.LenientArguments) {
 				how.Arguments = runtime.ArgumentsMended
 			}
@@ -62,7 +62,7 @@ func (a *app) validateCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
-	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: arguments that the upstream extension mends are warnings, not errors")
+	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: what the upstream extension reads or mends is a warning, not an error")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
 }
@@ -76,7 +76,11 @@ func (a *app) printReport(r sites.FileReport) {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", r.Path, word)
 	for _, p := range r.Errors {
-		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)
+		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s", orRoot(p.Pointer), p.Code, p.Message)
+		if p.Remedy != "" {
+			fmt.Fprintf(a.stderr, "; %s", p.Remedy)
+		}
+		fmt.Fprintln(a.stderr)
 	}
 	for _, p := range r.Warnings {
 		fmt.Fprintf(a.stderr, "  warning  %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)

@@ -43,6 +43,7 @@ const (
 	KnownMembersOnly      Name = "known_members_only"
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
+	MapsAsTheyCome        Name = "maps_as_they_come"
 )
 
 var table = []Quirk{
@@ -242,5 +243,10 @@ var table = []Quirk{
 		Name: BlankTextCounts, Where: "dom.observe.*, locator.text_content, scopes", InPage: true, Proof: "quirks/blank_text_counts.html",
 		Upstream: "the text of an element with nothing but white space is empty, whatever its aria-label",
 		Strict:   "it is the aria-label",
+	},
+	{
+		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
+		Upstream: "a map is read as far as it can be: its version is not looked at, nor is requires; a declaration that breaks a rule costs itself alone, and a workflow or projection that cannot run fails with its own code when it is asked for",
+		Strict:   "a map that breaks a rule is refused, with every error in it; requires is met before a tool starts",
 	},
 }

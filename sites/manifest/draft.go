@@ -30,6 +30,9 @@ type Requirements struct {
 // requirements reads requires: an array of names, or in a draft an object.
 func (c *checker) requirements(v value) Requirements {
 	r := Requirements{Raw: v.raw()}
+	if c.opts.Salvage {
+		return Requirements{}
+	}
 	if v.n.kind == kindObject && c.opts.AcceptDrafts {
 		v.deviate(fault.WrongType, "requires is an array of names, not an object")
 		c.requirementsObject(&r, v)
@@ -44,6 +47,9 @@ func (c *checker) requirements(v value) Requirements {
 // rootRequirements reads requires of the root. The root has no such field, so
 // nothing in it is an error.
 func (c *checker) rootRequirements(v value) Requirements {
+	if c.opts.Salvage {
+		return Requirements{}
+	}
 	r := Requirements{Raw: v.raw()}
 	v.warn(fault.UnknownField, "\"requires\" is not a field of the root; what it says about primitives counts all the same")
 	switch v.n.kind {
@@ -118,7 +124,7 @@ func (c *checker) draftVersion(v value) (int, string) {
 		v.fail(fault.UnsupportedVersion, "the version is %s, only %d and drafts of it are supported", quote(s), Version)
 		return 0, ""
 	}
-	v.deviate(fault.WrongType, "the version is the number %d, not the text %s", Version, quote(s))
+	v.deviate(fault.WrongType, "the version is the number %d, not the text %s of a draft", Version, quote(s))
 	return Version, s
 }
 
@@ -215,10 +221,12 @@ func (c *checker) toolName(o *object) string {
 
 const relaxedName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-// usable leaves out the projections of a draft that break a rule inside.
+// usable leaves out the projections of a draft that break a rule inside. The
+// upstream extension finds those, and says what is wrong with them when they
+// are read.
 func (c *checker) usable(list []Projection) []Projection {
-	if !c.opts.AcceptDrafts {
+	if !c.opts.AcceptDrafts || c.opts.Salvage {
 		return list
 	}
-	return slices.DeleteFunc(list, func(p Projection) bool { return p.broken })
+	return slices.DeleteFunc(list, func(p Projection) bool { return p.Broken })
 }

@@ -85,7 +85,7 @@ func TestABadMapIsNoDraft(t *testing.T) {
 		}
 		accepted++
 		for _, e := range want.Errors {
-			if !slices.Contains(deviations, e.Code) {
+			if !slices.Contains(deviations, e.Code) && !strings.HasPrefix(e.Pointer, "/state_projections/") {
 				t.Errorf("%s: accepted as a draft in spite of %s at %s", filepath.Base(dir), e.Code, e.Pointer)
 			}
 			if !slices.ContainsFunc(report.Warnings, func(p manifest.Problem) bool { return p.Pointer == e.Pointer && p.Code == e.Code }) {
@@ -104,6 +104,60 @@ func TestABadMapIsNoDraft(t *testing.T) {
 	}
 	if total := len(cases(t, "bad")); accepted == 0 || accepted > total/5 {
 		t.Errorf("%d of %d bad maps are accepted as drafts", accepted, total)
+	}
+}
+
+// TestSalvage: a declaration that breaks a rule costs itself alone, where that is
+// asked for. Issue 16.
+func TestSalvage(t *testing.T) {
+	for _, dir := range cases(t, "salvaged") {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			data := readFile(t, dir, "actions.json")
+			var want struct {
+				Warnings []manifest.Problem
+				Tools    []string
+			}
+			if err := json.Unmarshal(readFile(t, dir, "expect.json"), &want); err != nil {
+				t.Fatal(err)
+			}
+			m, report := manifest.Parse(data, manifest.Options{Salvage: true})
+			if m == nil {
+				t.Fatalf("refused: %v", report.Errors)
+			}
+			var got, wanted, tools []string
+			for _, p := range report.Warnings {
+				got = append(got, p.Pointer+" "+string(p.Code))
+			}
+			for _, p := range want.Warnings {
+				wanted = append(wanted, p.Pointer+" "+string(p.Code))
+			}
+			for _, tool := range m.Tools {
+				tools = append(tools, tool.Name)
+			}
+			slices.Sort(got)
+			slices.Sort(wanted)
+			if !slices.Equal(got, wanted) || !slices.Equal(tools, want.Tools) {
+				t.Errorf("tools %q, want %q; warnings\n got %s\nwant %s", tools, want.Tools, strings.Join(got, "\n     "), strings.Join(wanted, "\n     "))
+			}
+		})
+	}
+	for _, text := range []string{`{"protocol":"other","tools":[]}`, `{"tools":[]}`, `[]`, `{`} {
+		if m, _ := manifest.Parse([]byte(text), manifest.Options{Salvage: true}); m != nil {
+			t.Errorf("%s is read as a map", text)
+		}
+	}
+}
+
+// The first published maps have a text as their version; the error says how to
+// read them. Issue 16.
+func TestADraftIsRefusedWithItsRemedy(t *testing.T) {
+	_, report := manifest.Parse([]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":[]}`), manifest.Options{})
+	if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Remedy, "--accept-drafts") || !strings.Contains(report.Err().NextStep, "--accept-drafts") {
+		t.Errorf("got %+v, %v", report.Errors, report.Err())
+	}
+	_, report = manifest.Parse([]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":7}`), manifest.Options{})
+	if err := report.Err(); err == nil || err.NextStep != "" {
+		t.Errorf("a map that no flag helps is refused with the next step %q", err.NextStep)
 	}
 }
 

@@ -32,6 +32,10 @@ type Options struct {
 	// what deviates from it in the ways that docs/explanation/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
 	AcceptDrafts bool
+	// Salvage reads a map as far as it can be read, as the upstream extension
+	// does: it accepts drafts, looks at no version and at no requires, and a
+	// declaration that breaks a rule costs itself alone.
+	Salvage bool
 
 	// trace, for tests, is told of each object and the members it was asked for.
 	trace func(pointer string, known []string)
@@ -42,7 +46,8 @@ type Options struct {
 // read at all. Parse never panics on any input, keeps no reference to data, and
 // gives the same report for the same text.
 func Parse(data []byte, opts Options) (*Manifest, Report) {
-	c := &checker{opts: opts}
+	opts.AcceptDrafts = opts.AcceptDrafts || opts.Salvage
+	c := &checker{opts: opts, places: map[string][]int{}}
 	if len(data) > MaxBytes {
 		c.found.error("", 0, fault.LimitExceeded, fmt.Sprintf("the map has %d bytes, the limit is %d", len(data), MaxBytes))
 		return nil, c.found.report(nil)
@@ -50,7 +55,11 @@ func Parse(data []byte, opts Options) (*Manifest, Report) {
 	// Windows editors put a byte order mark in front; JSON has none.
 	c.src = bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	s := &scanner{src: c.src, duplicate: func(pointer, name string, offset int) {
-		c.found.error(pointer, offset, fault.DuplicateName, fmt.Sprintf("the member %s occurs more than once", quote(name)))
+		report := c.found.error
+		if opts.Salvage {
+			report = c.found.warn // the last one counts, as in JSON.parse
+		}
+		report(pointer, offset, fault.DuplicateName, fmt.Sprintf("the member %s occurs more than once", quote(name)))
 	}}
 	root, err := s.document()
 	if err != nil {
@@ -72,6 +81,7 @@ func Parse(data []byte, opts Options) (*Manifest, Report) {
 		check()
 	}
 	c.compileSchemas()
+	c.salvage(m)
 	m.Draft = c.deviations > 0
 	report := c.found.report(c.src)
 	if !report.OK() {
@@ -109,6 +119,8 @@ type checker struct {
 	anyImport  bool // an enabled import has no namespace
 
 	deviations int // what only a draft may do
+	// places are, by the pointer of a list, where each entry stood that was read.
+	places map[string][]int
 }
 
 func (c *checker) manifest(o *object) *Manifest {
@@ -121,6 +133,8 @@ func (c *checker) manifest(o *object) *Manifest {
 	}
 	if v, ok := o.get("version"); ok {
 		m.Version, m.DraftVersion = c.version(v)
+	} else if c.opts.Salvage {
+		m.Version = Version
 	} else {
 		o.deviate("version", fault.MissingField, "version is required")
 		m.Version = Version
@@ -151,7 +165,13 @@ func (c *checker) manifest(o *object) *Manifest {
 }
 
 func (c *checker) version(v value) (version int, draft string) {
-	if v.n.kind == kindString && c.opts.AcceptDrafts {
+	if c.opts.Salvage {
+		if v.n.kind == kindString {
+			draft = v.text()
+		}
+		return Version, draft
+	}
+	if v.n.kind == kindString {
 		return c.draftVersion(v)
 	}
 	if !v.is(kindNumber) {

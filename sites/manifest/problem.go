@@ -25,7 +25,12 @@ type Problem struct {
 	Message string `json:"message"`
 	// Line counts from 1; 0 means unknown.
 	Line int `json:"line,omitempty"`
+	// Remedy is how such a map can be read all the same, "" where it cannot.
+	Remedy string `json:"remedy,omitempty"`
 }
+
+// acceptDrafts is the remedy of what only drafts do.
+const acceptDrafts = "--accept-drafts reads it"
 
 func (p Problem) String() string {
 	at := p.Pointer
@@ -57,7 +62,11 @@ func (r Report) Err() *fault.Error {
 	if n > 1 {
 		message = fmt.Sprintf("the map has %d errors; the first is at %s: %s", n, strconv.Quote(first.Pointer), first.Message)
 	}
-	return fault.New(fault.InvalidManifest, "%s", message).With("errors", r.Errors[:min(n, 8)]).With("error_count", n)
+	err := fault.New(fault.InvalidManifest, "%s", message).With("errors", r.Errors[:min(n, 8)]).With("error_count", n)
+	if !slices.ContainsFunc(r.Errors, func(p Problem) bool { return p.Remedy == "" }) {
+		err.Next("start the runtime with --accept-drafts, or bring the map to version 1")
+	}
+	return err
 }
 
 // path is the place of a value, from the inside out. It becomes a pointer only
@@ -111,6 +120,13 @@ func (c *collector) error(pointer string, offset int, code fault.Code, message s
 
 func (c *collector) warn(pointer string, offset int, code fault.Code, message string) {
 	c.warnings = c.add(c.warnings, pointer, offset, code, message)
+}
+
+// remedy says how to read the map in spite of the last error.
+func (c *collector) remedy(how string) {
+	if n := len(c.errors); n > 0 && c.dropped == 0 {
+		c.errors[n-1].Remedy = how
+	}
 }
 
 func (c *collector) add(list []found, pointer string, offset int, code fault.Code, message string) []found {

@@ -21,7 +21,9 @@ type Projection struct {
 	Extensions     Extensions
 	Raw            json.RawMessage
 
-	broken bool // of a draft: what is inside breaks a rule
+	// Broken: what is inside breaks a rule. Only drafts have such projections;
+	// they are not listed and fail when they are read.
+	Broken bool
 }
 
 // Summary is a compact form of a projection's state.
@@ -75,10 +77,10 @@ func (c *checker) projection(o *object) Projection {
 	}
 	p.Postconditions = readObject(o, "postconditions", c.postconditions)
 	p.Extensions = o.done()
-	if c.opts.CheckProjection != nil && len(c.found.errors) == errorsBefore {
+	if c.opts.CheckProjection != nil && (len(c.found.errors) == errorsBefore || c.opts.Salvage) {
 		for _, e := range c.opts.CheckProjection(p.Raw) {
 			o.insideDeviates(e)
-			p.broken = true
+			p.Broken = true
 		}
 		if c.opts.WarnProjection != nil {
 			for _, w := range c.opts.WarnProjection(p.Raw) {

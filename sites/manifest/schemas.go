@@ -123,6 +123,7 @@ func (v value) inside(p Problem) {
 func (v value) insideDeviates(p Problem) {
 	if !v.c.opts.AcceptDrafts {
 		v.inside(p)
+		v.c.found.remedy(acceptDrafts)
 		return
 	}
 	v.c.deviations++

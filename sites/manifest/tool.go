@@ -104,6 +104,9 @@ func (c *checker) tool(o *object) Tool {
 			v.insideDeviates(p)
 			if t.Unusable == nil && c.opts.AcceptDrafts {
 				t.Unusable = &Problem{Pointer: v.at.String() + p.Pointer, Code: p.Code, Message: p.Message}
+				if c.opts.Salvage && p.Code == fault.UnknownPrimitive {
+					t.Unusable.Code = fault.InvalidWorkflow // the extension's word for it
+				}
 			}
 		}
 		for _, p := range checked.warnings {

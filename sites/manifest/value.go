@@ -35,6 +35,7 @@ func (v value) warn(code fault.Code, format string, args ...any) {
 func (v value) deviate(code fault.Code, format string, args ...any) {
 	if !v.c.opts.AcceptDrafts {
 		v.fail(code, format, args...)
+		v.c.found.remedy(acceptDrafts)
 		return
 	}
 	v.c.deviations++
@@ -211,6 +212,7 @@ func (o *object) missing(name string, code fault.Code, message string) {
 func (o *object) deviate(name string, code fault.Code, message string) {
 	if !o.c.opts.AcceptDrafts {
 		o.missing(name, code, message)
+		o.c.found.remedy(acceptDrafts)
 		return
 	}
 	o.c.deviations++
@@ -334,9 +336,12 @@ func entries[T any](o *object, name string, read func(*object) T) []T {
 	}
 	items := v.items()
 	out := make([]T, 0, len(items))
-	for _, e := range items {
+	for i, e := range items {
 		if eo := e.object(); eo != nil {
 			out = append(out, read(eo))
+			if o.at == nil || o.at.parent == nil {
+				o.c.places[v.at.String()] = append(o.c.places[v.at.String()], i)
+			}
 		}
 	}
 	return out
