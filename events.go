@@ -1,0 +1,119 @@
+package outrider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// EventKind says what an Event is about.
+type EventKind string
+
+const (
+	// TabReady: a tab was opened, or its page is there again after a crash or a
+	// restart of the browser.
+	TabReady EventKind = "tab_ready"
+	// TabChanged: the address or the title of a tab changed.
+	TabChanged EventKind = "tab_changed"
+	// TabRemoved: a tab was closed.
+	TabRemoved EventKind = "tab_removed"
+	// PageEvent: a signal that a map declares, a change of a watched state, or an
+	// event of the runtime such as runtime.navigated.
+	PageEvent EventKind = "page_event"
+	// EventsLost: the reader was too slow and missed Lost events.
+	EventsLost EventKind = "events_lost"
+	// WatchdogLost: the process that ends the browser when this program is killed
+	// could not be started, or ended. Message says why.
+	WatchdogLost EventKind = "watchdog_lost"
+)
+
+// Event is something that happened without being asked for.
+type Event struct {
+	Kind EventKind
+	ID   string
+	// Tab is nil for EventsLost and WatchdogLost.
+	Tab *Tab
+	// URL and Title are those of the tab when the event happened.
+	URL, Title string
+	// Name is the declared name of a PageEvent.
+	Name string
+	// Payload is what a PageEvent carries, a JSON value.
+	Payload    json.RawMessage
+	ObservedAt time.Time
+	// Lost counts the events that were missed, for EventsLost.
+	Lost int
+	// Message explains WatchdogLost.
+	Message string
+}
+
+// eventBuffer is how many events wait for a slow reader.
+const eventBuffer = 1024
+
+// Events returns what happens to the session from now on. The iteration ends
+// with ctx or when the session is closed. A reader that falls behind by more
+// than 1024 events is told so by EventsLost. It is for one iteration.
+func (s *Session) Events(ctx context.Context) iter.Seq[Event] {
+	q := newEventQueue(eventBuffer)
+	unsubscribe := s.host.Subscribe(func(e runtime.Event) {
+		if e.Tab.Workspace == s.groupID() {
+			q.push(s.event(e))
+		}
+	})
+	context.AfterFunc(ctx, unsubscribe)
+	context.AfterFunc(s.ended, unsubscribe)
+	return func(yield func(Event) bool) {
+		defer unsubscribe()
+		q.each(yield, ctx.Done(), s.ended.Done())
+	}
+}
+
+// eventQueue holds the events that wait for their reader.
+type eventQueue struct {
+	events chan Event
+	lost   atomic.Int64 // missed since the reader was told; the queue is full then
+}
+
+func newEventQueue(size int) *eventQueue { return &eventQueue{events: make(chan Event, size)} }
+
+// push does not block: an event that finds the queue full is counted instead.
+func (q *eventQueue) push(e Event) {
+	select {
+	case q.events <- e:
+	default:
+		q.lost.Add(1)
+	}
+}
+
+// each yields the events until yield says no or one of the channels is closed.
+func (q *eventQueue) each(yield func(Event) bool, ended, closed <-chan struct{}) {
+	for {
+		if n := q.lost.Swap(0); n > 0 && !yield(Event{Kind: EventsLost, Lost: int(n), ObservedAt: time.Now()}) {
+			return
+		}
+		select {
+		case <-ended:
+			return
+		case <-closed:
+			return
+		case e := <-q.events:
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Session) event(e runtime.Event) Event {
+	kind := EventKind(e.Kind)
+	if e.Kind == runtime.DOMEvent {
+		kind = PageEvent
+	}
+	return Event{
+		Kind: kind, ID: e.ID, Tab: &Tab{session: s, id: e.Tab.RuntimeID, number: e.Tab.TabID},
+		URL: e.Tab.URL, Title: e.Tab.Title, Name: e.Name, Payload: e.Payload, ObservedAt: e.ObservedAt,
+	}
+}

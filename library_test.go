@@ -1,0 +1,298 @@
+package outrider_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+)
+
+func open(t *testing.T, o outrider.Options) *outrider.Session {
+	t.Helper()
+	browsertest.Require(t)
+	s, err := outrider.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	return s
+}
+
+func TestLibraryRefusesOptionsByName(t *testing.T) {
+	for name, o := range map[string]outrider.Options{
+		"Profile":                  {Profile: "lenient"},
+		"Open":                     {Open: []string{"localhost:8080/x"}},
+		"Browser.Attach":           {Browser: outrider.BrowserOptions{Attach: "http://127.0.0.1:9", Proxy: "http://127.0.0.1:9"}},
+		"Browser.Width and Height": {Browser: outrider.BrowserOptions{Width: 100}},
+		"ExpressionEngine":         {ExpressionEngine: "other"},
+	} {
+		_, err := outrider.Open(t.Context(), o)
+		var e *outrider.Error
+		if !errors.As(err, &e) || e.Code != "invalid_input" || e.Evidence["option"] != name || e.Retryable {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestLibraryNamesWhatIsWrongWithAMap(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "actions.json")
+	if err := os.WriteFile(file, []byte(`{"protocol":"actions.json","version":1,"tools":[{"name":"a"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := outrider.Open(t.Context(), outrider.Options{Maps: []string{file}})
+	var e *outrider.Error
+	if !errors.As(err, &e) || e.Code != "invalid_manifest" || !strings.Contains(e.Message, "/tools/0") || e.NextStep == "" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLibraryCallsEnd(t *testing.T) {
+	site := page("<h1>One</h1>")
+	defer site.Close()
+	s := open(t, outrider.Options{Open: []string{site.URL}})
+
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := s.Tab().LocatorWaitFor(short, outrider.LocatorWaitForArgs{Locator: &outrider.Locator{Selector: "h6"}, TimeoutMS: new(20000)})
+	if !errors.Is(err, outrider.Code("handler_timeout")) {
+		t.Errorf("a call past its deadline: got %v", err)
+	}
+	if _, err := s.Tab().PageInfo(short); err == nil {
+		t.Error("a call after its deadline succeeded")
+	}
+	if _, err := s.Tab().PageInfo(t.Context()); err != nil {
+		t.Errorf("the call after it: %v", err)
+	}
+	if _, err := s.Call(t.Context(), "page.unknown", nil); !errors.Is(err, outrider.Code("unknown_action")) {
+		t.Errorf("an unknown primitive: got %v", err)
+	}
+	if _, err := s.Call(t.Context(), "page.info", make(chan int)); !errors.Is(err, outrider.Code("invalid_input")) {
+		t.Errorf("arguments that JSON cannot hold: got %v", err)
+	}
+
+	// Calls of several goroutines at once, while the session closes.
+	var calls sync.WaitGroup
+	for range 20 {
+		calls.Go(func() {
+			_, _ = s.Tab().PageEvaluate(t.Context(), outrider.PageEvaluateArgs{Body: "await new Promise(() => {})"})
+		})
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	calls.Wait()
+	if err := s.Close(); err != nil {
+		t.Errorf("closing again: %v", err)
+	}
+	if _, err := s.Call(t.Context(), "page.info", nil); err == nil {
+		t.Error("a closed session answered")
+	}
+	for range s.Events(t.Context()) {
+		t.Fatal("a closed session has events")
+	}
+}
+
+func TestLibraryOpensActivatesAndClosesTabs(t *testing.T) {
+	one, two := page("<h1>One</h1>"), page("<h1>Two</h1>")
+	defer one.Close()
+	defer two.Close()
+	main := open(t, outrider.Options{Open: []string{one.URL}})
+	isolated, err := main.NewSession(t.Context(), one.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*outrider.Session{"of the browser": main, "isolated": isolated} {
+		first := s.Tab()
+		second, err := s.NewTab(t.Context(), two.URL)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s.Tab().ID() != second.ID() || len(s.Tabs()) != 2 || second.URL() != two.URL+"/" || second.Title() != "Example" {
+			t.Errorf("%s: the new tab is %s %s of %d", name, s.Tab().ID(), second.URL(), len(s.Tabs()))
+		}
+		if err := first.Activate(t.Context()); err != nil || s.Tab().ID() != first.ID() {
+			t.Errorf("%s: activating the first: %v", name, err)
+		}
+		if err := second.Close(t.Context()); err != nil || len(s.Tabs()) != 1 || second.URL() != "" {
+			t.Errorf("%s: closing the second: %v", name, err)
+		}
+		if _, err := second.PageInfo(t.Context()); !errors.Is(err, outrider.Code("runtime_not_found")) {
+			t.Errorf("%s: a call on a closed tab: %v", name, err)
+		}
+	}
+	if err := isolated.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(main.Tabs()) != 1 {
+		t.Errorf("the session of the browser has %d tabs", len(main.Tabs()))
+	}
+}
+
+// TestLocatorHasTheMembersOfTheDictionary keeps Locator and the fragment of the
+// dictionary alike.
+func TestLocatorHasTheMembersOfTheDictionary(t *testing.T) {
+	i := slices.IndexFunc(primitives.Dictionary(), func(r *primitives.Record) bool { return r.Name == "locator.text_content" })
+	var input struct {
+		Properties struct {
+			Locator struct {
+				Properties map[string]json.RawMessage `json:"properties"`
+			} `json:"locator"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(primitives.Dictionary()[i].InputSchema, &input); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(maps.Keys(input.Properties.Locator.Properties))
+	want = slices.DeleteFunc(want, func(n string) bool { return n == "text_contains" }) // another name of text
+	var have []string
+	for f := range reflect.TypeFor[outrider.Locator]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		have = append(have, name)
+	}
+	slices.Sort(have)
+	if !slices.Equal(have, want) {
+		t.Errorf("Locator has %v\nthe dictionary %v", have, want)
+	}
+}
+
+func TestTextMatchEncodes(t *testing.T) {
+	for want, m := range map[string]*outrider.TextMatch{
+		`"Save"`:                       outrider.Text("Save"),
+		`{"contains":"av"}`:            outrider.Contains("av"),
+		`{"flags":"i","regex":"^sav"}`: outrider.Regexp("^sav", "i"),
+	} {
+		if have, err := json.Marshal(m); err != nil || string(have) != want {
+			t.Errorf("got %s, %v; want %s", have, err, want)
+		}
+	}
+}
+
+// TestLibraryIsEmbeddedByAnotherModule builds testdata/embed, a program in a
+// module of its own, runs it, and kills it in the middle of its work.
+func TestLibraryIsEmbeddedByAnotherModule(t *testing.T) {
+	browsertest.Require(t)
+	source, err := os.ReadFile("testdata/embed/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(source), "func main() {\n")
+	if n := strings.Count(string(source), "\n"); n > 25 || strings.Count(body, "\n") > 20 {
+		t.Errorf("the program has %d lines", n)
+	}
+	binary := buildEmbedded(t, string(source))
+	site := board()
+	defer site.Close()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), binary, site.URL, filepath.Join(wd, "sites/demo/actions.json")).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"count":2`) || !strings.Contains(string(out), `"name":"Doing"`) {
+		t.Errorf("%v\n%s", err, out)
+	}
+
+	// A program that is killed leaves neither a browser nor a profile.
+	killed := buildEmbedded(t, `package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/outrider-run/outrider"
+)
+
+func main() {
+	s, err := outrider.Open(context.Background(), outrider.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("ready")
+	for range s.Events(context.Background()) {
+	}
+}
+`)
+	cmd := exec.Command(killed)
+	dir, err := os.MkdirTemp("", "k") // a short path: the browser puts a socket there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the program said %q, %v", line, err)
+	}
+	if len(profiles(dir, 0)) != 1 {
+		t.Errorf("profiles while it runs: %v", profiles(dir, 0))
+	}
+	_ = cmd.Process.Kill()
+	_, _ = io.Copy(io.Discard, stdout)
+	_ = cmd.Wait()
+	if left := profiles(dir, 30*time.Second); len(left) > 0 {
+		t.Errorf("after the kill these are left: %v", left)
+	}
+}
+
+// buildEmbedded builds source as the main package of a module that replaces
+// outrider by this repository.
+func buildEmbedded(t *testing.T, source string) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gomod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, requirements, _ := strings.Cut(string(gomod), "\n")
+	sums, err := os.ReadFile("go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"main.go": source,
+		"go.sum":  string(sums),
+		"go.mod": "module example.org/embed\n" + requirements +
+			"\nrequire github.com/outrider-run/outrider v0.0.0\n\nreplace github.com/outrider-run/outrider => " + wd + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(dir, "embed")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", binary, ".")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	return binary
+}

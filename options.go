@@ -1,0 +1,141 @@
+package outrider
+
+import (
+	"log/slog"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// Profiles of [Options.Profile].
+const (
+	// Strict is the default: what is not certain is refused.
+	Strict = "strict"
+	// Extension behaves as the upstream Chrome extension does, its mistakes
+	// included.
+	Extension = "extension"
+)
+
+// Options say which browser to use, what to open in it and which maps apply.
+// The zero value launches the Chromium of this machine, headless, with one
+// empty tab and no maps.
+type Options struct {
+	// Open lists addresses, one tab each. Default: the tabs of an attached
+	// browser, else one tab at about:blank.
+	Open []string
+	// Maps lists actions.json files and storage folders. A map that is invalid
+	// makes Open fail with invalid_manifest.
+	Maps []string
+	// AcceptDrafts reads maps that deviate from schema v1 in the ways that
+	// published drafts do.
+	AcceptDrafts bool
+	// Profile is Strict (the default) or Extension.
+	Profile string
+	// Browser says what to launch or to attach to.
+	Browser BrowserOptions
+	// CallTimeout bounds each call whose context has no earlier deadline.
+	// Default 30 s.
+	CallTimeout time.Duration
+	// LoadTimeout bounds the wait for an address of Open to load. Default 15 s.
+	LoadTimeout time.Duration
+	// Pacing is the least distance between two visible actions on one tab. Nil
+	// is the default of the profile: none in Strict, 500 ms in Extension.
+	Pacing *time.Duration
+	// ExpressionEngine evaluates the JSONata of maps: "native" (the default) or
+	// "blues", which needs the installed outrider binary for its workers.
+	ExpressionEngine string
+	// Logger gets names, sizes and times, never text of pages or typed text.
+	// Nil discards.
+	Logger *slog.Logger
+}
+
+// BrowserOptions say which browser a session uses and how.
+type BrowserOptions struct {
+	// Path of Chrome or Chromium. Default: found on this machine.
+	Path string
+	// Headed shows the browser's window.
+	Headed bool
+	// Attach is the address of a running Chrome, http://host:port or ws://...
+	// Nothing is launched then, and Close leaves the browser open.
+	Attach string
+	// UserDataDir is a profile to use and to keep. Default: a new one that is
+	// removed at the end.
+	UserDataDir string
+	// Width and Height are the viewport in CSS pixels. Default 1280 x 800.
+	Width, Height int
+	// Locale is a language tag such as de-CH, Timezone an IANA name such as
+	// Europe/Zurich. Default: the system's.
+	Locale, Timezone string
+	// Proxy is the address of a proxy server.
+	Proxy string
+	// NoSandbox runs Chromium without its sandbox; implied for root on Linux.
+	NoSandbox bool
+	// AllowOrigins and BlockOrigins say which origins may be reached, such as
+	// https://*.example.org. Default: all. They need a browser that is launched.
+	AllowOrigins, BlockOrigins []string
+	// UploadDirs are the folders whose files may be uploaded. Default: none.
+	UploadDirs []string
+	// DownloadDir is the folder for downloads. Default: they are refused.
+	DownloadDir string
+}
+
+// runtimeOptions checks o and turns it into what a host needs. The caller
+// closes the engine in it after the host.
+func (o Options) runtimeOptions() (runtime.Options, error) {
+	profile, ok := quirks.Profile(o.Profile)
+	if o.Profile == "" {
+		profile, ok = quirks.Profile(Strict)
+	}
+	if !ok {
+		return runtime.Options{}, invalidOption("Profile", "is %q: expected %q or %q", o.Profile, Strict, Extension)
+	}
+	b := o.Browser
+	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins) > 0 || b.UserDataDir != "" || b.Path != "") {
+		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, AllowOrigins, BlockOrigins: they need a browser that is launched")
+	}
+	if err := browser.CheckOrigins(slices.Concat(b.AllowOrigins, b.BlockOrigins)...); err != nil {
+		return runtime.Options{}, invalidOption("Browser.AllowOrigins or BlockOrigins", "%v", err)
+	}
+	if b.Width < 0 || b.Height < 0 || (b.Width == 0) != (b.Height == 0) {
+		return runtime.Options{}, invalidOption("Browser.Width and Height", "are %d and %d: expected both or neither", b.Width, b.Height)
+	}
+	for _, address := range o.Open {
+		if u, err := url.Parse(address); err != nil || !slices.Contains([]string{"http", "https", "about"}, u.Scheme) {
+			return runtime.Options{}, invalidOption("Open", "has %q: expected an http or https address, such as http://localhost:8080/", address)
+		}
+	}
+	engine, err := expr.New(o.ExpressionEngine, nil)
+	if err != nil {
+		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: %v", o.ExpressionEngine, err)
+	}
+	registry := primitives.Standard()
+	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, runtime.MapOptions{AcceptDrafts: o.AcceptDrafts})
+	if err := invalidMaps(reports); err != nil {
+		_ = engine.Close()
+		return runtime.Options{}, err
+	}
+	options := browser.Options{
+		Path: b.Path, Headed: b.Headed, Attach: b.Attach, UserDataDir: b.UserDataDir, Locale: b.Locale, Timezone: b.Timezone,
+		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins,
+		UploadDirs: b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger,
+	}
+	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
+	return runtime.Options{
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, Browser: options, Open: o.Open,
+		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go",
+	}, nil
+}
+
+func invalidOption(name, format string, args ...any) error {
+	e := fault.New(fault.InvalidInput, "Options."+name+" "+format, args...)
+	return fromFault(e.With("option", name))
+}

@@ -1,0 +1,204 @@
+package outrider
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Session is a browser, or an isolated part of one, with its tabs. Its methods
+// that act or read use its active tab. It is safe for concurrent use.
+type Session struct {
+	host   *runtime.Host
+	engine io.Closer // nil for an isolated session, which shares its host
+	group  *runtime.Workspace
+
+	end   context.CancelFunc // ends the iterators of Events
+	ended context.Context
+
+	closing  sync.Once
+	closeErr error
+}
+
+// closeTimeout bounds Close, whose caller may have no deadline.
+const closeTimeout = 30 * time.Second
+
+// Open starts the browser, opens the tabs and waits for them to load. ctx
+// bounds only the start: the session stays open until Close.
+//
+// The errors are invalid_input (an option), invalid_manifest (a map),
+// browser_not_found, browser_failed, navigation_failed, and timeout or
+// cancelled when ctx ends.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	options, err := o.runtimeOptions()
+	if err != nil {
+		return nil, err
+	}
+	h, err := runtime.Open(ctx, options)
+	if err != nil {
+		_ = options.Engine.Close()
+		return nil, fromFault(err)
+	}
+	return newSession(h, options.Engine, nil), nil
+}
+
+func newSession(h *runtime.Host, engine io.Closer, group *runtime.Workspace) *Session {
+	s := &Session{host: h, engine: engine, group: group}
+	s.ended, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Close answers every call that still runs with cancelled, closes the browser
+// and removes its profile. Of an isolated session it closes the tabs and ends
+// their cookies and storage. It may be called more than once.
+func (s *Session) Close() error {
+	s.closing.Do(func() {
+		s.end()
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if s.group != nil {
+			s.closeErr = fromFault(s.group.Close(ctx))
+			return
+		}
+		s.closeErr = fromFault(s.host.Close(ctx))
+		if err := s.engine.Close(); s.closeErr == nil {
+			s.closeErr = fromFault(err)
+		}
+	})
+	return s.closeErr
+}
+
+// NewSession makes an isolated session in the same browser: cookies, storage,
+// cache and permissions of its own, and one tab at address, "" for an empty
+// one. The maps and options of s apply to it. Close it before s.
+func (s *Session) NewSession(ctx context.Context, address string) (*Session, error) {
+	group, err := s.host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: true})
+	if err != nil {
+		return nil, fromFault(err)
+	}
+	isolated := newSession(s.host, nil, group)
+	if _, err := isolated.NewTab(ctx, address); err != nil {
+		_ = isolated.Close()
+		return nil, err
+	}
+	return isolated, nil
+}
+
+// Tabs lists the tabs, oldest first. Popups that a page opened are among them.
+func (s *Session) Tabs() []*Tab {
+	statuses := s.statuses()
+	tabs := make([]*Tab, len(statuses))
+	for i, status := range statuses {
+		tabs[i] = &Tab{session: s, id: status.RuntimeID, number: status.TabID}
+	}
+	return tabs
+}
+
+// Tab is the active tab: the first one, until NewTab or a call activates
+// another. It is nil when the session has no tab.
+func (s *Session) Tab() *Tab {
+	tabs := s.statuses()
+	i := slices.IndexFunc(tabs, func(t runtime.TabStatus) bool { return t.Active })
+	if i < 0 && len(tabs) > 0 {
+		i = 0
+	}
+	if i < 0 {
+		return nil
+	}
+	return &Tab{session: s, id: tabs[i].RuntimeID, number: tabs[i].TabID}
+}
+
+// NewTab opens a tab at address, "" for an empty one, waits for it to load and
+// makes it the active one. A page that goes on loading is not an error.
+func (s *Session) NewTab(ctx context.Context, address string) (*Tab, error) {
+	if s.group != nil {
+		status, err := s.group.Open(ctx, address, true)
+		if err != nil {
+			return nil, fromFault(err)
+		}
+		return &Tab{session: s, id: status.RuntimeID, number: status.TabID}, nil
+	}
+	arguments := map[string]any{}
+	if address != "" {
+		arguments["url"] = address
+	}
+	var opened struct {
+		RuntimeID string `json:"runtime_id"`
+		TabID     int    `json:"tab_id"`
+	}
+	if err := s.callInto(ctx, "browser.open_tab", arguments, &opened); err != nil {
+		return nil, err
+	}
+	return &Tab{session: s, id: opened.RuntimeID, number: opened.TabID}, nil
+}
+
+// Action runs a site action on the active tab: see [Tab.Action].
+func (s *Session) Action(ctx context.Context, name string, arguments any) (json.RawMessage, error) {
+	t, err := s.activeTab()
+	if err != nil {
+		return nil, err
+	}
+	return t.Action(ctx, name, arguments)
+}
+
+// Call runs a primitive on the active tab: see [Tab.Call].
+func (s *Session) Call(ctx context.Context, primitive string, arguments any) (json.RawMessage, error) {
+	t, err := s.activeTab()
+	if err != nil {
+		return nil, err
+	}
+	return t.Call(ctx, primitive, arguments)
+}
+
+// State reads a state projection of the active tab: see [Tab.State].
+func (s *Session) State(ctx context.Context, name string) (*State, error) {
+	t, err := s.activeTab()
+	if err != nil {
+		return nil, err
+	}
+	return t.State(ctx, name)
+}
+
+// Check checks the active tab against its maps: see [Tab.Check].
+func (s *Session) Check(ctx context.Context) (*CheckResult, error) {
+	t, err := s.activeTab()
+	if err != nil {
+		return nil, err
+	}
+	return t.Check(ctx)
+}
+
+func (s *Session) callInto(ctx context.Context, primitive string, arguments, result any) error {
+	t, err := s.activeTab()
+	if err != nil {
+		return err
+	}
+	return t.callInto(ctx, primitive, arguments, result)
+}
+
+func (s *Session) activeTab() (*Tab, error) {
+	if t := s.Tab(); t != nil {
+		return t, nil
+	}
+	return nil, fromFault(fault.New(fault.RuntimeNotReady, "the session has no open tab").Next("open one with NewTab"))
+}
+
+func (s *Session) statuses() []runtime.TabStatus {
+	if s.group != nil {
+		return s.group.Tabs()
+	}
+	return s.host.Tabs()
+}
+
+func (s *Session) groupID() string {
+	if s.group != nil {
+		return s.group.ID()
+	}
+	return ""
+}
