@@ -49,6 +49,12 @@ func open(t testing.TB, url string) *runtime.Host {
 // client connects a client to a server over host.
 func client(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOptions *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
+	return clientOver(t, host, change, clientOptions, func(transport sdk.Transport) sdk.Transport { return transport })
+}
+
+// clientOver is client with a transport around the one that it would have.
+func clientOver(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport) *sdk.ClientSession {
+	t.Helper()
 	opts := mcp.Options{Host: host, NewID: newID, Version: "test"}
 	if change != nil {
 		change(&opts)
@@ -59,7 +65,7 @@ func client(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOption
 		t.Fatal(err)
 	}
 	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, clientOptions).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: front.URL}, nil)
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, clientOptions).Connect(ctx, over(&sdk.StreamableClientTransport{Endpoint: front.URL}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,14 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
@@ -34,22 +36,55 @@ func openMap(t *testing.T, url, manifest string) *runtime.Host {
 	return runtimetest.Open(t, runtime.Options{Maps: maps, Open: []string{url}})
 }
 
+// wire notes what a client reads: "result ID" of responses, and the step of progress.
+type wire struct {
+	sdk.Transport
+	mu   sync.Mutex
+	read []string
+}
+
+func (w *wire) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := w.Transport.Connect(ctx)
+	return &wireConnection{c, w}, err
+}
+
+type wireConnection struct {
+	sdk.Connection
+	wire *wire
+}
+
+func (c *wireConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	c.wire.mu.Lock()
+	defer c.wire.mu.Unlock()
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		c.wire.read = append(c.wire.read, "result")
+	case *jsonrpc.Request:
+		var p sdk.ProgressNotificationParams
+		if m.Method == "notifications/progress" && json.Unmarshal(m.Params, &p) == nil {
+			c.wire.read = append(c.wire.read, fmt.Sprintf("%v: %s", p.Progress, p.Message))
+		}
+	}
+	return m, err
+}
+
+// Progress comes before the result of its call and ends with the last step. What the
+// SDK's client makes of that is its own: it hands notifications to a goroutine, which may
+// run after the result is there. Issue 15.
 func TestSiteActionsAndTheirProgress(t *testing.T) {
-	var mu sync.Mutex
-	var steps []string
 	changed := make(chan struct{}, 16)
-	cs := client(t, openMap(t, serve(t, formPage), harbourMap), func(o *mcp.Options) { o.SiteTools = true }, &sdk.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			mu.Lock()
-			defer mu.Unlock()
-			steps = append(steps, r.Params.Message)
-		},
+	w := &wire{}
+	cs := clientOver(t, openMap(t, serve(t, formPage), harbourMap), func(o *mcp.Options) { o.SiteTools = true }, &sdk.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
 			select {
 			case changed <- struct{}{}:
 			default:
 			}
 		},
+	}, func(transport sdk.Transport) sdk.Transport {
+		w.Transport = transport
+		return w
 	})
 	names := func() (out []string) {
 		list, err := cs.ListTools(t.Context(), &sdk.ListToolsParams{})
@@ -76,16 +111,21 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 
 	params := &sdk.CallToolParams{Name: "actions.site", Arguments: json.RawMessage(`{"mode":"call","action":"harbour.moor","arguments":{"ship":"Tern"}}`)}
 	params.SetProgressToken("moor")
+	w.mu.Lock()
+	w.read = nil
+	w.mu.Unlock()
 	r, err := cs.CallTool(t.Context(), params)
 	if err != nil || r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "Moored Tern") {
 		t.Fatalf("actions.site: %v %+v", err, r)
 	}
-	mu.Lock()
-	got := strings.Join(steps, "; ")
-	mu.Unlock()
+	w.mu.Lock()
+	got := slices.Clone(w.read)
+	w.mu.Unlock()
+	result := slices.Index(got, "result")
 	for _, step := range []string{"write", "send", "said"} {
-		if !strings.Contains(got, step) {
-			t.Errorf("progress was %q, want a word on step %s", got, step)
+		at := slices.IndexFunc(got, func(s string) bool { return strings.Contains(s, ": "+step+" ") })
+		if at < 0 || at > result {
+			t.Errorf("the client read %q, want a word on step %s before the result", got, step)
 		}
 	}
 	if _, text := use(t, cs, "site.harbour.moor", `{"ship":"Heron"}`); !strings.Contains(text, "Moored Heron") {
@@ -93,6 +133,13 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 	}
 	if r := attempt(t, cs, "site.harbour.moor", `{}`); code(r) != "invalid_input" {
 		t.Errorf("the action without its argument: got %q, want invalid_input", code(r))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, late := range w.read[result+1:] {
+		if late != "result" { // of the calls without a token
+			t.Errorf("the client read %q after the result", late)
+		}
 	}
 }
 

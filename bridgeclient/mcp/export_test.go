@@ -1,0 +1,24 @@
+package mcp
+
+import (
+	"fmt"
+
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Report tells n steps to a client that takes the first one only when all have been told,
+// and returns what it was sent when the call had ended.
+func Report(n int) (sent []string) {
+	told := make(chan struct{})
+	r := startReporter(func(n float64, message string) {
+		<-told
+		sent = append(sent, fmt.Sprintf("%v: %s", n, message))
+	})
+	for i := range n {
+		r.progress(runtime.Progress{Step: fmt.Sprint(i)})
+	}
+	close(told)
+	r.end()
+	r.progress(runtime.Progress{Step: "after the end"})
+	return sent
+}
