@@ -261,9 +261,8 @@ func (t *Tab) noteAttachments(rows []attachedRow) {
 	if changed {
 		t.status.Attachments = status
 	}
-	all := t.status
 	t.mu.Unlock()
 	if changed {
-		t.host.emit(Event{Kind: TabChanged, Tab: all})
+		t.emit(TabChanged)
 	}
 }

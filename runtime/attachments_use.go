@@ -144,7 +144,7 @@ func (t *Tab) reportAttachment(r, was attachedRow, what, how string) {
 				full["tool"] = f.Opens.Tool
 			}
 			t.mu.Lock()
-			rep := report{call: t.lastCall, runtime: t.status}
+			rep := report{call: t.lastCall, runtime: t.statusNow()}
 			t.mu.Unlock()
 			t.forward(s, rep, e.Entry.Event, "", call.JSON(allowed(full, e.Entry.Payload)))
 		}

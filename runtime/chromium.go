@@ -97,7 +97,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	h.mu.Unlock()
 	h.hearEarly(t, bt)
 	bt.SetIdentity(t.identity())
-	h.emit(Event{Kind: TabReady, Tab: t.Status()})
+	t.emit(TabReady)
 	return t
 }
 
@@ -161,7 +161,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 			t.attachments.documents.Add(1)
 			t.attachments.poke()
 		}
-		h.refresh(t, ev.Tab.Tab())
+		t.refresh()
 	case browser.TabCrashed:
 		t.forget(ev.Tab)
 		h.log.Warn("a tab crashed and is opened again", "tab", t.id)
@@ -175,15 +175,15 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	}
 }
 
-// refresh takes over what the browser knows of the tab's document.
-func (h *Host) refresh(t *Tab, info primitives.TabInfo) {
+// refresh emits what the browser knows of the tab's document, when that is new.
+func (t *Tab) refresh() {
 	t.mu.Lock()
-	changed := t.status.URL != info.URL || t.status.Title != info.Title
-	t.status.URL, t.status.Title = info.URL, info.Title
-	status := t.status
+	before := t.status
+	t.status = t.statusNow()
+	changed := t.status.URL != before.URL || t.status.Title != before.Title
 	t.mu.Unlock()
 	if changed {
-		h.emit(Event{Kind: TabChanged, Tab: status})
+		t.emit(TabChanged)
 		t.diagnoser.poke()
 		t.attachments.poke()
 	}
@@ -195,7 +195,7 @@ func (h *Host) drop(t *Tab, why *fault.Error) {
 	h.tabs = slices.DeleteFunc(h.tabs, func(o *Tab) bool { return o == t })
 	h.mu.Unlock()
 	t.remove(why)
-	h.emit(Event{Kind: TabRemoved, Tab: t.Status()})
+	t.emit(TabRemoved)
 }
 
 // revive opens a crashed tab again at its address.
@@ -247,8 +247,8 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	bt.SetIdentity(t.identity())
 	t.attach(bt)
 	h.hearEarly(t, bt)
-	h.refresh(t, bt.Tab())
-	h.emit(Event{Kind: TabReady, Tab: t.Status()})
+	t.refresh()
+	t.emit(TabReady)
 	return nil
 }
 

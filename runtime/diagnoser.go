@@ -162,10 +162,9 @@ func (t *Tab) tellStates(names []string) (changed bool) {
 	if changed = !slices.Equal(t.status.States, names); changed {
 		t.status.States = names
 	}
-	status := t.status
 	t.mu.Unlock()
 	if changed {
-		t.host.emit(Event{Kind: TabChanged, Tab: status})
+		t.emit(TabChanged)
 		t.attachments.poke()
 	}
 	return changed

@@ -163,3 +163,35 @@ func TestTheProfileIsGone(t *testing.T) {
 		t.Errorf("the browser %d is still running", pid)
 	}
 }
+
+// Who has the reply to a call finds in the list of tabs what the call did, however far
+// the events are behind. Issue 15.
+func TestTheListOfTabsIsNoOlderThanAReply(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>a</p>`})
+	h := open(t, runtime.Options{})
+	release := make(chan struct{})
+	t.Cleanup(h.Subscribe(func(ev runtime.Event) {
+		if ev.Kind == runtime.TabChanged {
+			<-release
+		}
+	}))
+	t.Cleanup(func() { close(release) })
+	value(t, h.Do(t.Context(), runtime.Call{ID: "go", Name: "browser.navigate", Arguments: json.RawMessage(`{"url":"` + url + `/a"}`)}))
+	if got := h.Tabs()[0]; got.URL != url+"/a" || got.Title != "a" {
+		t.Errorf("after the reply the tab is %q at %s, want a at %s/a", got.Title, got.URL, url)
+	}
+}
+
+// The title that the reply to a navigation has is told to those who follow the events
+// too. Issue 15.
+func TestATitleIsTold(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>a</p>`, "/b": `<p>b</p>`})
+	h := open(t, runtime.Options{})
+	news := subscribe(t, h)
+	for range 5 {
+		for _, page := range []string{"a", "b"} {
+			value(t, h.Do(t.Context(), runtime.Call{ID: page, Name: "browser.navigate", Arguments: json.RawMessage(`{"url":"` + url + "/" + page + `"}`)}))
+			news.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/"+page && s.Title == page })
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (t *Tab) hearOverlay(ctx context.Context, page primitives.Page) (live bool,
 			return out.Live, err
 		}
 		t.mu.Lock()
-		status, call := t.status, t.lastCall
+		status, call := t.statusNow(), t.lastCall
 		if t.runningCall != "" {
 			call = t.runningCall
 		}

@@ -290,7 +290,7 @@ func (h *Host) hearEarly(t *Tab, bt *browser.Tab) {
 
 func (t *Tab) heardSignal(r report) {
 	t.mu.Lock()
-	r.call, r.runtime = t.runningCall, t.status
+	r.call, r.runtime = t.runningCall, t.statusNow()
 	if r.call == "" {
 		r.call = t.lastCall
 	}
@@ -484,7 +484,7 @@ func (t *Tab) tellDropped() {
 	}
 	t.signals.mu.Unlock()
 	t.mu.Lock()
-	status, previous := t.status, t.lastCall
+	status, previous := t.statusNow(), t.lastCall
 	t.mu.Unlock()
 	t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: SignalsDroppedEvent, PageEvent: SignalsDroppedEvent, Payload: call.JSON(out), PreviousCallID: previous})
 }

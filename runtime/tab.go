@@ -30,7 +30,10 @@ type Tab struct {
 	why    *fault.Error    // set before gone is closed
 	queue  []*job
 	wake   chan struct{} // buffered, 1
-	status TabStatus
+	status TabStatus     // address and title are those of the last event: see Status
+
+	emitting sync.Mutex // held while an event about the tab is emitted
+	removed  bool       // TabRemoved was emitted; emitting is held
 
 	workspace *Workspace // nil for none
 
@@ -67,11 +70,36 @@ func newTab(h *Host, id int, status TabStatus) *Tab {
 	return t
 }
 
-// Status describes the tab.
+// Status describes the tab. Address and title are those of its page at this moment:
+// who has the reply to a call finds here what the call did, also when the event that
+// tells of it has not been delivered.
 func (t *Tab) Status() TabStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.status
+	return t.statusNow()
+}
+
+// statusNow is Status for who holds t.mu.
+func (t *Tab) statusNow() TabStatus {
+	s := t.status
+	if t.shown != nil {
+		info := t.shown.Tab()
+		s.URL, s.Title = info.URL, info.Title
+	}
+	return s
+}
+
+// emit emits an event about the tab. Several goroutines do; each event has the status
+// of its moment, so the last one that a subscriber gets is right. A tab that was
+// removed changes no more.
+func (t *Tab) emit(kind EventKind) {
+	t.emitting.Lock()
+	defer t.emitting.Unlock()
+	if t.removed {
+		return
+	}
+	t.removed = kind == TabRemoved
+	t.host.emit(Event{Kind: kind, Tab: t.Status()})
 }
 
 // attach gives the tab a page: its first, or a new one after the old was lost.
@@ -103,6 +131,7 @@ func (t *Tab) forget(page primitives.Page) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.shown == page {
+		t.status = t.statusNow()
 		t.shown = nil
 	}
 }

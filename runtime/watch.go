@@ -250,7 +250,7 @@ func (w *watch) tell(p *projection.Projection, last, next *projection.Snapshot) 
 		return
 	}
 	w.tab.mu.Lock()
-	status, previous := w.tab.status, w.tab.lastCall
+	status, previous := w.tab.statusNow(), w.tab.lastCall
 	w.tab.mu.Unlock()
 	w.host.emit(Event{
 		Kind: DOMEvent, Tab: status, Name: eventName(w.name), PageEvent: eventName(w.name),

@@ -135,7 +135,7 @@ func (w *Workspace) Release() {
 		t.mu.Lock()
 		t.workspace, t.status.Workspace, t.status.Active = nil, "", false
 		t.mu.Unlock()
-		w.host.emit(Event{Kind: TabReady, Tab: t.Status()})
+		t.emit(TabReady)
 	}
 }
 
@@ -263,7 +263,7 @@ func (h *Host) openTab(ctx context.Context, w *Workspace, address string, active
 	if t == nil {
 		return nil, fault.New(fault.Cancelled, "the runtime is shutting down")
 	}
-	h.refresh(t, bt.Tab())
+	t.refresh()
 	if active {
 		h.activate(t)
 	}

@@ -29,26 +29,59 @@ func (t *Tab) describe(ctx context.Context, n *navigation) (out primitives.Navig
 	defer cancel()
 	text := t.saidItself(ctx, n)
 	if text == nil {
-		remote, err := t.inWorld(ctx, "", func(string) invocation { return invocation{function: describeFunction, byValue: true, bare: true} })
+		t.mu.Lock()
+		commits := t.commits
+		t.mu.Unlock()
+		remote, err := t.inWorld(ctx, "", func(string) invocation {
+			return invocation{function: describeFunction, byValue: true, bare: true, heard: func(r reply) { t.onAskedDescription(r, commits) }}
+		})
 		if err != nil {
 			t.b.log.Debug("the new document did not describe itself", "error", err)
 			return out, false
 		}
 		text, _ = unquote(member(remote, "value"))
 	}
-	var d struct {
-		Title  string `json:"title"`
-		URL    string `json:"url"`
-		Status int    `json:"status"`
-	}
+	var d description
 	if json.Unmarshal(text, &d) != nil {
 		return out, false
 	}
 	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
-	t.mu.Lock()
-	t.title, t.identity.URL = d.Title, d.URL
-	t.mu.Unlock()
 	return out, true
+}
+
+// description is what a document says of itself.
+type description struct {
+	Title  string `json:"title"`
+	URL    string `json:"url"`
+	Status int    `json:"status"`
+}
+
+// onAskedDescription is the reader's.
+func (t *Tab) onAskedDescription(r reply, commits int) {
+	text, ok := unquote(member(member(r.result, "result"), "value"))
+	t.mu.Lock()
+	changed := ok && t.commits == commits && t.takeDescription(text)
+	t.mu.Unlock()
+	if changed {
+		t.b.events.add(Event{Kind: TabChanged, Tab: t})
+	}
+}
+
+// takeDescription takes over what the document that is there says of itself, and
+// reports whether that is new. The reader does so where it reads it: the browser may
+// say something newer before who waits for the description is awake. A document
+// without a title has the one that the browser gives it. t.mu is held.
+func (t *Tab) takeDescription(text []byte) (changed bool) {
+	var d description
+	if json.Unmarshal(text, &d) != nil {
+		return false
+	}
+	if d.Title == "" {
+		d.Title = t.title
+	}
+	changed = t.title != d.Title || t.identity.URL != d.URL
+	t.title, t.identity.URL = d.Title, d.URL
+	return changed
 }
 
 // describeFunction reads the title through the prototype: an element named
@@ -149,14 +182,19 @@ func (t *Tab) onSaid(s *session, params []byte) {
 	number, err := strconv.Atoi(string(member(params, "executionContextId")))
 	nonce, text, _ := bytes.Cut(payload, []byte(" "))
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	a, f := t.saying, t.frames[t.main]
 	if !ok || err != nil || a == nil || string(nonce) != a.nonce || f == nil || f.s != s {
+		t.mu.Unlock()
 		return
 	}
 	t.saying = nil
 	a.doc, a.world, a.answer = f.doc, &world{context: number, token: newToken()}, text
+	changed := t.takeDescription(text)
 	close(a.said)
+	t.mu.Unlock()
+	if changed {
+		t.b.events.add(Event{Kind: TabChanged, Tab: t})
+	}
 }
 
 // saidItself is what the document that is there has said, nil when it has not. The page

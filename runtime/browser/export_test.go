@@ -194,3 +194,22 @@ func Fence(allow, block []string, upstream string) (address string, end func(), 
 	}
 	return f.listener.Addr().String(), f.close, nil
 }
+
+// DescribeTab plays, on a tab that shows "browser title" at address, that its document
+// says what it is and that the browser says the same after it. It returns the events.
+func DescribeTab(address, title string) (events []Event, described primitives.TabInfo) {
+	b := &Browser{}
+	b.events = newEventQueue(func(e Event) { events = append(events, e) })
+	s := &session{id: "s", gone: make(chan struct{})}
+	t := newTab(b, s, targetInfo{TargetID: "t", URL: address, Title: "browser title"})
+	t.main, t.commits = "f", 1
+	t.frames["f"] = &frame{id: "f", s: s}
+	a := t.newSaying()
+	said, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
+	params, _ := json.Marshal(map[string]any{"name": sayBinding, "payload": a.nonce + " " + string(said), "executionContextId": 7})
+	t.onSaid(s, params)
+	described = t.Tab()
+	t.onInfo(targetInfo{TargetID: "t", URL: address, Title: described.Title})
+	b.events.close()
+	return events, described
+}

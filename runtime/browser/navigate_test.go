@@ -217,3 +217,16 @@ func TestNavigationsTakeTheirScriptBack(t *testing.T) {
 		}
 	}
 }
+
+// A document tells its title sooner than the browser does. Who follows the events has to
+// hear of it: the browser has nothing new to say afterwards. Issue 15.
+func TestWhatADocumentSaysOfItselfIsAChange(t *testing.T) {
+	events, tab := browser.DescribeTab("http://a.example/", "A")
+	if len(events) != 1 || events[0].Kind != browser.TabChanged || tab.Title != "A" {
+		t.Errorf("the title became %q with the events %+v, want A and one tab_changed", tab.Title, events)
+	}
+	events, tab = browser.DescribeTab("http://a.example/", "")
+	if len(events) != 0 || tab.Title != "browser title" {
+		t.Errorf("a document without a title: %q with the events %+v, want the browser's title and none", tab.Title, events)
+	}
+}

@@ -56,7 +56,7 @@ type Tab struct {
 	// suspect: a call ran out of time and nothing was heard since.
 	suspect atomic.Bool
 	// asking: see refreshInfo.
-	asking atomic.Bool
+	asking atomic.Int32
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
 
@@ -411,15 +411,20 @@ func (t *Tab) onInfo(info targetInfo) {
 
 // refreshInfo asks the browser, not the page, for address and title: it reports a
 // new title only together with a navigation. So a title that a script sets later
-// shows after the next input, navigation or stage of loading.
+// shows after the next input, navigation or stage of loading. One answer is awaited at
+// a time; when something happened meanwhile, it may be too old, and another follows.
 func (t *Tab) refreshInfo() {
-	if !t.asking.CompareAndSwap(false, true) {
+	if t.asking.Add(1) > 1 {
 		return
 	}
 	t.b.c.post(command{method: "Target.getTargetInfo", params: object("targetId", t.target), then: func(r reply) {
-		t.asking.Store(false)
-		if r.err == nil {
-			t.b.onTargetInfo(r.result)
+		again := t.asking.Swap(0) > 1
+		if r.err != nil {
+			return
+		}
+		t.b.onTargetInfo(r.result)
+		if again {
+			t.refreshInfo()
 		}
 	}})
 }

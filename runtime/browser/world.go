@@ -206,6 +206,8 @@ type invocation struct {
 	// bare needs our world but not the library. In a new document it does not wait
 	// for the library to be installed, which goes on behind it.
 	bare bool
+	// heard, when set, is called by the reader with the answer.
+	heard func(reply)
 }
 
 func (v invocation) command(s *session, w *world) command {
@@ -237,7 +239,7 @@ func (v invocation) command(s *session, w *world) command {
 	if !v.byValue {
 		b = append(b, `,"objectGroup":"outrider"`...)
 	}
-	return command{session: s.id, method: "Runtime.callFunctionOn", params: append(b, '}')}
+	return command{session: s.id, method: "Runtime.callFunctionOn", params: append(b, '}'), heard: v.heard}
 }
 
 // inWorld runs what make returns in our world of a frame, in the document that
