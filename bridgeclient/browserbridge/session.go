@@ -131,7 +131,6 @@ func (e *engine) hear(ev runtime.Event) {
 	case runtime.TabChanged:
 		e.moved(ev.Tab)
 	case runtime.TabRemoved:
-		delete(e.known, id)
 		if e.closing[id] {
 			return // close_tab tells of it, after its response
 		}
@@ -139,8 +138,13 @@ func (e *engine) hear(ev runtime.Event) {
 	}
 }
 
-// gone tells that a tab is closed. e.mu is held.
+// gone tells that a tab is closed, once: the host may report the removal while
+// close_tab is at work or after it. e.mu is held.
 func (e *engine) gone(id int) {
+	if !e.known[id] {
+		return
+	}
+	delete(e.known, id)
 	delete(e.prepared, id)
 	delete(e.uids, id)
 	e.end(id, endTabClosed)

@@ -95,7 +95,8 @@ func connect(t testing.TB, host browserbridge.Host, change func(*browserbridge.O
 //	>> NAME ACTION  requests without waiting; << NAME and !! NAME as above
 //	* EVENT         is the next event
 //	@…              hidden ID (waits until get_tabs leaves it out), stop, stop_session ID, block HOSTS, drop, await, raw FRAME,
-//	                send ID FRAME (waits for the response to that id)
+//	                send ID FRAME (waits for the response to that id), removals (what hold_removals of the options
+//	                keeps back is told: the host reports that a tab was removed)
 //
 // "$SITE" and "$BLOCKED" are two origins of the pages. A string "$any" matches
 // anything, "$re:…" a text, "$absent" nothing, and any other "$name" stands for
@@ -117,8 +118,27 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// slowHost is a host that reports the removal of a tab when it is let, and so long
+// nothing else.
+type slowHost struct {
+	*runtime.Host
+	let, removed chan struct{}
+	release      func() // closes let, once
+}
+
+func (h *slowHost) Subscribe(fn func(runtime.Event)) func() {
+	return h.Host.Subscribe(func(ev runtime.Event) {
+		if ev.Kind == runtime.TabRemoved {
+			<-h.let
+			defer func() { h.removed <- struct{}{} }()
+		}
+		fn(ev)
+	})
+}
+
 type player struct {
 	*bridge
+	slow    *slowHost // nil for none
 	t       *testing.T
 	names   map[string]any
 	replace *strings.Replacer
@@ -138,6 +158,7 @@ func play(t *testing.T, host *runtime.Host, a *txtar.Archive) {
 		UserTabs      bool     `json:"user_tabs"`
 		KeepWebDriver bool     `json:"keep_webdriver"`
 		LeaveDialogs  bool     `json:"leave_dialogs"`
+		HoldRemovals  bool     `json:"hold_removals"`
 		IdleMS        int      `json:"idle_ms"`
 	}
 	for _, f := range a.Files {
@@ -170,12 +191,20 @@ func play(t *testing.T, host *runtime.Host, a *txtar.Archive) {
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 	port := portOf(strings.TrimPrefix(site.URL, "http://"))
-	b := connect(t, host, func(o *browserbridge.Options) {
+	var on browserbridge.Host = host
+	var slow *slowHost
+	if options.HoldRemovals {
+		slow = &slowHost{Host: host, let: make(chan struct{}), removed: make(chan struct{}, 100)}
+		slow.release = sync.OnceFunc(func() { close(slow.let) })
+		defer slow.release()
+		on = slow
+	}
+	b := connect(t, on, func(o *browserbridge.Options) {
 		o.Block, o.UserTabs, o.KeepWebDriver, o.LeaveDialogs = options.Block, options.UserTabs, options.KeepWebDriver, options.LeaveDialogs
 		o.Idle = time.Duration(options.IdleMS) * time.Millisecond
 	}, backend.Options{})
 	p := &player{
-		bridge: b, t: t, names: map[string]any{}, pending: map[string]chan outcome{},
+		bridge: b, t: t, slow: slow, names: map[string]any{}, pending: map[string]chan outcome{},
 		replace: strings.NewReplacer("$SITE", site.URL, "$BLOCKED", "http://blocked.localhost:"+port, "$PORT", port),
 	}
 	var last outcome
@@ -262,6 +291,13 @@ func (p *player) control(word, rest string, last *outcome) bool {
 		return false
 	case "@block":
 		p.client.SetBlock(strings.Split(rest, ","))
+	case "@removals":
+		p.slow.release()
+		select {
+		case <-p.slow.removed:
+		case <-ctx.Done():
+			return false
+		}
 	case "@drop":
 		p.backend.Drop()
 	case "@await":
