@@ -76,6 +76,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SITE", contact)
 			e.Setenv("TICK", ticking)
 			e.Setenv("DEMO", board.URL+"/")
+			e.Setenv("REPO", root)
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
 			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
 			e.Setenv("OUTRIDER_BROWSER", found.Path)

@@ -213,3 +213,6 @@ func DescribeTab(address, title string) (events []Event, described primitives.Ta
 	b.events.close()
 	return events, described
 }
+
+// FindAmong is Find on a machine whose browsers have other names.
+func FindAmong(explicit string, system ...string) (Found, error) { return findAmong(explicit, system) }

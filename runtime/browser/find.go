@@ -25,7 +25,9 @@ type Found struct {
 // Puppeteer, newest first. A path that is named but cannot be run is an error,
 // not a reason to look further. The error is browser_not_found and its NextStep
 // the command that would fix it.
-func Find(explicit string) (Found, error) {
+func Find(explicit string) (Found, error) { return findAmong(explicit, systemNames()) }
+
+func findAmong(explicit string, system []string) (Found, error) {
 	for _, c := range []Found{{explicit, "flag"}, {os.Getenv(PathEnv), "environment"}} {
 		if c.Path == "" {
 			continue
@@ -37,7 +39,7 @@ func Find(explicit string) (Found, error) {
 		}
 		return Found{path, c.Source}, nil
 	}
-	for _, name := range systemNames() {
+	for _, name := range system {
 		if path, err := exec.LookPath(name); err == nil {
 			return Found{path, "system"}, nil
 		}
@@ -101,20 +103,27 @@ func cachePatterns() []Found {
 	case "windows":
 		binaries = []string{"chrome-win/chrome.exe", "chrome-win64/chrome.exe"}
 	}
+	// Without HOME there is no cache; a relative path would run what the working
+	// directory holds.
 	playwright := os.Getenv("PLAYWRIGHT_BROWSERS_PATH")
-	if playwright == "" || playwright == "0" {
+	if (playwright == "" || playwright == "0") && cache != "" {
 		playwright = filepath.Join(cache, "ms-playwright")
 	}
 	puppeteer := os.Getenv("PUPPETEER_CACHE_DIR")
-	if puppeteer == "" {
+	if puppeteer == "" && home != "" {
 		puppeteer = filepath.Join(home, ".cache", "puppeteer")
 	}
 	var out []Found
-	for _, b := range binaries {
-		out = append(out, Found{filepath.Join(playwright, "chromium-*", b), "playwright cache"})
-	}
-	for _, b := range binaries {
-		out = append(out, Found{filepath.Join(puppeteer, "chrome", "*", b), "puppeteer cache"})
+	for _, c := range []struct{ root, versions, source string }{
+		{playwright, "chromium-*", "playwright cache"},
+		{puppeteer, "chrome/*", "puppeteer cache"},
+	} {
+		if c.root == "" || c.root == "0" {
+			continue
+		}
+		for _, b := range binaries {
+			out = append(out, Found{filepath.Join(c.root, c.versions, b), c.source})
+		}
 	}
 	return out
 }

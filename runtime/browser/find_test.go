@@ -55,10 +55,7 @@ func TestFind(t *testing.T) {
 			}
 			t.Setenv("PLAYWRIGHT_BROWSERS_PATH", filepath.Join(root, c.playwright+"/"))
 			t.Setenv("PUPPETEER_CACHE_DIR", filepath.Join(root, c.puppeteer+"/"))
-			if _, err := os.Stat("/usr/lib/chromium/chromium"); err == nil && (c.playwright+c.puppeteer != "" || c.name == "none") && c.path == "" {
-				t.Skip("a browser is installed in a fixed place of this machine")
-			}
-			got, err := browser.Find(c.explicit)
+			got, err := browser.FindAmong(c.explicit, "chromium")
 			if fault.CodeOf(err) != c.code || got != c.want {
 				t.Fatalf("got %+v, %v, want %+v, %q", got, err, c.want, c.code)
 			}
@@ -68,6 +65,33 @@ func TestFind(t *testing.T) {
 		})
 	}
 	_ = old
+}
+
+// Without a home there is no cache: what lies in the working directory is not run.
+func TestFindRunsNothingOfTheWorkingDirectory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the places are those of Linux")
+	}
+	dir := t.TempDir()
+	for _, path := range []string{"ms-playwright/chromium-1/chrome-linux/chrome", ".cache/puppeteer/chrome/linux-1/chrome-linux64/chrome", "0/chromium-1/chrome-linux/chrome"} {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, name := range []string{browser.PathEnv, "HOME", "XDG_CACHE_HOME", "PLAYWRIGHT_BROWSERS_PATH", "PUPPETEER_CACHE_DIR", "PATH"} {
+		t.Setenv(name, "")
+	}
+	for _, playwright := range []string{"", "0"} {
+		t.Setenv("PLAYWRIGHT_BROWSERS_PATH", playwright)
+		if got, err := browser.FindAmong(""); err == nil {
+			t.Errorf("with PLAYWRIGHT_BROWSERS_PATH=%q found %+v in the working directory", playwright, got)
+		}
+	}
 }
 
 func TestLaunchThatFails(t *testing.T) {
