@@ -96,7 +96,9 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	if opts.Maps == nil {
 		opts.Maps = mapset.New(opts.Registry, opts.Engine)
 	}
-	opts.Maps.how.Salvage = opts.Maps.how.Salvage || opts.Quirks.Has(quirks.MapsAsTheyCome)
+	if opts.Quirks.Has(quirks.MapsAsTheyCome) {
+		opts.Maps.Salvage()
+	}
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -125,6 +125,10 @@ func FromFiles(files fs.FS, name string, registry *primitives.Registry, engine e
 	return m, nil
 }
 
+// Salvage has maps that come from here on read as Options.Salvage says. It is
+// called before the first of them.
+func (m *Maps) Salvage() { m.how.Salvage = true }
+
 // options wires the checks of the packages above sites into the map gate.
 func (m *Maps) options() sites.Options {
 	return sites.Options{
