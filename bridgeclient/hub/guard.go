@@ -1,12 +1,16 @@
 package hub
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"net"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -15,7 +19,8 @@ import (
 //
 // Every web page the user visits can send requests to the loopback interface.
 // What it cannot do is leave out or forge Origin and Host: a foreign Origin is
-// a page, and a foreign Host is a page whose name was pointed at 127.0.0.1.
+// a page, and a foreign Host is a page whose name was pointed at 127.0.0.1. A
+// page that knows the pairing token was told by the user.
 func (h *Hub) guard(next http.Handler) http.Handler {
 	listen, _, _ := net.SplitHostPort(h.opts.Listen)
 	local := loopback(listen)
@@ -24,11 +29,15 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 			fail(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "the Host of the request is not a name of this machine"))
 			return
 		}
+		paired := r.URL.Path == extensionPath && same(r.URL.Query().Get("token"), h.opts.Pairing)
 		if origin := r.Header.Get("Origin"); origin != "" {
-			if !h.originAllowed(origin, r.Host) {
-				h.log.Warn("foreign origin refused")
+			if !paired && !h.originAllowed(origin, r) {
+				remedy := remedyOf(origin, r.URL.Path)
+				if h.refusals.first(origin) {
+					h.log.Warn("a foreign origin was refused", "origin", clip(origin), "path", clip(r.URL.Path), "remedy", remedy)
+				}
 				fail(w, http.StatusForbidden, fault.New(fault.OriginBlocked, "the origin of the request is not allowed").
-					Next("allow it by name if it is yours"))
+					With("origin", clip(origin)).Next(remedy))
 				return
 			}
 			w.Header().Set("Access-Control-Allow-Origin", origin)
@@ -41,13 +50,71 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if r.URL.Path != "/health" && !h.tokenAllowed(r) {
+		if r.URL.Path != "/health" && !paired && !h.tokenAllowed(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			fail(w, http.StatusUnauthorized, fault.New(fault.PermissionDenied, "the request has no valid token"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+const (
+	extensionPath   = "/extension"
+	extensionScheme = "chrome-extension://"
+)
+
+// remedyOf says how to admit an origin that was refused.
+func remedyOf(origin, path string) string {
+	switch {
+	case path != extensionPath:
+		return "allow it with --allow-web-origin if it is yours"
+	case strings.HasPrefix(origin, extensionScheme):
+		return "give the extension the pairing address that the hub prints, or start the hub with --allow-extension"
+	}
+	return "if it is the extension on this page, give it the pairing address that the hub prints"
+}
+
+// PairingURL is the address to give to the browser extension. It holds the
+// pairing token.
+func (h *Hub) PairingURL() string {
+	return "ws://" + h.Addr() + extensionPath + "?token=" + h.opts.Pairing
+}
+
+// pairingToken makes the pairing token: of a hub that has a token always the
+// same, so that the extension finds it again. It cannot be turned back.
+func pairingToken(token string) string {
+	if token == "" {
+		return newID()
+	}
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("pairing of a browser extension"))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// refusals remembers who was refused, so that one who tries again and again is
+// logged once a minute.
+type refusals struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+const (
+	refusedEvery = time.Minute
+	maxRefused   = 100
+)
+
+func (r *refusals) first(who string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.last[who]) < refusedEvery {
+		return false
+	}
+	if r.last == nil || len(r.last) >= maxRefused {
+		r.last = map[string]time.Time{}
+	}
+	r.last[who] = time.Now()
+	return true
 }
 
 func (h *Hub) hostAllowed(host string) bool {
@@ -66,9 +133,12 @@ func (h *Hub) hostAllowed(host string) bool {
 	return false
 }
 
-func (h *Hub) originAllowed(origin, host string) bool {
+func (h *Hub) originAllowed(origin string, r *http.Request) bool {
 	origin = strings.ToLower(origin)
-	if origin == "http://"+strings.ToLower(host) {
+	if origin == "http://"+strings.ToLower(r.Host) {
+		return true
+	}
+	if h.opts.AllowExtensions && r.URL.Path == extensionPath && strings.HasPrefix(origin, extensionScheme) {
 		return true
 	}
 	for _, p := range h.opts.AllowOrigins {
@@ -84,10 +154,15 @@ func (h *Hub) tokenAllowed(r *http.Request) bool {
 		return true
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok && r.URL.Path == "/extension" {
+	if !ok && r.URL.Path == extensionPath {
 		given = r.URL.Query().Get("token")
 	}
-	// Hashed, so that the time taken tells nothing about the length either.
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(h.opts.Token))
+	return same(given, h.opts.Token)
+}
+
+// same compares two secrets. They are hashed, so that the time taken tells
+// nothing about the length either.
+func same(given, secret string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
 	"github.com/outrider-run/outrider/bridgeclient"
@@ -283,6 +285,64 @@ func TestOriginMayBeAllowed(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	if got := resp.Header.Get("Access-Control-Allow-Origin"); resp.StatusCode != 200 || got != "chrome-extension://abcdef" {
 		t.Fatalf("status %d, allowed origin %q, want 200 and exactly the origin", resp.StatusCode, got)
+	}
+}
+
+// A page that dials the hub is refused, and the log says how to admit what the
+// user means: the extension's background page has an origin of its own, its
+// content script that of the page. Issue 16.
+func TestPairingAdmitsAnExtension(t *testing.T) {
+	const page, extension = "http://shop.example", "chrome-extension://abcdef"
+	for _, tc := range []struct {
+		name, origin, query string
+		opts                hub.Options
+		status              int
+		remedy              string
+	}{
+		{"a page", page, "", hub.Options{Pairing: "pair"}, 403, "pairing address"},
+		{"an extension", extension, "", hub.Options{Pairing: "pair"}, 403, "--allow-extension"},
+		{"an extension that is allowed", extension, "", hub.Options{AllowExtensions: true}, 101, ""},
+		{"a page where extensions are allowed", page, "", hub.Options{AllowExtensions: true}, 403, "pairing address"},
+		{"a wrong pairing token", page, "?token=nope", hub.Options{Pairing: "pair"}, 403, "pairing address"},
+		{"the pairing token of a page", page, "?token=pair", hub.Options{Pairing: "pair"}, 101, ""},
+		{"the pairing token of an extension", extension, "?token=pair", hub.Options{Pairing: "pair"}, 101, ""},
+		{"the pairing token where there is a token", page, "?token=pair", hub.Options{Pairing: "pair", Token: "s3cret"}, 101, ""},
+		{"the token itself does not admit a page", page, "?token=s3cret", hub.Options{Pairing: "pair", Token: "s3cret"}, 403, "pairing address"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var log strings.Builder
+			tc.opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			h := startHub(t, tc.opts)
+			for range 2 {
+				ws, resp, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension"+tc.query,
+					&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {tc.origin}}})
+				if resp == nil || resp.StatusCode != tc.status {
+					t.Fatalf("got %v (%v), want status %d", resp, err, tc.status)
+				}
+				if ws != nil {
+					_ = ws.CloseNow()
+				}
+			}
+			said := log.String()
+			if tc.remedy != "" && (!strings.Contains(said, tc.remedy) || !strings.Contains(said, tc.origin) || strings.Count(said, "level=WARN") != 1) {
+				t.Errorf("the log says %q, want once the origin and %q", said, tc.remedy)
+			}
+		})
+	}
+	h := startHub(t, hub.Options{Pairing: "pair", Token: "s3cret"})
+	if status, out := request(t, "GET", h.Addr(), "/runtimes?token=pair", ""); status != 401 || code(out) != "permission_denied" {
+		t.Errorf("the pairing token opens /runtimes: %d %v", status, out)
+	}
+	again, err := hub.New(hub.Options{Token: "s3cret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := hub.New(hub.Options{Token: "s3cret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.PairingURL() != same.PairingURL() || strings.Contains(again.PairingURL(), "s3cret") {
+		t.Errorf("a hub with a token pairs at %s, then at %s", again.PairingURL(), same.PairingURL())
 	}
 }
 

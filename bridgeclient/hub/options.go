@@ -28,6 +28,14 @@ type Options struct {
 	// Token, when set, is required of everybody: "Authorization: Bearer", or
 	// ?token= on the WebSocket, whose browser API cannot set headers.
 	Token string
+	// Pairing is the token of the address that is given to a browser extension:
+	// with it, and it alone, /extension is open to every origin, because the
+	// socket of a content script has the origin of its page. It opens nothing
+	// else. Default: made from Token, or 128 random bits.
+	Pairing string
+	// AllowExtensions admits the background pages of Chrome's extensions to
+	// /extension without it. Their content scripts on http pages still need it.
+	AllowExtensions bool
 	// AllowOrigins are the browser origins that may connect, as path.Match
 	// patterns of scheme://host[:port], for instance "chrome-extension://*".
 	// The hub's own origin is always allowed, "*" alone is refused.
@@ -122,6 +130,9 @@ func (o *Options) check() error {
 		if _, err := path.Match(p, ""); err != nil || !strings.Contains(p, "://") {
 			return fault.New(fault.InvalidInput, "the origin pattern %q is not of the form scheme://host", p)
 		}
+	}
+	if o.Pairing == "" {
+		o.Pairing = pairingToken(o.Token)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -17,14 +17,15 @@ import (
 
 func (a *app) hubCommand() *cobra.Command {
 	var listen, token, tokenFile, dialect string
-	var stdio bool
+	var stdio, extensions bool
 	var origins []string
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
 		Long: "Accept runtimes on /extension and serve agents over MCP at /mcp, and over GET /health, GET /runtimes,\n" +
 			"GET /mcp/tools/list and POST /mcp/tools/call, until interrupted. With --stdio one agent more speaks MCP on standard\n" +
-			"input and output. It listens on loopback, refuses foreign origins and can ask for a token.",
+			"input and output. It listens on loopback, refuses foreign origins and can ask for a token. The Chrome extension is\n" +
+			"admitted by the pairing address that the hub prints: paste it into the extension's bridge address.",
 		Example: `  outrider hub
   outrider connect ws://127.0.0.1:17345/extension --open https://example.com/`,
 		Args: cobra.NoArgs,
@@ -41,7 +42,7 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
@@ -54,7 +55,7 @@ func (a *app) hubCommand() *cobra.Command {
 					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
 				}
 			}
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {
 				return hubRefused(err, listen, token)
 			}
@@ -67,13 +68,9 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
 			h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
+			a.showHub(h, stdio)
 			if stdio {
 				return a.hubOverStdio(ctx, h, agents)
-			}
-			if a.json {
-				a.printJSON(map[string]any{"listening": h.Addr(), "extension": "ws://" + h.Addr() + "/extension"})
-			} else {
-				fmt.Fprintf(a.stdout, "listening on http://%s, runtimes connect to ws://%s/extension\n", h.Addr(), h.Addr())
 			}
 			if err := h.Run(ctx); err != nil && ctx.Err() == nil {
 				return listenFailed(err, "--listen", listen)
@@ -87,8 +84,25 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
+	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
+}
+
+// showHub says where the hub is, and what to give to the browser extension. With
+// stdio standard output is the protocol's.
+func (a *app) showHub(h *hub.Hub, stdio bool) {
+	runtimes := "ws://" + h.Addr() + "/extension"
+	if a.json && !stdio {
+		a.printJSON(map[string]any{"listening": h.Addr(), "extension": runtimes, "pairing": h.PairingURL()})
+		return
+	}
+	out := a.stdout
+	if stdio {
+		out = a.stderr
+	}
+	fmt.Fprintf(out, "listening on http://%s, runtimes connect to %s\n", h.Addr(), runtimes)
+	fmt.Fprintf(out, "the Chrome extension connects to %s\n", h.PairingURL())
 }
 
 // hubOverStdio serves one agent on standard input and output beside the hub.
