@@ -217,7 +217,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 			args["guard"] = h.watch.id
 		}
 		var got actAnswer
-		if err := p.Call(ctx, at.frame, "act_target", args, &got); err != nil {
+		if err := callWithin(ctx, p, at.frame, "act_target", args, &got, left()); err != nil {
 			// The document was replaced, or the frame with it.
 			code := fault.CodeOf(err)
 			if (code == fault.PageNavigated || framed && isFrameFault(code)) && left() > 0 && pause(ctx, frameRetry) {

@@ -103,7 +103,7 @@ func (w *waiting) once(ctx context.Context, p Page) error {
 			fn, args["timeout_ms"] = "frame_wait", w.milliseconds(w.left())
 		}
 		var step frameStep
-		if err := p.Call(ctx, at.frame, fn, args, &step); err != nil {
+		if err := callWithin(ctx, p, at.frame, fn, args, &step, w.left()); err != nil {
 			return err
 		}
 		next, err := at.into(ctx, p, selector, step)
@@ -125,7 +125,7 @@ func (w *waiting) once(ctx context.Context, p Page) error {
 	}
 	for {
 		out.Hosts = nil
-		if err := p.Call(ctx, at.frame, "wait_for", args, &out); err != nil || len(out.Hosts) == 0 {
+		if err := callWithin(ctx, p, at.frame, "wait_for", args, &out, w.left()); err != nil || len(out.Hosts) == 0 {
 			return err
 		}
 		if _, err := p.OpenShadows(ctx, at.frame, out.Hosts); err != nil {

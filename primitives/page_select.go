@@ -51,6 +51,6 @@ var pageSelect = Define("page.select", func(ctx context.Context, p Page, in page
 		args["index"] = in.Index
 	}
 	var out json.RawMessage
-	err = p.Call(ctx, h.at.frame, "page_select", args, &out)
+	err = callWithin(ctx, p, h.at.frame, "page_select", args, &out, timeout-time.Since(start))
 	return out, err
 })

@@ -277,7 +277,7 @@ func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCon
 		Matched bool   `json:"matched"`
 		Met     []bool `json:"met"`
 	}
-	if err := w.p.Call(ctx, at.frame, "page_wait", args, &out); err != nil {
+	if err := callWithin(ctx, w.p, at.frame, "page_wait", args, &out, w.left()); err != nil {
 		return nil, err
 	}
 	if len(out.Met) != len(conditions) {

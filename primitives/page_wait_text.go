@@ -72,7 +72,7 @@ func (w *pageWaiting) textInFrames(ctx context.Context, c waitCondition, frames 
 				Matched bool `json:"matched"`
 			}
 			args := map[string]any{"conditions": []waitCondition{c}, "mode": "all", "timeout_ms": slice.Milliseconds()}
-			err := w.p.Call(asking, id, "page_wait", args, &out)
+			err := callWithin(asking, w.p, id, "page_wait", args, &out, w.left())
 			results <- outcome{i == 0, out.Matched, err}
 		}()
 	}

@@ -69,7 +69,7 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 			}
 			besides := func() time.Duration { return median(t, call, fine) }
 			before := besides()
-			start, _ := json.Marshal(map[string]string{"source": "setTimeout(()=>{" + kind.script + "},0)"})
+			start, _ := json.Marshal(map[string]string{"source": "setInterval(()=>{" + kind.script + "},0)"})
 			value(t, call(wedged, "debug.run_javascript", string(start), 20*time.Second))
 			if !kind.answers {
 				for n := 0; call(wedged, "page.info", `{}`, 200*time.Millisecond).Err == nil; n++ {
@@ -96,6 +96,7 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 				t.Errorf("a call on another tab takes %s, %s before", held, before)
 			}
 
+			failed := 0
 			for _, c := range wedgedCalls {
 				best := time.Hour
 				var code fault.Code
@@ -114,12 +115,15 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 				if best > overrunLimit {
 					t.Errorf("%s %s ends %s after its deadline, want at most %s (%s)", c.name, c.args, best, overrunLimit, code)
 				}
-				if code == "" && !kind.answers && c.name != "pointer.click" && c.name != "pointer.drag" && c.name != "keyboard.press" {
-					t.Errorf("%s %s succeeded: the page is not wedged", c.name, c.args)
+				if code != "" {
+					failed++
 				}
-				if code != "" && code != fault.HandlerTimeout && code != fault.DialogOpen && !kind.answers {
+				if code != "" && code != fault.HandlerTimeout && code != fault.DialogOpen && code != fault.Timeout && !kind.answers {
 					t.Errorf("%s %s ended with %s", c.name, c.args, code)
 				}
+			}
+			if failed < len(wedgedCalls)/3 { // what holds the thread is ended, and begins again
+				t.Errorf("%d of %d calls failed: the page is not wedged", failed, len(wedgedCalls))
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -93,6 +94,7 @@ func (e evaluation) failure() *fault.Error {
 // that it opens meanwhile are answered as they come: alert and beforeunload
 // accepted, confirm and prompt refused; their types are returned.
 func (t *Tab) awaitAnswering(ctx context.Context, p place, c *call, answer bool) (result []byte, dialogs []string, err error) {
+	began := time.Now()
 	for answer {
 		t.mu.Lock()
 		opened, open := t.dialogs, t.dialog != nil
@@ -111,6 +113,7 @@ func (t *Tab) awaitAnswering(ctx context.Context, p place, c *call, answer bool)
 			case <-ctx.Done():
 				t.b.c.drop(c)
 				t.suspect.Store(true)
+				t.endHeld(p, began)
 				return nil, dialogs, ctx.Err()
 			}
 			continue

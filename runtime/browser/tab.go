@@ -55,6 +55,8 @@ type Tab struct {
 
 	// suspect: a call ran out of time and nothing was heard since.
 	suspect atomic.Bool
+	// ending: see endHeld.
+	ending atomic.Bool
 	// asking: see refreshInfo.
 	asking atomic.Int32
 	// captures counts those under way: see Capture.

@@ -397,6 +397,7 @@ const nudgeFunction = `function(){"use strict";globalThis.outrider&&globalThis.o
 // awaitPage waits for an answer of page code: not longer than the page lives,
 // and not while a dialog blocks it.
 func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
+	began := time.Now()
 	var limit <-chan time.Time
 	if _, ok := ctx.Deadline(); !ok {
 		timer := time.NewTimer(callCap)
@@ -434,6 +435,7 @@ func (t *Tab) awaitPage(ctx context.Context, p place, c *call) ([]byte, error) {
 		case <-ctx.Done():
 			err = ctx.Err()
 			t.suspect.Store(true)
+			t.endHeld(p, began)
 		}
 	}
 	select {
