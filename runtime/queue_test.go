@@ -198,3 +198,30 @@ func TestCloseAnswersEveryCall(t *testing.T) {
 		t.Errorf("codes %v, want cancelled only", got)
 	}
 }
+
+// Calls about tabs do not wait for the page of the tab that they came to.
+func TestCallsAboutTabsDoNotWaitBehindAPage(t *testing.T) {
+	url := serve(t, map[string]string{"/": `<p>waiting`, "/other": `<p>other`})
+	h := open(t, runtime.Options{Open: []string{url + "/", url + "/other"}})
+	tabs := h.Tabs()
+	target := runtime.Target{RuntimeID: tabs[0].RuntimeID}
+	ended := make(chan runtime.Reply, 1)
+	cancel := h.Accept(runtime.Call{ID: "waits", Target: target, Name: "locator.wait_for", Timeout: time.Minute,
+		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":50000}`)}, func(r runtime.Reply) { ended <- r })
+	defer func() { cancel(); <-ended }()
+	listed := value(t, h.Do(t.Context(), runtime.Call{ID: "lists", Target: target, Name: "browser.claimed_tabs.list"}))
+	rows := listed["tabs"].([]any)
+	other := rows[1].(map[string]any)["tab_id"]
+	value(t, h.Do(t.Context(), runtime.Call{ID: "activates", Target: target, Name: "browser.claimed_tabs.activate", Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other))}))
+	value(t, h.Do(t.Context(), runtime.Call{ID: "closes", Target: target, Name: "browser.close_tab", Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other))}))
+	value(t, h.Do(t.Context(), runtime.Call{ID: "opens", Target: target, Name: "browser.open_tab", Arguments: json.RawMessage(`{"url":"` + url + `/other"}`)}))
+	select {
+	case r := <-ended:
+		t.Errorf("the waiting call ended first: %v", r.Err)
+		ended <- r
+	default:
+	}
+	if len(rows) != 2 {
+		t.Errorf("listed %d tabs, want 2", len(rows))
+	}
+}

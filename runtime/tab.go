@@ -17,7 +17,7 @@ const grace = 200 * time.Millisecond
 
 // Tab is one tab of the host and its queue. Calls on a tab run in the order in
 // which they were accepted; different tabs run in parallel; a cancel or an
-// expired deadline overtakes the queue.
+// expired deadline overtakes the queue, and so do calls about tabs (controls).
 type Tab struct {
 	host *Host
 	id   int
@@ -28,9 +28,9 @@ type Tab struct {
 	ready  chan struct{}   // closed while page is set
 	gone   chan struct{}   // closed when the tab is gone for good
 	why    *fault.Error    // set before gone is closed
-	queue  []*job
-	wake   chan struct{} // buffered, 1
-	status TabStatus     // address and title are those of the last event: see Status
+	calls  lane            // that need the page, in order
+	beside lane            // that do not: see controls
+	status TabStatus       // address and title are those of the last event: see Status
 
 	emitting sync.Mutex // held while an event about the tab is emitted
 	removed  bool       // TabRemoved was emitted; emitting is held
@@ -61,7 +61,8 @@ type Tab struct {
 func newTab(h *Host, id int, status TabStatus) *Tab {
 	t := &Tab{
 		host: h, id: id, status: status, pacing: h.pacing(),
-		ready: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+		ready: make(chan struct{}), gone: make(chan struct{}),
+		calls: lane{wake: make(chan struct{}, 1)}, beside: lane{wake: make(chan struct{}, 1)},
 		diagnoser:   diagnoser{wake: make(chan struct{}, 1)},
 		signals:     signals{wake: make(chan struct{}, 1)},
 		attachments: attachments{wake: make(chan struct{}, 1)},
@@ -180,18 +181,34 @@ func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 // maxQueue bounds the calls that wait for one tab.
 const maxQueue = 10_000
 
+// lane is a queue of calls, which run one after the other. Tab.mu guards it.
+type lane struct {
+	queue []*job
+	wake  chan struct{} // buffered, 1
+}
+
+// controls are the primitives that speak of tabs, not to their pages: a page that does
+// not answer must not keep its tab from being listed, left or closed.
+var controls = map[string]bool{
+	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true, "browser.open_tab": true, "browser.close_tab": true,
+}
+
 func (t *Tab) enqueue(j *job) *fault.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why != nil {
 		return t.why
 	}
-	if len(t.queue) >= maxQueue {
+	l := &t.calls
+	if controls[j.call.Name] && j.call.Map == nil {
+		l = &t.beside
+	}
+	if len(l.queue) >= maxQueue {
 		return fault.New(fault.QueueFull, "%d calls are waiting for this tab", maxQueue)
 	}
-	t.queue = append(t.queue, j)
+	l.queue = append(l.queue, j)
 	select {
-	case t.wake <- struct{}{}:
+	case l.wake <- struct{}{}:
 	default:
 	}
 	return nil
@@ -200,23 +217,30 @@ func (t *Tab) enqueue(j *job) *fault.Error {
 // work runs queued calls until the tab is gone, then answers those that are
 // left.
 func (t *Tab) work() {
+	var beside sync.WaitGroup
+	beside.Go(func() { t.serve(&t.beside, t.runBeside) })
+	t.serve(&t.calls, t.run)
+	beside.Wait()
+}
+
+func (t *Tab) serve(l *lane, run func(*job)) {
 	for {
-		j, ok := t.next()
+		j, ok := t.next(l)
 		if !ok {
 			break
 		}
-		t.run(j)
+		run(j)
 	}
 	t.mu.Lock()
-	left := t.queue
-	t.queue = nil
+	left := l.queue
+	l.queue = nil
 	t.mu.Unlock()
 	for _, j := range left {
 		j.fail(t.why)
 	}
 }
 
-func (t *Tab) next() (*job, bool) {
+func (t *Tab) next(l *lane) (*job, bool) {
 	for {
 		select {
 		case <-t.gone:
@@ -224,16 +248,16 @@ func (t *Tab) next() (*job, bool) {
 		default:
 		}
 		t.mu.Lock()
-		if len(t.queue) > 0 {
-			j := t.queue[0]
-			t.queue[0] = nil
-			t.queue = t.queue[1:]
+		if len(l.queue) > 0 {
+			j := l.queue[0]
+			l.queue[0] = nil
+			l.queue = l.queue[1:]
 			t.mu.Unlock()
 			return j, true
 		}
 		t.mu.Unlock()
 		select {
-		case <-t.wake:
+		case <-l.wake:
 		case <-t.gone:
 		}
 	}
@@ -258,6 +282,20 @@ func (t *Tab) run(j *job) {
 	t.mu.Lock()
 	t.lastCall, t.runningCall = j.call.ID, ""
 	t.mu.Unlock()
+	t.records().calls.add(t, j.call, reply, began)
+	j.finish(reply)
+}
+
+// runBeside executes one call that does not touch the page, whatever runs there.
+func (t *Tab) runBeside(j *job) {
+	if !j.start() {
+		return
+	}
+	began := time.Now()
+	reply := t.host.execute(j.ctx, t, j)
+	if reply.Err != nil {
+		reply.Err = j.explain(reply.Err)
+	}
 	t.records().calls.add(t, j.call, reply, began)
 	j.finish(reply)
 }
