@@ -535,8 +535,9 @@ type FrameInfo struct {
 	URL         string `json:"url"`
 }
 
-// PageInfo runs page.info. Return the address and title of the current page.
-// The address includes query and fragment.
+// PageInfo runs page.info. Return the address and title of the current page,
+// and the HTTP status of its document where it is known. The address includes
+// query and fragment.
 func (t *Tab) PageInfo(ctx context.Context) (*PageInfoResult, error) {
 	r := &PageInfoResult{}
 	if err := t.callInto(ctx, "page.info", nil, r); err != nil {
@@ -547,8 +548,9 @@ func (t *Tab) PageInfo(ctx context.Context) (*PageInfoResult, error) {
 
 // PageInfoResult is the result of [Tab.PageInfo].
 type PageInfoResult struct {
-	Title string `json:"title"`
-	URL   string `json:"url"`
+	Title      string `json:"title"`
+	URL        string `json:"url"`
+	HttpStatus int    `json:"http_status"`
 }
 
 // PageSelect runs page.select. Choose options of a native list (a select

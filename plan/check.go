@@ -15,14 +15,34 @@ type Checked struct {
 	OK    bool              `json:"ok"`
 	Raw   []json.RawMessage `json:"pages"`
 	Pages []report.Page     `json:"-"`
-	// Declared counts the checks and states of the maps that apply.
-	Declared int `json:"-"`
+}
+
+// Expectations are what must hold of a page beyond its checks.
+type Expectations struct {
+	Settle       time.Duration // how long to probe again while the page is not well
+	ExpectStatus int           // HTTP status of the document; 0 is any below 400
+	Requires     []string      // states that must be current
+	Strict       bool          // critical checks that are skipped fail
+}
+
+func (x Expectations) arguments() ([]byte, error) {
+	in := map[string]any{"mode": "check", "wait_ms": x.Settle.Milliseconds()}
+	if x.ExpectStatus != 0 {
+		in["expect_status"] = x.ExpectStatus
+	}
+	if len(x.Requires) > 0 {
+		in["requires"] = x.Requires
+	}
+	if x.Strict {
+		in["strict_checks"] = true
+	}
+	return json.Marshal(in)
 }
 
 // Check runs every check and diagnoses every state of the maps that apply to
-// each open page. While a check fails it looks again for as long as settle.
-func Check(ctx context.Context, h Host, settle time.Duration, o Options) (Checked, error) {
-	arguments, err := json.Marshal(map[string]any{"mode": "check", "wait_ms": settle.Milliseconds()})
+// each open page.
+func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, error) {
+	arguments, err := x.arguments()
 	if err != nil {
 		return Checked{}, err
 	}
@@ -40,16 +60,10 @@ func Check(ctx context.Context, h Host, settle time.Duration, o Options) (Checke
 		}
 		c.Pages, c.Raw = append(c.Pages, p), append(c.Raw, reply.Output)
 	}
-	failed := 0
+	c.OK = len(c.Pages) > 0
 	for _, p := range c.Pages {
-		c.Declared += len(p.Checks) + len(p.States)
-		for _, check := range p.Checks {
-			if check.Breaks() {
-				failed++
-			}
-		}
+		c.OK = c.OK && p.OK
 	}
-	c.OK = failed == 0 && c.Declared > 0
 	return c, nil
 }
 

@@ -38,14 +38,19 @@ type Plan struct {
 // Step is one step: an action, a state projection, a primitive, or the
 // checks of the page's maps.
 type Step struct {
-	Name    string         `yaml:"name"`
-	Open    string         `yaml:"open"` // goes there first
-	Action  string         `yaml:"action"`
-	State   string         `yaml:"state"`
-	Summary string         `yaml:"summary"` // of the state
-	Call    string         `yaml:"call"`
-	Check   bool           `yaml:"check"`
-	Args    map[string]any `yaml:"args"`
+	Name    string `yaml:"name"`
+	Open    string `yaml:"open"` // goes there first
+	Action  string `yaml:"action"`
+	State   string `yaml:"state"`
+	Summary string `yaml:"summary"` // of the state
+	Call    string `yaml:"call"`
+	Check   bool   `yaml:"check"`
+	// Of a check.
+	ExpectStatus int      `yaml:"expect_status"`
+	Requires     []string `yaml:"requires"`
+	StrictChecks bool     `yaml:"strict_checks"`
+
+	Args map[string]any `yaml:"args"`
 	// Expect is JSONata over the step's result. With it the step is well exactly
 	// when it is true, also when the call failed; without it when the call did
 	// not.
@@ -99,6 +104,10 @@ func (s *Step) prepare(engine expr.Engine) error {
 		return errors.New("it needs exactly one of action, state, call and check, or open alone")
 	case s.Summary != "" && s.State == "":
 		return errors.New("summary belongs to state")
+	case !s.Check && (s.ExpectStatus != 0 || len(s.Requires) > 0 || s.StrictChecks):
+		return errors.New("expect_status, requires and strict_checks belong to check")
+	case s.ExpectStatus != 0 && (s.ExpectStatus < 100 || s.ExpectStatus > 599):
+		return fmt.Errorf("expect_status is %d: expected 100 to 599", s.ExpectStatus)
 	case s.OnFailure != "" && s.OnFailure != "stop" && s.OnFailure != "continue":
 		return fmt.Errorf("on_failure is %q: expected stop or continue", s.OnFailure)
 	}
@@ -122,6 +131,9 @@ func (s *Step) prepare(engine expr.Engine) error {
 	return nil
 }
 
+// settle is how long a check of a plan probes again.
+const settle = 2 * time.Second
+
 // call is the request that the step makes, "" when it only opens.
 func (s *Step) call() (name string, arguments json.RawMessage, err error) {
 	args := s.Args
@@ -138,7 +150,8 @@ func (s *Step) call() (name string, arguments json.RawMessage, err error) {
 	case s.State != "":
 		in = map[string]any{"mode": "state_read", "projection_name": s.State}
 	case s.Check:
-		in = map[string]any{"mode": "check", "wait_ms": 2000}
+		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks}.arguments()
+		return name, arguments, err
 	case s.Call != "":
 		name = s.Call
 	default:

@@ -64,6 +64,8 @@ type StepResult struct {
 	Expect     string            `json:"expect,omitempty"`
 	Unmet      string            `json:"unmet,omitempty"` // why expect does not hold
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
+
+	page *report.Page // of a check
 }
 
 // Run runs the steps of a plan on the first tab of the host.
@@ -133,17 +135,28 @@ func (s *Step) run(ctx context.Context, h Host, on runtime.Target, o Options) St
 	}
 	r.OK, r.URL, r.Output, r.Error, r.Steps, r.DurationMS = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps, took.Milliseconds()
 	if s.Check && reply.Err == nil {
-		var checked struct {
-			OK bool `json:"ok"`
-		}
-		if json.Unmarshal(reply.Output, &checked) != nil || !checked.OK {
-			r.OK, r.Unmet = false, "a check fails"
+		r.page = &report.Page{Raw: reply.Output, Duration: reply.Duration}
+		if err := json.Unmarshal(reply.Output, r.page); err != nil {
+			r.OK, r.Error = false, fault.Wrap(fault.Internal, err, "reading the result")
+		} else if !r.page.OK {
+			r.OK, r.Unmet = false, firstOf(r.page.Causes())
 		}
 	}
 	if s.expect != nil {
 		r.OK, r.Unmet = s.met(ctx, r)
 	}
 	return r
+}
+
+// firstOf is the first of several causes, and how many more there are.
+func firstOf(causes []string) string {
+	switch len(causes) {
+	case 0:
+		return "a check fails"
+	case 1:
+		return causes[0]
+	}
+	return fmt.Sprintf("%s; and %d more", causes[0], len(causes)-1)
 }
 
 // met evaluates expect over the step's result.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/mapset"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -230,8 +228,12 @@ func (r checkOutcome) fault(message string) *fault.Error {
 
 // checkReport is the output of mode check.
 type checkReport struct {
-	OK         bool           `json:"ok"` // no check failed that is more than information
+	// OK means that something was checked, that no check failed that is more than
+	// information, and that Unmet is empty.
+	OK         bool           `json:"ok"`
+	Unmet      []string       `json:"unmet,omitempty"`
 	URL        string         `json:"url"`
+	HTTPStatus int            `json:"http_status,omitempty"`
 	ObservedAt string         `json:"observed_at"`
 	Summary    map[string]int `json:"summary"`
 	Checks     []checkOutcome `json:"checks"`
@@ -256,20 +258,22 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	if err != nil {
 		return Reply{Err: err}
 	}
-	maps := o.Library.For(url)
+	maps := o.library.For(url)
 	page, e := t.LivePage(ctx)
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
-	states := statesOffered(o.Library, maps)
+	states := statesOffered(o.library, maps)
 	var checks []sites.Exposed[manifest.Check]
 	for _, m := range maps {
-		checks = append(checks, o.Library.Composition(m).Checks...)
+		checks = append(checks, o.library.Composition(m).Checks...)
 	}
 	setUp := func(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
-	s := survey{lib: o.Library}
+	s := survey{lib: o.library}
+	inTime := in.expectations
+	inTime.ExpectStatus = 0 // no waiting changes it
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := survey{lib: o.Library, attached: t.attachmentState}
+		next := survey{lib: o.library, attached: t.attachmentState}
 		for _, n := range states {
 			next.wantState(n.in, n.own)
 		}
@@ -282,9 +286,18 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 			return false, err
 		}
 		s = next
-		return !slices.ContainsFunc(checks, func(k sites.Exposed[manifest.Check]) bool {
-			return !setUp(k) && s.check(k.Source.Map, k.Entry).breaks()
-		}), nil
+		if len(checks)+len(states) == 0 {
+			return true, nil // nothing will come
+		}
+		sofar := checkReport{States: s.diagnoseAll(states).states}
+		for _, k := range checks {
+			if setUp(k) {
+				sofar.Checks = append(sofar.Checks, checkOutcome{Status: checkPassed}) // it comes later
+			} else {
+				sofar.Checks = append(sofar.Checks, s.check(k.Source.Map, k.Entry))
+			}
+		}
+		return !slices.ContainsFunc(sofar.Checks, checkOutcome.breaks) && len(inTime.unmet(&sofar)) == 0, nil
 	}
 	if _, e := look(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
 		return Reply{Err: fault.From(e)}
@@ -303,8 +316,12 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 			return Reply{Err: fault.From(e)}
 		}
 	}
+	status, e := primitives.HTTPStatus(ctx, page)
+	if e != nil {
+		return Reply{Err: fault.From(e)}
+	}
 	out := checkReport{
-		OK: true, URL: s.url, ObservedAt: call.Time(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
+		URL: s.url, HTTPStatus: status, ObservedAt: call.Time(s.at), Checks: []checkOutcome{}, States: []diagnosis{}, Maps: []string{},
 		Summary: map[string]int{checkPassed: 0, checkDrifted: 0, checkFailed: 0, checkSkipped: 0, checkUnknown: 0, checkNotRun: 0},
 	}
 	ev := evidence{host: h, v: invoker{host: h, tab: t, job: j}}
@@ -341,8 +358,9 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		r := &out.Checks[i]
 		*r = r.named(k.Name)
 		out.Summary[r.Status]++
-		out.OK = out.OK && !r.breaks()
 	}
+	out.Unmet = in.unmet(&out)
+	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, checkOutcome.breaks)
 	if slices.ContainsFunc(checks, setUp) {
 		t.diagnoser.poke()
 	}
@@ -419,8 +437,8 @@ func failuresOfTargets(err *fault.Error) bool {
 
 // withChecks adds to the error of a failed action what the map's checks about it
 // see now, so that drift is told from bad luck.
-func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
-	about := o.Library.ChecksAbout(match)
+func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Match, err *fault.Error) *fault.Error {
+	about := o.library.ChecksAbout(match)
 	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
 		return err
 	}
@@ -430,7 +448,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *s
 	if e != nil {
 		return err
 	}
-	s := survey{lib: o.Library, attached: t.attachmentState}
+	s := survey{lib: o.library, attached: t.attachmentState}
 	for _, k := range about {
 		s.wantCheck(k.Source.Map, k.Entry)
 	}

@@ -16,7 +16,10 @@ const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
-	`"wait_ms":{"type":"integer","minimum":0,"maximum":60000,"description":"How long mode check looks again while a check fails. Default 0."},` +
+	`"wait_ms":{"type":"integer","minimum":0,"maximum":60000,"description":"How long mode check looks again while it is not ok. Default 0."},` +
+	`"expect_status":{"type":"integer","minimum":100,"maximum":599,"description":"HTTP status that the page's document must have in mode check. Default: any below 400."},` +
+	`"requires":{"type":"array","items":{"type":"string"},"description":"States that must be current in mode check."},` +
+	`"strict_checks":{"type":"boolean","description":"In mode check a critical check that is skipped, or says nothing, is a failure."},` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
 	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
 	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/outrider-run/outrider/runtime/mapset"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -167,11 +165,11 @@ func (h *Host) reader(t *Tab, supplied *SuppliedMap) stateReader {
 }
 
 // find picks the declaration that applies to an address.
-type find func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error)
+type find func(o *offer, url string) (*manifest.Projection, *fault.Error)
 
 func named(name string) find {
-	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
-		_, p, err := o.Library.FindProjection(url, name)
+	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
+		_, p, err := o.library.FindProjection(url, name)
 		return p, err
 	}
 }
@@ -182,10 +180,10 @@ func (r stateReader) read(ctx context.Context, name string, options projection.R
 }
 
 func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
-	o := r.host.opts.Maps.Current()
+	o := r.host.opts.Maps.current()
 	if r.supplied != nil {
 		var err *fault.Error
-		if o, err = r.host.opts.Maps.Supplied(r.supplied); err != nil {
+		if o, err = r.host.opts.Maps.of(r.supplied); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -194,12 +192,12 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		if e != nil {
 			return nil, nil, fault.From(e)
 		}
-		offered := r.host.opts.Maps.WithWeb(ctx, o, page)
+		offered := r.host.opts.Maps.web.withWeb(ctx, o, page)
 		declared, err := find(offered, page.Tab().URL)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.host.opts.Maps.Projection(offered, declared)
+		p, err := r.host.opts.Maps.projection(offered, declared)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -244,7 +242,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 // projection of its own map.
 func namedIn(m *sites.Map, name string) find {
 	elsewhere := named(name)
-	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
+	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
 		if declared := m.Projection(url, name); declared != nil {
 			return declared, nil
 		}

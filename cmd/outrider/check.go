@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,13 +13,14 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	var reports string
-	var settle time.Duration
+	var x plan.Expectations
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
 		Long: "Run every check and diagnose every state of the maps that apply to each open page.\n" +
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
-			"Exit code 1 when a check that is more than information fails or cannot be run, or when there is nothing to check.\n" +
+			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and no state is\n" +
+			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
 			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
@@ -29,25 +29,31 @@ func (a *app) checkCommand() *cobra.Command {
 			if len(a.browser.maps) == 0 {
 				return usage("check needs --maps: an actions.json file or a storage folder")
 			}
-			if settle < 0 || settle > time.Minute {
-				return usage("--settle is %s: expected 0s to 1m", settle)
+			if x.ExpectStatus != 0 && (x.ExpectStatus < 100 || x.ExpectStatus > 599) {
+				return usage("--expect-status is %d: expected 100 to 599", x.ExpectStatus)
+			}
+			if x.Settle < 0 || x.Settle > time.Minute {
+				return usage("--settle is %s: expected 0s to 1m", x.Settle)
 			}
 			files, err := report.ParseFiles(reports)
 			if err != nil {
 				return usage("%w", err)
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, settle, files) })
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, files) })
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&reports, "report", "", "files to write, as junit=FILE,json=FILE,html=FILE")
-	f.DurationVar(&settle, "settle", 2*time.Second, "how long to look again while a check fails; 0 looks once")
+	f.DurationVar(&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once")
+	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
+	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
+	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, settle time.Duration, files report.Files) error {
-	checked, err := plan.Check(ctx, h, settle, a.runOptions(""))
+func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, files report.Files) error {
+	checked, err := plan.Check(ctx, h, x, a.runOptions(""))
 	if err != nil {
 		return err
 	}
@@ -59,8 +65,5 @@ func (a *app) check(ctx context.Context, h *runtime.Host, settle time.Duration, 
 		}
 	}
 	complete := a.writeReports(files, checked.Report)
-	if checked.Declared == 0 {
-		a.warn(errors.New("nothing was checked: no map that applies to the page declares checks or states"))
-	}
 	return verdict(checked.OK, complete)
 }

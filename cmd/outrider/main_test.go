@@ -54,11 +54,36 @@ func page(t *testing.T, html string) string {
 	return s.URL + "/"
 }
 
+// shop is a site with a list for who has signed in, and pages that fail.
+func shop(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	html := func(path string, status int, body string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		})
+	}
+	list := `<!doctype html><title>Items</title><h1>Items</h1><ul id="list"><li class="item">Tea <b class="price">3</b></li>
+<li class="item">Milk <b class="price">2</b></li></ul><a id="next" href="?page=2">More</a><input id="agree" type="checkbox"><input id="code" value="A1">
+<button disabled>Buy</button><p id="note" hidden>Sold out</p>`
+	html("/{$}", http.StatusOK, list)
+	html("/login", http.StatusOK, `<!doctype html><title>Sign in</title><h1>Sign in</h1><form><input name="user"><button>Log in</button></form>`)
+	html("/gone", http.StatusNotFound, list)
+	html("/broken", http.StatusInternalServerError, `<!doctype html><title>Error</title><h1>Internal server error</h1>`)
+	mux.Handle("/items", http.RedirectHandler("/login", http.StatusFound))
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
 // TestScripts runs the command line through the real binary. In a script $SITE
-// is the contact page, $DEMO the demo board and $TICK a page that counts.
+// is the contact page, $SHOP a list with prices, $DEMO the demo board and $TICK a
+// page that counts.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
-	contact, ticking := page(t, contactPage), page(t, tickingPage)
+	contact, ticking, shopping := page(t, contactPage), page(t, tickingPage), shop(t)
 	board := httptest.NewServer(demo.Handler(50 * time.Millisecond))
 	t.Cleanup(board.Close)
 	root, err := filepath.Abs("../..")
@@ -75,6 +100,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SITE", contact)
 			e.Setenv("TICK", ticking)
+			e.Setenv("SHOP", shopping)
 			e.Setenv("DEMO", board.URL+"/")
 			e.Setenv("REPO", root)
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))

@@ -12,7 +12,7 @@ import (
 var version = "0.1.0-dev"
 
 // cliContract is the version of docs/reference/cli.md.
-const cliContract = 1
+const cliContract = 2
 
 func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -12,7 +12,9 @@ import (
 // show it.
 type Page struct {
 	OK         bool           `json:"ok"`
+	Unmet      []string       `json:"unmet"` // why it is not ok, beside checks that fail
 	URL        string         `json:"url"`
+	HTTPStatus int            `json:"http_status"`
 	ObservedAt string         `json:"observed_at"`
 	Summary    map[string]int `json:"summary"`
 	Checks     []Check        `json:"checks"`
@@ -79,9 +81,35 @@ func (c Check) Detail() string {
 	return ""
 }
 
-// Print shows the page for people.
+// Causes says why the page is not ok, one sentence each; what nobody knows
+// better comes first.
+func (p Page) Causes() []string {
+	out := append([]string{}, p.Unmet...)
+	for _, c := range p.Checks {
+		if c.Breaks() {
+			out = append(out, c.ID+": "+c.Detail())
+		}
+	}
+	return out
+}
+
+// Print shows the page for people: on the first line whether it is well, and if
+// not, why.
 func (p Page) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s  %s\n", Printable(p.URL), p.ObservedAt)
+	head := "ok      " + Printable(p.URL)
+	causes := p.Causes()
+	if !p.OK {
+		head = "failed  " + Printable(p.URL)
+		if len(causes) > 0 {
+			head += "  " + Printable(causes[0])
+		}
+	}
+	fmt.Fprintln(w, head)
+	for i, line := range p.Unmet {
+		if i > 0 {
+			fmt.Fprintf(w, "        %s\n", Printable(line))
+		}
+	}
 	var rows [][]string
 	for _, c := range p.Checks {
 		rows = append(rows, []string{c.Status, c.Severity, Printable(c.ID), Printable(c.Detail())})

@@ -112,12 +112,17 @@ func JUnit(suites []Suite) ([]byte, error) {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// Suites has one suite for each page: a case for each check, and one for each
-// state, which is skipped while it is not current.
+// Suites has one suite for each page: a case for the page itself, one for each
+// check, and one for each state, which is skipped while it is not current.
 func Suites(pages []Page) []Suite {
 	var out []Suite
 	for _, p := range pages {
 		s := Suite{Name: p.URL, Took: p.Duration, Timestamp: strings.TrimSuffix(p.ObservedAt, "Z")}
+		page := Case{Name: "page", Class: "page", Outcome: Passed}
+		if len(p.Unmet) > 0 {
+			page.Outcome, page.Kind, page.Message, page.Text = Failed, "page", p.Unmet[0], strings.Join(p.Unmet, "\n")+"\nurl: "+p.URL+"\n"
+		}
+		s.Cases = append(s.Cases, page)
 		for _, c := range p.Checks {
 			one := Case{Name: c.ID, Class: "checks." + c.Severity, Outcome: Passed}
 			switch {

@@ -1,0 +1,67 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+)
+
+// expectations are what the caller of mode check asks of a page beyond its checks.
+type expectations struct {
+	// ExpectStatus is the HTTP status that the document must have; 0 is any below
+	// 400.
+	ExpectStatus int `json:"expect_status"`
+	// Requires lists states that must be current.
+	Requires []string `json:"requires"`
+	// StrictChecks makes critical checks fail that are skipped or say nothing.
+	StrictChecks bool `json:"strict_checks"`
+}
+
+// unmet lists, one sentence each, why a result is not ok although no check fails.
+// A page on which nothing holds was not checked: it may be another page than the
+// one that was meant.
+func (x expectations) unmet(r *checkReport) []string {
+	out := []string{}
+	switch {
+	case x.ExpectStatus != 0 && r.HTTPStatus == 0:
+		out = append(out, fmt.Sprintf("the HTTP status of the page is not known, expected %d", x.ExpectStatus))
+	case x.ExpectStatus != 0 && r.HTTPStatus != x.ExpectStatus:
+		out = append(out, fmt.Sprintf("the HTTP status of the page is %d, expected %d", r.HTTPStatus, x.ExpectStatus))
+	case x.ExpectStatus == 0 && r.HTTPStatus >= 400:
+		out = append(out, fmt.Sprintf("the HTTP status of the page is %d, expected one below 400", r.HTTPStatus))
+	}
+	for _, name := range x.Requires {
+		i := slices.IndexFunc(r.States, func(d diagnosis) bool { return d.Name == name })
+		switch {
+		case i < 0:
+			out = append(out, fmt.Sprintf("no map that applies to the page declares the state %s, which is required", name))
+		case r.States[i].verdict == unknown:
+			out = append(out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name))
+		case r.States[i].verdict == no:
+			out = append(out, fmt.Sprintf("the state %s is required and not current", name))
+		}
+	}
+	if x.StrictChecks {
+		for _, c := range r.Checks {
+			switch {
+			case c.Severity != "critical":
+			case c.Status == checkSkipped:
+				out = append(out, fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID))
+			case c.Status == checkUnknown:
+				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.CheckID))
+			}
+		}
+	}
+	switch {
+	case len(r.Checks)+len(r.States) == 0:
+		out = append(out, "nothing was checked: no map that applies to the page declares checks or states")
+	case !r.saw() && !slices.ContainsFunc(r.Checks, checkOutcome.breaks):
+		out = append(out, "nothing was checked: no check passed and no state is current")
+	}
+	return out
+}
+
+// saw reports whether something that a map says of the page holds.
+func (r *checkReport) saw() bool {
+	return slices.ContainsFunc(r.Checks, func(c checkOutcome) bool { return c.Status == checkPassed || c.Status == checkDrifted }) ||
+		slices.ContainsFunc(r.States, func(d diagnosis) bool { return d.verdict == yes })
+}
