@@ -35,8 +35,9 @@ var mayImport = map[string][]string{
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                            // our provider, for tests
 	"runtime/call":                       {"primitives/fault"},
+	"runtime/mapset":                     {"primitives", "primitives/fault", "sites", "sites/manifest", "projection", "projection/expr", "workflow", "runtime/call"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
-	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/call", "runtime/observe", "runtime/browser"},
+	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/browser"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp":                   {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},

@@ -146,8 +146,8 @@ func (f *keptFrame) pending() bool { return !f.settled && time.Since(f.began) < 
 func (k *keeper) plan(ctx context.Context, page primitives.Page) (rows []attachedRow, items [][]attachmentSpec) {
 	url := page.Tab().URL
 	var offered []offeredAttachment
-	if o := k.tab.host.offerAt(url); o.library != nil {
-		offered = attachmentsOffered(o.library, o.library.For(url))
+	if o := k.tab.host.opts.Maps.At(url); o.Library != nil {
+		offered = attachmentsOffered(o.Library, o.Library.For(url))
 	}
 	k.tab.attachments.framed.Store(len(offered) > 0)
 	if turn := k.tab.attachments.documents.Load(); turn != k.turn {

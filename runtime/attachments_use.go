@@ -63,12 +63,12 @@ func (t *Tab) opened(r attachedRow, opens *manifest.Opens) (msg Call, from *site
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	if r.in.Manifest.Tool(opens.Tool) == nil && t.host.opts.Maps.known(opens.Tool) {
+	if r.in.Manifest.Tool(opens.Tool) == nil && t.host.opts.Maps.Known(opens.Tool) {
 		return Call{Name: opens.Tool, Arguments: arguments}, r.in
 	}
 	name := opens.Tool
-	if o := t.host.offerAt(t.Status().URL); o.library != nil {
-		if c := o.library.Composition(r.via); c != nil {
+	if o := t.host.opts.Maps.At(t.Status().URL); o.Library != nil {
+		if c := o.Library.Composition(r.via); c != nil {
 			for i := range c.Tools {
 				if e := &c.Tools[i]; e.Source.Map == r.in && e.Entry.Name == opens.Tool {
 					name = e.Name
@@ -122,11 +122,11 @@ func (t *Tab) reportAttachment(r, was attachedRow, what, how string) {
 		if key != what && !used && !came && !went && !(plain && what == "activated") {
 			continue
 		}
-		o := t.host.offerAt(t.Status().URL)
-		if o.library == nil {
+		o := t.host.opts.Maps.At(t.Status().URL)
+		if o.Library == nil {
 			return
 		}
-		c := o.library.Composition(r.via)
+		c := o.Library.Composition(r.via)
 		for i := range c.Signals {
 			e := &c.Signals[i]
 			if e.Source.Map != r.in || e.Entry.Name != r.attachment.Signals[key] {

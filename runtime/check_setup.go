@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -34,16 +36,16 @@ func hasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest
 
 // runSetup does the steps of a check's setup as those of a tool are done, under
 // the same policy, pacing and deadline. They get no arguments.
-func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, k *manifest.Check) (setupOutcome, *fault.Error) {
+func (h *Host) runSetup(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check) (setupOutcome, *fault.Error) {
 	out := setupOutcome{ByHand: k.SetupRest}
 	tool := &manifest.Tool{Name: k.ID, Target: k.Target, XActions: manifest.XActions{
 		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
 	}}
 	if tool.Target == nil && k.TargetOf != "" {
-		_, tool.Target = o.library.Target(m, k.TargetOf)
+		_, tool.Target = o.Library.Target(m, k.TargetOf)
 	}
 	match := &sites.Match{Name: k.ID, Map: m, Tool: tool, Via: m}
-	plan, err := h.opts.Maps.planExecution(o.library, match)
+	plan, err := planExecution(h.opts.Maps, o.Library, match)
 	if err == nil {
 		err = h.unmet(o, match, plan.uses())
 	}
@@ -53,7 +55,7 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *offer, m *sites.Map, 
 	whole, end := observe.Answerable(ctx)
 	defer end()
 	v.from = m // a check reaches no more of the storage than its map
-	r := &executionRun{ctx: whole, host: h, lib: o.library, match: match, v: v, raw: json.RawMessage("{}")}
+	r := &executionRun{ctx: whole, host: h, lib: o.Library, match: match, v: v, raw: json.RawMessage("{}")}
 	reply := r.bySteps(plan)
 	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0
 	return out, reply.Err
@@ -72,16 +74,16 @@ func (r checkOutcome) notRun(err *fault.Error) checkOutcome {
 // preparedCheck sets up one check and judges it from a look of its own, again
 // after each change of the page while it fails, for as long as wait. The page
 // comes back to the address it had.
-func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.Map, k *manifest.Check, wait time.Duration) checkOutcome {
+func (h *Host) preparedCheck(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check, wait time.Duration) checkOutcome {
 	began := v.tab.Status().URL
 	setup, err := h.runSetup(ctx, v, o, m, k)
 	var r checkOutcome
 	if err == nil {
-		s := survey{lib: o.library}
+		s := survey{lib: o.Library}
 		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
 		_, e := observe.Until(whole, bounded, v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
-			next := survey{lib: o.library, attached: v.tab.attachmentState}
+			next := survey{lib: o.Library, attached: v.tab.attachmentState}
 			if setup.Done {
 				next.prepared = k
 			}
@@ -103,7 +105,7 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *offer, m *sites.
 		r = s.check(m, k)
 	}
 	if err != nil {
-		s := survey{lib: o.library, url: v.tab.Status().URL, at: time.Now()}
+		s := survey{lib: o.Library, url: v.tab.Status().URL, at: time.Now()}
 		r = s.check(m, k).notRun(err)
 	}
 	r.Setup = &setup

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -258,22 +260,22 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	if err != nil {
 		return Reply{Err: err}
 	}
-	maps := o.library.For(url)
+	maps := o.Library.For(url)
 	page, e := t.LivePage(ctx)
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
-	states := statesOffered(o.library, maps)
+	states := statesOffered(o.Library, maps)
 	var checks []sites.Exposed[manifest.Check]
 	for _, m := range maps {
-		checks = append(checks, o.library.Composition(m).Checks...)
+		checks = append(checks, o.Library.Composition(m).Checks...)
 	}
 	setUp := func(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
-	s := survey{lib: o.library}
+	s := survey{lib: o.Library}
 	inTime := in.expectations
 	inTime.ExpectStatus = 0 // no waiting changes it
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := survey{lib: o.library, attached: t.attachmentState}
+		next := survey{lib: o.Library, attached: t.attachmentState}
 		for _, n := range states {
 			next.wantState(n.in, n.own)
 		}
@@ -437,8 +439,8 @@ func failuresOfTargets(err *fault.Error) bool {
 
 // withChecks adds to the error of a failed action what the map's checks about it
 // see now, so that drift is told from bad luck.
-func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Match, err *fault.Error) *fault.Error {
-	about := o.library.ChecksAbout(match)
+func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
+	about := o.Library.ChecksAbout(match)
 	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
 		return err
 	}
@@ -448,7 +450,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *offer, match *sites.Ma
 	if e != nil {
 		return err
 	}
-	s := survey{lib: o.library, attached: t.attachmentState}
+	s := survey{lib: o.Library, attached: t.attachmentState}
 	for _, k := range about {
 		s.wantCheck(k.Source.Map, k.Entry)
 	}

@@ -57,7 +57,7 @@ func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition,
 		if err != nil {
 			return nil, fault.From(err)
 		}
-		t, errs := expr.CheckTemplate(h.opts.Maps.engine, raw)
+		t, errs := expr.CheckTemplate(h.opts.Maps.Engine, raw)
 		if len(errs) > 0 {
 			return nil, fault.Wrap(fault.InvalidExpression, errs[0], "reading complete_when of %s", tr.Name)
 		}

@@ -47,11 +47,11 @@ func (d *diagnoser) poke() {
 // visibleStates are the states that the maps of an address offer and give a way
 // to see. Imports that nobody has read yet are not read for this.
 func (h *Host) visibleStates(url string) (*sites.Library, []namedState) {
-	o := h.opts.Maps.current()
-	if o.library == nil {
+	o := h.opts.Maps.Current()
+	if o.Library == nil {
 		return nil, nil
 	}
-	return o.library, slices.DeleteFunc(statesOffered(o.library, o.library.For(url)), func(n namedState) bool {
+	return o.Library, slices.DeleteFunc(statesOffered(o.Library, o.Library.For(url)), func(n namedState) bool {
 		return len(n.in.Manifest.State(n.own).Diagnostics) == 0
 	})
 }

@@ -32,7 +32,7 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 		return h.siteAction(ctx, t, j, j.call.Name, args)
 	}
 	if _, ok := h.opts.Registry.Lookup(j.call.Name); ok {
-		if err := h.blocked(h.opts.Maps.current(), t.Status().URL, j.call.Name); err != nil {
+		if err := h.opts.Maps.Current().Blocked(t.Status().URL, j.call.Name); err != nil {
 			return Reply{Err: err}
 		}
 		return h.direct(ctx, t, j, j.call.Name, args)

@@ -1,7 +1,13 @@
 package runtime
 
 import (
+	"io/fs"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // The messages of the runtime, by the names that faces use.
@@ -25,3 +31,40 @@ const (
 	TabRemoved = call.TabRemoved
 	DOMEvent   = call.DOMEvent
 )
+
+// The maps on offer, by the names that programs use.
+type (
+	Maps          = mapset.Maps
+	MapOptions    = mapset.Options
+	ArgumentCheck = mapset.ArgumentCheck
+)
+
+// What becomes of arguments that a primitive does not take.
+const (
+	ArgumentsUnchecked = mapset.ArgumentsUnchecked
+	ArgumentsRefused   = mapset.ArgumentsRefused
+	ArgumentsMended    = mapset.ArgumentsMended
+)
+
+// MapsChangedEvent is the name of the event that says that maps have changed.
+const MapsChangedEvent = mapset.ChangedEvent
+
+// NoMaps offers nothing until a bundle is imported or a call brings its map.
+func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
+	return mapset.New(registry, engine)
+}
+
+// LoadMaps loads map files and storage folders; see mapset.Load.
+func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (*Maps, []sites.FileReport) {
+	return mapset.Load(paths, registry, engine, how)
+}
+
+// MapFromBytes offers one map; see mapset.FromBytes.
+func MapFromBytes(name string, data []byte, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
+	return mapset.FromBytes(name, data, registry, engine)
+}
+
+// MapFromFiles offers one map that lies among files; see mapset.FromFiles.
+func MapFromFiles(files fs.FS, name string, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
+	return mapset.FromFiles(files, name, registry, engine)
+}

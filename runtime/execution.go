@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
@@ -115,7 +117,7 @@ func init() { // the handlers refer to the run, and it to the table
 
 // formOf says which executable form a tool has here. It is Match.Kind for what
 // the maps alone decide, and beyond that what this runtime executes.
-func (m *Maps) formOf(match *sites.Match) form {
+func formOf(m *mapset.Maps, match *sites.Match) form {
 	switch match.Kind() {
 	case sites.KindStatic:
 		return formStatic
@@ -127,12 +129,12 @@ func (m *Maps) formOf(match *sites.Match) form {
 	switch {
 	case match.Tool.Unusable != nil:
 		return formNone
-	case runnable && x.Execution.Mode == "" && x.Handler != "" && m.known(x.Handler):
+	case runnable && x.Execution.Mode == "" && x.Handler != "" && m.Known(x.Handler):
 		// Steps beside a primitive explain it unless a mode says otherwise.
 		return formPrimitive
 	case runnable && x.Execution.Mode != handlerOnly:
 		return formExecution
-	case x.Handler != "" && m.known(x.Handler):
+	case x.Handler != "" && m.Known(x.Handler):
 		return formPrimitive
 	case x.Handler != "":
 		return formExecution
@@ -175,27 +177,27 @@ func extraction(t *manifest.Tool, arguments json.RawMessage) (json.RawMessage, *
 	return out.Output, out.Err
 }
 
-// execution plans the abstract steps of a tool, once.
-func (m *Maps) execution(o *offer, match *sites.Match) (*execution, *fault.Error) {
-	if e, ok := o.executions.Load(match.Tool); ok {
+// executionOf plans the abstract steps of a tool, once.
+func executionOf(m *mapset.Maps, o *mapset.Offer, match *sites.Match) (*execution, *fault.Error) {
+	if e, ok := o.Plans.Load(match.Tool); ok {
 		return e.(*execution), nil
 	}
-	e, err := m.planExecution(o.library, match)
+	e, err := planExecution(m, o.Library, match)
 	if err != nil {
 		return nil, err
 	}
-	o.executions.Store(match.Tool, e)
+	o.Plans.Store(match.Tool, e)
 	return e, nil
 }
 
-func (m *Maps) planExecution(lib *sites.Library, match *sites.Match) (*execution, *fault.Error) {
+func planExecution(m *mapset.Maps, lib *sites.Library, match *sites.Match) (*execution, *fault.Error) {
 	t := match.Tool
 	e := &execution{handler: t.XActions.Handler}
 	if x := t.XActions.Execution; x != nil {
 		e.mode, e.fallback = x.Mode, x.Fallback
 		if e.mode != handlerOnly && e.mode != "documentary" && e.mode != "test_only" {
 			for i := range x.Steps {
-				s, err := m.planStep(lib, match, &x.Steps[i], i)
+				s, err := planStep(m, lib, match, &x.Steps[i], i)
 				if err != nil {
 					return nil, err.With("map_path", match.Map.Path).With("action", t.Name)
 				}
@@ -220,7 +222,7 @@ func (m *Maps) planExecution(lib *sites.Library, match *sites.Match) (*execution
 	return e, nil
 }
 
-func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manifest.ExecutionStep, index int) (plannedStep, *fault.Error) {
+func planStep(m *mapset.Maps, lib *sites.Library, match *sites.Match, declared *manifest.ExecutionStep, index int) (plannedStep, *fault.Error) {
 	t := match.Tool
 	s := plannedStep{ExecutionStep: declared, id: declared.ID, target: declared.Target}
 	if s.id == "" {
@@ -230,7 +232,7 @@ func (m *Maps) planStep(lib *sites.Library, match *sites.Match, declared *manife
 		return s, fault.New(fault.CapabilityUnavailable, format, args...).With("step_id", s.id).With("type", declared.Type)
 	}
 	s.kind = stepKinds[declared.Type]
-	if s.kind == nil && m.known(declared.Type) {
+	if s.kind == nil && m.Known(declared.Type) {
 		s.kind = &stepKind{uses: using(declared.Type), reads: true, run: (*executionRun).direct}
 	}
 	if s.kind == nil {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -73,8 +75,8 @@ type namedValue struct {
 
 // runExecution runs a tool by its abstract steps, its handler, or one in place
 // of the other.
-func (h *Host) runExecution(ctx context.Context, v invoker, o *offer, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
-	r := &executionRun{ctx: ctx, host: h, lib: o.library, match: match, v: v, raw: arguments}
+func (h *Host) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
+	r := &executionRun{ctx: ctx, host: h, lib: o.Library, match: match, v: v, raw: arguments}
 	_, merged, err := match.Primitive(arguments) // the binding's, and the caller's over them
 	if err != nil {
 		return Reply{Err: err}
@@ -122,7 +124,7 @@ func because(r Reply, err *fault.Error) Reply {
 // byHandler calls the tool's handler with the binding's arguments and those of
 // the call over them.
 func (r *executionRun) byHandler(e *execution) Reply {
-	if r.host.opts.Maps.known(e.handler) {
+	if r.host.opts.Maps.Known(e.handler) {
 		_, merged, err := r.match.Primitive(r.raw)
 		if err != nil {
 			return Reply{Err: err}

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -93,13 +94,15 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	if opts.Maps == nil {
-		opts.Maps = NoMaps(opts.Registry, opts.Engine)
+		opts.Maps = mapset.New(opts.Registry, opts.Engine)
 	}
-	opts.Maps.how.Salvage = opts.Maps.how.Salvage || opts.Quirks.Has(quirks.MapsAsTheyCome)
+	if opts.Quirks.Has(quirks.MapsAsTheyCome) {
+		opts.Maps.Salvage()
+	}
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
-	opts.Maps.web.changed = func() { h.mapsMoved(h.ctx) }
+	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })
 	if err := h.start(ctx); err != nil {
 		_ = h.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -242,7 +245,7 @@ func (h *Host) Manifest() json.RawMessage { return h.manifest() }
 // ImportBundle takes a storage bundle in place of, or merged into, the maps
 // that an earlier bundle brought.
 func (h *Host) ImportBundle(ctx context.Context, bundle json.RawMessage) (json.RawMessage, *fault.Error) {
-	result, err := h.opts.Maps.importBundle(bundle)
+	result, err := h.opts.Maps.ImportBundle(bundle)
 	h.mapsMoved(ctx)
 	return result, err
 }

@@ -1,9 +1,10 @@
 package runtime
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -15,55 +16,12 @@ import (
 // has; see buildManifest.
 const dictionaryVersion = 1
 
-// blockedPrimitives are those that a map takes away on its pages:
-// requires.primitive_dictionary.blocked_primitives of the root.
-func (o *offer) blockedPrimitives(m *sites.Map) []string {
-	if b, ok := o.blocked.Load(m); ok {
-		return b.([]string)
-	}
-	var names []string
-	if raw := m.Manifest.Requires.Raw; len(raw) > 0 {
-		names = blockedIn(raw)
-	}
-	o.blocked.Store(m, names)
-	return names
-}
-
-func blockedIn(requires json.RawMessage) []string {
-	var r struct {
-		Dictionary struct {
-			Blocked json.RawMessage `json:"blocked_primitives"`
-		} `json:"primitive_dictionary"`
-	}
-	var names []string
-	if json.Unmarshal(requires, &r) != nil || json.Unmarshal(r.Dictionary.Blocked, &names) != nil {
-		return nil
-	}
-	return names
-}
-
-// blocked fails when a map of the page takes a primitive away from agents. The
-// map grants nothing by leaving it out: it can only narrow what there is.
-func (h *Host) blocked(o *offer, pageURL, primitive string) *fault.Error {
-	if o == nil || o.library == nil {
-		return nil
-	}
-	for _, m := range o.library.For(pageURL) {
-		if slices.Contains(o.blockedPrimitives(m), primitive) {
-			return fault.New(fault.CapabilityUnavailable, "the map of this site blocks %s", primitive).
-				With("primitive", primitive).With("map_path", m.Path).With("reason", "blocked_primitives").
-				Next("use an action that the site's map declares; mode list names them")
-		}
-	}
-	return nil
-}
-
 // unmet decides before the first step whether the runtime has what a tool and
 // its map ask for: the primitives it will invoke, those it requires by name or
 // by capability, and the version of the dictionary. It costs no round trip.
-func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
+func (h *Host) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fault.Error {
 	m, t := match.Map, match.Tool
-	blocked := append(slices.Clone(o.blockedPrimitives(m)), blockedIn(t.Needs.Raw)...)
+	blocked := append(slices.Clone(o.BlockedPrimitives(m)), mapset.BlockedIn(t.Needs.Raw)...)
 	fail := func(reason, what string) *fault.Error {
 		return fault.New(fault.CapabilityUnavailable, "the action needs %s, which this host does not provide; nothing was done", what).
 			With("action", t.Name).With("map_path", m.Path).With("missing", what).With("reason", reason).
@@ -89,7 +47,7 @@ func (h *Host) unmet(o *offer, match *sites.Match, uses []string) *fault.Error {
 			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
 		}
 		for _, name := range r.Capabilities {
-			if isState(o.library, m, name) || isSignedInRequirement(o.library, m, name) || slices.Contains(h.capabilities(), name) {
+			if isState(o.Library, m, name) || isSignedInRequirement(o.Library, m, name) || slices.Contains(h.capabilities(), name) {
 				continue // a state is looked at on the page
 			}
 			if reason := h.lacksPrimitive(name); reason != "" {

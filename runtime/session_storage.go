@@ -13,7 +13,7 @@ const maxAsset = 2 << 20
 
 // StoredFile implements primitives.Storage.
 func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
-	content, err := s.host.opts.Maps.current().library.ReadFileFor(s.from, pageURL, id, path, maxBytes)
+	content, err := s.host.opts.Maps.Current().Library.ReadFileFor(s.from, pageURL, id, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +33,12 @@ type storedPaths struct {
 
 // StoredPaths implements primitives.Storage.
 func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
-	m := s.host.opts.Maps
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	bundle, imported := s.host.opts.Maps.Bundle()
 	out := storedPaths{OK: true, Paths: []string{}}
-	if m.bundle != nil {
-		protocol, imported := sites.BundleProtocol, m.imported
-		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, m.bundle.Version, &imported, m.bundle.SyncedAtMS
-		reached := slices.DeleteFunc(m.bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
+	if bundle != nil {
+		protocol := sites.BundleProtocol
+		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, bundle.Version, &imported, bundle.SyncedAtMS
+		reached := slices.DeleteFunc(bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
 		out.Paths = append(out.Paths, reached...) // an empty list, not null, of an empty bundle
 		out.EntryCount = len(out.Paths)
 	}
@@ -64,7 +62,7 @@ func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	if !s.from.ReachesStored(full) {
 		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.from.Path)
 	}
-	data, err := s.host.opts.Maps.current().library.ReadStored(full, maxAsset+1)
+	data, err := s.host.opts.Maps.Current().Library.ReadStored(full, maxAsset+1)
 	if err != nil || len(data) > maxAsset {
 		return nil, &fault.Error{Code: fault.AssetNotFound, Message: "the stored file cannot be read", Err: err, Evidence: map[string]any{"path": full, "limit_bytes": maxAsset}}
 	}
@@ -76,7 +74,7 @@ func (s session) StoredSource(path string) ([]byte, *fault.Error) {
 	if s.from == nil {
 		return nil, fault.New(fault.InvalidInput, "html_source is a file of the map that calls; here nobody's map does: template names a stored file")
 	}
-	data, err := s.host.opts.Maps.current().library.ReadSource(s.from, path, maxAsset+1)
+	data, err := s.host.opts.Maps.Current().Library.ReadSource(s.from, path, maxAsset+1)
 	if err == nil && len(data) > maxAsset {
 		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", fault.Clip(path, 200)).With("limit_bytes", maxAsset)
 	}

@@ -146,26 +146,6 @@ type listenedSignal struct {
 	TextContains string   `json:"text_contains"`
 }
 
-// offers are the maps on offer, and what has been read of the web for them.
-func (h *Host) offers() []*offer {
-	o := h.opts.Maps.current()
-	if o.library == nil {
-		return nil
-	}
-	return append([]*offer{o}, h.opts.Maps.web.read(o)...)
-}
-
-// offerAt is what is offered at an address without reading anything for it.
-func (h *Host) offerAt(url string) *offer {
-	o := h.opts.Maps.current()
-	if o.library != nil {
-		if web := h.opts.Maps.web.readFor(o, url); web != nil {
-			return web
-		}
-	}
-	return o
-}
-
 // listenRows are the signals that some page's script has to listen for now.
 func (h *Host) listenRows() []listenedSignal {
 	wanted := map[string]bool{}
@@ -181,8 +161,8 @@ func (h *Host) listenRows() []listenedSignal {
 	}
 	var rows []listenedSignal
 	seen := map[string]bool{}
-	for _, o := range h.offers() {
-		for _, s := range signalsOffered(o.library, o.library.Maps()) {
+	for _, o := range h.opts.Maps.All() {
+		for _, s := range signalsOffered(o.Library, o.Library.Maps()) {
 			if seen[s.key()] || !s.signal.Enabled() && !wanted[s.name] {
 				continue
 			}
@@ -356,11 +336,11 @@ func (t *Tab) takeReport(r report) {
 	if json.Unmarshal(r.raw, &heard) != nil {
 		return
 	}
-	o := t.host.offerAt(r.topURL)
-	if o.library == nil {
+	o := t.host.opts.Maps.At(r.topURL)
+	if o.Library == nil {
 		return
 	}
-	offered := signalsOffered(o.library, o.library.For(r.topURL))
+	offered := signalsOffered(o.Library, o.Library.For(r.topURL))
 	for _, d := range heard.Dropped {
 		for _, s := range offered {
 			if s.signal.Event == d.Event && t.listensTo(s) {
@@ -493,10 +473,10 @@ func (t *Tab) tellDropped() {
 // the function it returns is called.
 func (h *Host) awaitSignal(ctx context.Context, t *Tab, m *sites.Map, own string) (end func()) {
 	url := t.Status().URL
-	o := h.offerAt(url)
+	o := h.opts.Maps.At(url)
 	name := own
-	if o.library != nil {
-		for _, s := range signalsOffered(o.library, o.library.For(url)) {
+	if o.Library != nil {
+		for _, s := range signalsOffered(o.Library, o.Library.For(url)) {
 			if s.in.Path == m.Path && s.signal.Name == own {
 				name = s.name
 			}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -110,17 +112,17 @@ func (in siteArguments) target() (string, json.RawMessage, *fault.Error) {
 
 // offerFor returns the maps that answer the call, and the page they are matched
 // against.
-func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*offer, string, *fault.Error) {
+func (h *Host) offerFor(ctx context.Context, t *Tab, j *job) (*mapset.Offer, string, *fault.Error) {
 	page, err := t.LivePage(ctx)
 	if err != nil {
 		return nil, "", fault.From(err)
 	}
 	url := page.Tab().URL
 	if j.call.Map == nil {
-		return h.opts.Maps.web.withWeb(ctx, h.opts.Maps.current(), page), url, nil
+		return h.opts.Maps.WithWeb(ctx, h.opts.Maps.Current(), page), url, nil
 	}
-	o, fe := h.opts.Maps.of(j.call.Map)
-	return h.opts.Maps.web.withWeb(ctx, o, page), url, fe
+	o, fe := h.opts.Maps.Supplied(j.call.Map)
+	return h.opts.Maps.WithWeb(ctx, o, page), url, fe
 }
 
 // siteAction runs one action of the site that the tab shows. Nothing of it runs
@@ -131,9 +133,9 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 	if err != nil {
 		return Reply{Err: err}
 	}
-	match, err := o.library.Find(url, action)
+	match, err := o.Library.Find(url, action)
 	if err != nil && err.Code == fault.UnknownAction {
-		via, tr, e := o.transition(url, action)
+		via, tr, e := transitionAt(o, url, action)
 		if e != nil {
 			return Reply{Err: e}
 		}
@@ -173,15 +175,15 @@ func (h *Host) siteAction(ctx context.Context, t *Tab, j *job, action string, ar
 // runGated runs a tool once the page is in the state that it needs, as a
 // transition when it is the tool of one, and says what the map's checks see when
 // it fails.
-func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
-	g := gateOf(o, match, o.library.Moves(match))
+func (h *Host) runGated(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
+	g := gateOf(o, match, o.Library.Moves(match))
 	if err := g.pass(ctx, v.tab); err != nil {
 		return Reply{Err: err}
 	}
 	var report *transitionReport
 	if g.chosen != nil {
 		var err *fault.Error
-		report, err = h.begin(ctx, v.tab, o.library, g.chosen)
+		report, err = h.begin(ctx, v.tab, o.Library, g.chosen)
 		if err == nil && report.RateLimitWaitMS > 0 {
 			err = g.pass(ctx, v.tab) // the page had time to change
 		}
@@ -194,7 +196,7 @@ func (h *Host) runGated(ctx context.Context, v invoker, o *offer, match *sites.M
 	case reply.Err != nil:
 		reply.Err = h.withChecks(ctx, v.tab, o, match, reply.Err)
 	case report != nil:
-		h.arrive(ctx, v.tab, o.library, match.Via, g.chosen, report)
+		h.arrive(ctx, v.tab, o.Library, match.Via, g.chosen, report)
 		reply.Output = call.WithMember(reply.Output, "transition", report)
 	}
 	return g.note(reply)
@@ -209,17 +211,17 @@ type prepared struct {
 }
 
 // prepare compiles what a tool runs. It touches nothing.
-func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Error) {
-	p.form = h.opts.Maps.formOf(match)
+func (h *Host) prepare(o *mapset.Offer, match *sites.Match) (p prepared, err *fault.Error) {
+	p.form = formOf(h.opts.Maps, match)
 	switch p.form {
 	case formWorkflow:
-		if p.program, err = h.opts.Maps.program(o, match.Tool); err == nil {
+		if p.program, err = h.opts.Maps.Program(o, match.Tool); err == nil {
 			p.uses = p.program.Primitives()
 		}
 	case formExecution:
-		if p.execution, err = h.opts.Maps.execution(o, match); err == nil {
+		if p.execution, err = executionOf(h.opts.Maps, o, match); err == nil {
 			p.uses = p.execution.uses()
-			if h.opts.Maps.known(p.execution.handler) {
+			if h.opts.Maps.Known(p.execution.handler) {
 				p.uses = append(p.uses, p.execution.handler)
 			}
 		}
@@ -237,7 +239,7 @@ func (h *Host) prepare(o *offer, match *sites.Match) (p prepared, err *fault.Err
 	return p, err
 }
 
-func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
+func (h *Host) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) Reply {
 	v.from = match.Map
 	switch p.form {
 	case formWorkflow:
@@ -264,8 +266,8 @@ func (h *Host) runPrepared(ctx context.Context, v invoker, o *offer, match *site
 // state that a tool needs.
 const stateGrace = time.Second
 
-func (h *Host) runWorkflow(ctx context.Context, v invoker, o *offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) Reply {
-	after, err := h.opts.Maps.postcondition(o, match, program)
+func (h *Host) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) Reply {
+	after, err := h.opts.Maps.Postcondition(o, match, program)
 	if err != nil {
 		return Reply{Err: err}
 	}

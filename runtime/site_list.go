@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
@@ -86,9 +88,9 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	if e != nil {
 		return Reply{Err: fault.From(e)}
 	}
-	maps := o.library.For(url)
+	maps := o.Library.For(url)
 	out := siteListing{
-		Listing: o.library.List(url), URL: url, Title: page.Tab().Title,
+		Listing: o.Library.List(url), URL: url, Title: page.Tab().Title,
 		Actions: []listedAction{}, States: []diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
 	}
 	rows := out.Listing.Actions
@@ -105,8 +107,8 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.ObservedAt = call.Time(seen.at)
 		}
 	}
-	out.Context, out.ContextDropped = o.library.Context(sites.Situation{
-		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(o.library, maps), Task: in.Task,
+	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
+		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(o.Library, maps), Task: in.Task,
 	})
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
@@ -116,20 +118,20 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 		out.Actions = append(out.Actions, h.listAction(ctx, t, o, url, r, seen, handlers))
 	}
 	for _, m := range maps {
-		c := o.library.Composition(m)
+		c := o.Library.Composition(m)
 		for i := range c.Transitions {
 			out.Transitions = append(out.Transitions, listTransition(&c.Transitions[i], m, seen))
 		}
 	}
-	out.Signals, out.Attachments = t.listSignals(o.library, maps), t.listAttachments(o.library, maps)
+	out.Signals, out.Attachments = t.listSignals(o.Library, maps), t.listAttachments(o.Library, maps)
 	return call.Encoded(out)
 }
 
 // listStates looks at the states of the maps, and at the targets on which their
 // context depends, in one round trip. targets are the names of those that are
 // there.
-func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []*sites.Map) (seen diagnosed, targets []string, err error) {
-	states := statesOffered(o.library, maps)
+func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, maps []*sites.Map) (seen diagnosed, targets []string, err error) {
+	states := statesOffered(o.Library, maps)
 	type named struct {
 		name   string
 		target *manifest.Target
@@ -137,11 +139,11 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 	}
 	var asked []named
 	for _, m := range maps {
-		c := o.library.Composition(m)
+		c := o.Library.Composition(m)
 		for i := range c.Contexts {
 			e := &c.Contexts[i]
 			for _, n := range e.Entry.LoadWhen.Targets {
-				if in, target := o.library.Target(e.Source.Map, n); target != nil {
+				if in, target := o.Library.Target(e.Source.Map, n); target != nil {
 					if e.Source.ID != "" && e.Source.Namespace != "" {
 						n = e.Source.Namespace + "." + n
 					}
@@ -157,7 +159,7 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *offer, maps []
 	if err != nil {
 		return diagnosed{}, nil, err
 	}
-	s := survey{lib: o.library, attached: t.attachmentState}
+	s := survey{lib: o.Library, attached: t.attachmentState}
 	for _, n := range states {
 		s.wantState(n.in, n.own)
 	}
@@ -209,18 +211,18 @@ func (d diagnosed) verdictOf(m *sites.Map, name string) verdict {
 }
 
 // listAction says of one action what a call of it would meet now.
-func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r sites.ActionRow, seen diagnosed, handlers map[string]*fault.Error) listedAction {
+func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url string, r sites.ActionRow, seen diagnosed, handlers map[string]*fault.Error) listedAction {
 	out := listedAction{ActionRow: r}
-	match, err := o.library.Find(url, r.Name)
+	match, err := o.Library.Find(url, r.Name)
 	if err != nil {
 		if out.Unavailable == nil {
 			out.unavailable(err)
 		}
 		return out
 	}
-	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(o.library, match.Map, requiredStates(o.library, match.Map, match.Tool))
-	out.RequiresSignedIn = needsSignedIn(o.library, match.Map, match.Tool)
-	for _, tr := range o.library.Moves(match) {
+	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(o.Library, match.Map, requiredStates(o.Library, match.Map, match.Tool))
+	out.RequiresSignedIn = needsSignedIn(o.Library, match.Map, match.Tool)
+	for _, tr := range o.Library.Moves(match) {
 		out.Transitions = append(out.Transitions, tr.Name)
 	}
 	out.Unavailable = nil // what the maps alone cannot run, this runtime may
@@ -229,7 +231,7 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 		out.Form = p.name()
 		err = h.unmet(o, match, p.uses)
 	}
-	if err == nil && p.form == formExecution && p.execution.mode == handlerOnly && !h.opts.Maps.known(p.execution.handler) {
+	if err == nil && p.form == formExecution && p.execution.mode == handlerOnly && !h.opts.Maps.Known(p.execution.handler) {
 		name := p.execution.handler
 		probed, known := handlers[name]
 		if !known && len(handlers) < maxHandlersProbed && ctx.Err() == nil {
@@ -244,14 +246,14 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *offer, url string, r s
 		err = fault.New(fault.StateMismatch, "the page is not at an address of the action's target")
 	}
 	if err == nil && p.form != formStatic {
-		err = stateReason(o.library, match, out.RequiresStates, seen)
+		err = stateReason(o.Library, match, out.RequiresStates, seen)
 		for _, n := range out.RequiresStates {
 			if seen.verdictOf(match.Map, n) == unknown {
 				out.UnverifiedRequires = append(out.UnverifiedRequires, n)
 			}
 		}
 		if want := out.RequiresSignedIn; want != nil {
-			switch v := signedInVerdict(o.library, match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
+			switch v := signedInVerdict(o.Library, match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
 			case v == unknown:
 				out.UnverifiedRequires = append(out.UnverifiedRequires, signedInName(*want))
 			case (v == yes) != *want && err == nil:

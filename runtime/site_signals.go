@@ -52,10 +52,10 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 	if err != nil {
 		return Reply{Err: err}
 	}
-	applying := o.library.For(url)
+	applying := o.Library.For(url)
 	if in.Enabled != nil || in.Name != "" {
 		var names []string
-		for _, s := range signalsOffered(o.library, applying) {
+		for _, s := range signalsOffered(o.Library, applying) {
 			names = append(names, s.name)
 		}
 		if !slices.Contains(names, in.Name) {
@@ -72,7 +72,7 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 		t.signals.mu.Unlock()
 		h.relisten(ctx)
 	}
-	rows := t.listSignals(o.library, applying)
+	rows := t.listSignals(o.Library, applying)
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r listedSignal) bool { return r.Name != in.Name })
 	}
@@ -91,10 +91,10 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 	if err != nil {
 		return Reply{Err: err}
 	}
-	applying := o.library.For(url)
+	applying := o.Library.For(url)
 	if in.Enabled != nil || in.Name != "" {
 		var ids []string
-		for _, a := range attachmentsOffered(o.library, applying) {
+		for _, a := range attachmentsOffered(o.Library, applying) {
 			ids = append(ids, a.id)
 		}
 		if !slices.Contains(ids, in.Name) {
@@ -105,7 +105,7 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 	if in.Enabled != nil {
 		t.switchAttachment(ctx, in.Name, *in.Enabled)
 	}
-	rows := t.listAttachments(o.library, applying)
+	rows := t.listAttachments(o.Library, applying)
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r listedAttachment) bool { return r.ID != in.Name })
 	}

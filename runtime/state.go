@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -165,11 +167,11 @@ func (h *Host) reader(t *Tab, supplied *SuppliedMap) stateReader {
 }
 
 // find picks the declaration that applies to an address.
-type find func(o *offer, url string) (*manifest.Projection, *fault.Error)
+type find func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error)
 
 func named(name string) find {
-	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
-		_, p, err := o.library.FindProjection(url, name)
+	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
+		_, p, err := o.Library.FindProjection(url, name)
 		return p, err
 	}
 }
@@ -180,10 +182,10 @@ func (r stateReader) read(ctx context.Context, name string, options projection.R
 }
 
 func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
-	o := r.host.opts.Maps.current()
+	o := r.host.opts.Maps.Current()
 	if r.supplied != nil {
 		var err *fault.Error
-		if o, err = r.host.opts.Maps.of(r.supplied); err != nil {
+		if o, err = r.host.opts.Maps.Supplied(r.supplied); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -192,12 +194,12 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		if e != nil {
 			return nil, nil, fault.From(e)
 		}
-		offered := r.host.opts.Maps.web.withWeb(ctx, o, page)
+		offered := r.host.opts.Maps.WithWeb(ctx, o, page)
 		declared, err := find(offered, page.Tab().URL)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.host.opts.Maps.projection(offered, declared)
+		p, err := r.host.opts.Maps.Projection(offered, declared)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -242,7 +244,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 // projection of its own map.
 func namedIn(m *sites.Map, name string) find {
 	elsewhere := named(name)
-	return func(o *offer, url string) (*manifest.Projection, *fault.Error) {
+	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
 		if declared := m.Projection(url, name); declared != nil {
 			return declared, nil
 		}

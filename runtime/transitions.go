@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/mapset"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -57,14 +59,14 @@ const reachTime = 2 * time.Second
 // move is a transition under the name by which the page's map offers it.
 type move = sites.Exposed[manifest.Transition]
 
-// transition returns the map of the page and the transition that a name means
+// transitionAt returns the map of the page and the transition that a name means
 // there: those of the best scope that declare it count, as for actions; nil when
 // no map does.
-func (o *offer) transition(pageURL, name string) (*sites.Map, *move, *fault.Error) {
+func transitionAt(o *mapset.Offer, pageURL, name string) (*sites.Map, *move, *fault.Error) {
 	var via *sites.Map
 	var found *move
-	for _, m := range o.library.For(pageURL) {
-		c := o.library.Composition(m)
+	for _, m := range o.Library.For(pageURL) {
+		c := o.Library.Composition(m)
 		for i := range c.Transitions {
 			e := &c.Transitions[i]
 			switch {
@@ -96,11 +98,11 @@ type gate struct {
 	undecided, unchecked []string
 }
 
-func gateOf(o *offer, match *sites.Match, moves []move) *gate {
+func gateOf(o *mapset.Offer, match *sites.Match, moves []move) *gate {
 	return &gate{
-		lib: o.library, m: match.Map, moves: moves, target: match.Tool.Target,
-		required: requiredStates(o.library, match.Map, match.Tool), signedIn: needsSignedIn(o.library, match.Map, match.Tool),
-		checks: slices.DeleteFunc(o.library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool { return k.Entry.Severity != "critical" }),
+		lib: o.Library, m: match.Map, moves: moves, target: match.Tool.Target,
+		required: requiredStates(o.Library, match.Map, match.Tool), signedIn: needsSignedIn(o.Library, match.Map, match.Tool),
+		checks: slices.DeleteFunc(o.Library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool { return k.Entry.Severity != "critical" }),
 	}
 }
 
@@ -329,12 +331,12 @@ func (h *Host) arrive(ctx context.Context, t *Tab, lib *sites.Library, via *site
 
 // runTransition performs a transition that was called by its name: its tool, as
 // often as its convergence asks, or the wait for its signal.
-func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *sites.Map, e *move, arguments json.RawMessage) Reply {
+func (h *Host) runTransition(ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move, arguments json.RawMessage) Reply {
 	m, tr := e.Source.Map, e.Entry
 	if tr.Tool == "" && tr.Signal != "" {
 		return h.awaitMovement(ctx, v, o, via, e)
 	}
-	in, tool := o.library.Tool(m, tr.Tool)
+	in, tool := o.Library.Tool(m, tr.Tool)
 	if tool == nil || !tool.AgentCallable() {
 		return Reply{Err: fault.New(fault.UnsupportedExecutionMode, "the transition names no tool that performs it, and no signal that reports it").
 			With("transition", e.Name).With("method", tr.Method).With("map_path", m.Path)}
@@ -350,7 +352,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 	if err := h.unmet(o, match, p.uses); err != nil {
 		return Reply{Err: err}
 	}
-	goal, err := h.goalOf(o.library, m, tr, arguments)
+	goal, err := h.goalOf(o.Library, m, tr, arguments)
 	if err != nil {
 		return Reply{Err: err}
 	}
@@ -382,7 +384,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 		}
 		var waited int64
 		if report == nil {
-			report, err = h.begin(ctx, v.tab, o.library, e)
+			report, err = h.begin(ctx, v.tab, o.Library, e)
 			if goal != nil {
 				report.MaxAttempts = goal.most
 			}
@@ -432,7 +434,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *offer, via *site
 			break
 		}
 	}
-	h.arrive(ctx, v.tab, o.library, via, e, report)
+	h.arrive(ctx, v.tab, o.Library, via, e, report)
 	out := map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "tool": match.Name}
 	if len(values) > 0 {
 		out["value"] = values[len(values)-1]
@@ -467,9 +469,9 @@ func joinSteps(a, b json.RawMessage) json.RawMessage {
 
 // awaitMovement waits until the signal of a transition reports the movement, or
 // the state it leads to is current without it.
-func (h *Host) awaitMovement(ctx context.Context, v invoker, o *offer, via *sites.Map, e *move) Reply {
+func (h *Host) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move) Reply {
 	t, tr := v.tab, e.Entry
-	lib, m := o.library, e.Source.Map
+	lib, m := o.Library, e.Source.Map
 	declares, signal := lib.Signal(m, tr.Signal)
 	if signal == nil {
 		return Reply{Err: fault.New(fault.UnsupportedExecutionMode, "nobody declares the signal of the transition").

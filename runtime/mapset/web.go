@@ -1,4 +1,4 @@
-package runtime
+package mapset
 
 import (
 	"context"
@@ -57,22 +57,22 @@ const (
 // webImports remembers what the maps of an offer import from the web, by the
 // origin of the page that it was read through.
 type webImports struct {
-	mu   sync.Mutex
-	kept map[webKey]*webEntry
-	// changed, when set, is called after something was read.
+	mu      sync.Mutex
+	entries map[webKey]*webEntry
+	// changed, when set, is told after something was read.
 	changed func()
 }
 
 type webKey struct {
-	base   *offer
+	base   *Offer
 	origin string
 }
 
 type webEntry struct {
 	turn  chan struct{} // holds one token: whoever has it reads
-	offer *offer        // nil until read; guarded by the token
+	offer *Offer        // nil until read; guarded by the token
 	// latest is offer, for those who do not wait.
-	latest atomic.Pointer[offer]
+	latest atomic.Pointer[Offer]
 	until  time.Time
 	used   time.Time // guarded by webImports.mu
 }
@@ -80,9 +80,9 @@ type webEntry struct {
 // withWeb returns o with what the maps of the page import from the web. Calls
 // that need the same origin wait for one of them to read it. When ctx ends
 // first, o is returned as it is: its own actions need no import.
-func (w *webImports) withWeb(ctx context.Context, o *offer, page primitives.Page) *offer {
+func (w *webImports) withWeb(ctx context.Context, o *Offer, page primitives.Page) *Offer {
 	address := page.Tab().URL
-	if o == nil || !o.library.WantsWeb(address) {
+	if o == nil || !o.Library.WantsWeb(address) {
 		return o
 	}
 	at, err := url.Parse(address)
@@ -98,15 +98,15 @@ func (w *webImports) withWeb(ctx context.Context, o *offer, page primitives.Page
 	}
 	base := o
 	if e.offer != nil && time.Now().Before(e.until) {
-		if !e.offer.library.WantsWeb(address) {
+		if !e.offer.Library.WantsWeb(address) {
 			return e.offer
 		}
 		base = e.offer // another map of this origin applies here
 	}
 	bounded, cancel := context.WithTimeout(ctx, webImportLimit)
 	defer cancel()
-	read := base.library.WithWeb(bounded, address, pageFetcher{page}, sites.DefaultFetchLimits)
-	e.offer, e.until = &offer{library: read}, time.Now().Add(webImportLife)
+	read := base.Library.WithWeb(bounded, address, pageFetcher{page}, sites.DefaultFetchLimits)
+	e.offer, e.until = &Offer{Library: read}, time.Now().Add(webImportLife)
 	for _, i := range read.List(address).Imports {
 		if i.Status == "failed" {
 			e.until = time.Now().Add(webFailureLife)
@@ -122,17 +122,17 @@ func (w *webImports) withWeb(ctx context.Context, o *offer, page primitives.Page
 func (w *webImports) entry(key webKey) *webEntry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.kept[key]
+	e := w.entries[key]
 	if e == nil {
-		if w.kept == nil {
-			w.kept = map[webKey]*webEntry{}
+		if w.entries == nil {
+			w.entries = map[webKey]*webEntry{}
 		}
-		if len(w.kept) >= maxWebImports {
+		if len(w.entries) >= maxWebImports {
 			w.forgetOldest()
 		}
 		e = &webEntry{turn: make(chan struct{}, 1)}
 		e.turn <- struct{}{}
-		w.kept[key] = e
+		w.entries[key] = e
 	}
 	e.used = time.Now()
 	return e
@@ -140,10 +140,66 @@ func (w *webImports) entry(key webKey) *webEntry {
 
 func (w *webImports) forgetOldest() {
 	var oldest webKey
-	for key, e := range w.kept {
-		if w.kept[oldest] == nil || e.used.Before(w.kept[oldest].used) {
+	for key, e := range w.entries {
+		if w.entries[oldest] == nil || e.used.Before(w.entries[oldest].used) {
 			oldest = key
 		}
 	}
-	delete(w.kept, oldest)
+	delete(w.entries, oldest)
+}
+
+// read are the offers that were read from the web for base, of any origin.
+func (w *webImports) read(base *Offer) []*Offer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*Offer
+	for key, e := range w.entries {
+		if o := e.latest.Load(); key.base == base && o != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// readFor is what was read from the web for base and the pages of an origin, nil
+// when nothing was.
+func (w *webImports) readFor(base *Offer, address string) *Offer {
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.entries[webKey{base, at.Scheme + "://" + at.Host}]; e != nil {
+		return e.latest.Load()
+	}
+	return nil
+}
+
+// OnRead has changed called after something was read from the web.
+func (m *Maps) OnRead(changed func()) { m.web.changed = changed }
+
+// WithWeb is o with what its maps import from the web for a page.
+func (m *Maps) WithWeb(ctx context.Context, o *Offer, page primitives.Page) *Offer {
+	return m.web.withWeb(ctx, o, page)
+}
+
+// All are the maps on offer, and what has been read of the web for them.
+func (m *Maps) All() []*Offer {
+	o := m.Current()
+	if o.Library == nil {
+		return nil
+	}
+	return append([]*Offer{o}, m.web.read(o)...)
+}
+
+// At is what is offered at an address without reading anything for it.
+func (m *Maps) At(url string) *Offer {
+	o := m.Current()
+	if o.Library != nil {
+		if web := m.web.readFor(o, url); web != nil {
+			return web
+		}
+	}
+	return o
 }

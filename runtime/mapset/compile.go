@@ -1,0 +1,208 @@
+package mapset
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+	"github.com/outrider-run/outrider/workflow"
+)
+
+const (
+	// postconditionTime is the time in which a page may come to meet a
+	// postcondition that does not say timeout_ms, counted from the end of the
+	// workflow. The call's own time bounds it in any case.
+	postconditionTime    = 5 * time.Second
+	maxPostconditionTime = time.Minute
+)
+
+// Postcondition is what must be true of the page after an action.
+type Postcondition struct {
+	Expression *projection.Postcondition
+	Projection string
+	Time       time.Duration
+	In         *sites.Map
+}
+
+// Postcondition returns what the action's map wants checked after it, nil when
+// nothing is: the workflow's own declaration, else the first projection of the
+// map that has one for the action. A malformed one is an error before the
+// action does anything.
+func (m *Maps) Postcondition(o *Offer, match *sites.Match, program *workflow.Program) (*Postcondition, *fault.Error) {
+	if pc, ok := o.postconditions.Load(match.Tool); ok {
+		return pc.(*Postcondition), nil
+	}
+	raw, containing := program.Postcondition(), ""
+	if raw == nil {
+		raw, containing = mapPostcondition(match)
+	}
+	if raw == nil {
+		o.postconditions.Store(match.Tool, (*Postcondition)(nil))
+		return nil, nil
+	}
+	pc, err := compilePostcondition(raw, containing, m.Engine)
+	if err != nil {
+		return nil, err.With("action", match.Tool.Name)
+	}
+	pc.In = match.Map
+	o.postconditions.Store(match.Tool, pc)
+	return pc, nil
+}
+
+// compilePostcondition compiles a declaration. containing is the projection it
+// stands in, "" for one that stands in a workflow and so has to name its own.
+func compilePostcondition(raw json.RawMessage, containing string, engine expr.Engine) (*Postcondition, *fault.Error) {
+	check, err := projection.CompilePostcondition(raw, engine)
+	if err != nil {
+		return nil, err
+	}
+	pc := &Postcondition{Expression: check, Projection: cmp.Or(check.Projection(), containing), Time: postconditionTime}
+	var own struct {
+		TimeoutMS *int64 `json:"timeout_ms"` // an extension of this runtime
+	}
+	if e := json.Unmarshal(raw, &own); e != nil {
+		return nil, fault.New(fault.InvalidStatePostcondition, "timeout_ms must be a whole number")
+	}
+	if ms := own.TimeoutMS; ms != nil {
+		if *ms < 1 || *ms > maxPostconditionTime.Milliseconds() {
+			return nil, fault.New(fault.InvalidStatePostcondition, "timeout_ms must be between 1 and %d", maxPostconditionTime.Milliseconds())
+		}
+		pc.Time = time.Duration(*ms) * time.Millisecond
+	}
+	if pc.Projection == "" {
+		return nil, fault.New(fault.InvalidStatePostcondition, "the postcondition of a workflow names no projection")
+	}
+	return pc, nil
+}
+
+func mapPostcondition(match *sites.Match) (raw json.RawMessage, containing string) {
+	for i := range match.Map.Manifest.StateProjections {
+		p := &match.Map.Manifest.StateProjections[i]
+		if raw := p.Postconditions[match.Tool.Name]; len(raw) > 0 && raw[0] == '{' {
+			return raw, p.Name
+		}
+	}
+	return nil, ""
+}
+
+// projectionProblems checks a declared projection when its map loads.
+func (m *Maps) projectionProblems(raw json.RawMessage) []manifest.Problem {
+	_, problems := projection.Compile(raw, m.Engine)
+	out := make([]manifest.Problem, len(problems))
+	for i, p := range problems {
+		out[i] = manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message}
+	}
+	return out
+}
+
+// projectionWarnings lists what is suspicious about the expressions of a
+// projection. What is wrong with them is reported elsewhere.
+func (m *Maps) projectionWarnings(raw json.RawMessage) []manifest.Problem {
+	p, _ := projection.Compile(raw, m.Engine)
+	if p == nil {
+		return nil
+	}
+	return mapProblems(p.Warnings(), "")
+}
+
+// postconditionWarnings is the same for the postcondition of a workflow.
+func (m *Maps) postconditionWarnings(raw json.RawMessage) []manifest.Problem {
+	pc, err := projection.CompilePostcondition(raw, m.Engine)
+	if err != nil {
+		return nil
+	}
+	return mapProblems(pc.Warnings(), "/postcondition")
+}
+
+func mapProblems(found []projection.Problem, at string) []manifest.Problem {
+	var out []manifest.Problem
+	for _, p := range found {
+		out = append(out, manifest.Problem{Pointer: at + p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	return out
+}
+
+// Projection compiles a projection of o, once.
+func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.Projection, *fault.Error) {
+	if p, ok := o.projections.Load(declared); ok {
+		return p.(*projection.Projection), nil
+	}
+	p, problems := projection.Compile(declared.Raw, m.Engine)
+	if len(problems) > 0 {
+		return nil, fault.New(problems[0].Code, "%s", problems[0].Message).With("projection", declared.Name).With("pointer", problems[0].Pointer)
+	}
+	o.projections.Store(declared, p)
+	return p, nil
+}
+
+// workflowProblems compiles a workflow once and tells what is wrong with it and
+// what its author hardly meant.
+func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
+	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names, Arguments: m.arguments()})
+	for _, p := range wrong {
+		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	if program == nil {
+		return problems, nil
+	}
+	for _, p := range program.Warnings() {
+		warnings = append(warnings, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+	}
+	if pc := program.Postcondition(); pc != nil {
+		warnings = append(warnings, m.postconditionWarnings(pc)...)
+		if len(problems) == 0 {
+			if _, err := compilePostcondition(pc, "", m.Engine); err != nil {
+				problems = append(problems, manifest.Problem{Pointer: "/postcondition", Code: err.Code, Message: err.Message})
+			}
+		}
+	}
+	return problems, warnings
+}
+
+// stepArgumentWarnings tells what is wrong with the arguments of an abstract
+// step whose type is a primitive. They have no expressions. Whether the step
+// runs at all is up to the mode, so nothing of them is an error.
+func (m *Maps) stepArgumentWarnings(primitive string, args json.RawMessage) []manifest.Problem {
+	if m.how.Arguments == ArgumentsUnchecked {
+		return nil
+	}
+	var out []manifest.Problem
+	for _, p := range m.registry.CheckArguments(primitive, args, func(string) bool { return false }) {
+		out = append(out, manifest.Problem{Pointer: p.Path, Code: p.Code, Message: p.Message})
+	}
+	return out
+}
+
+// arguments is the check of steps' arguments that the options ask for.
+func (m *Maps) arguments() func(string, json.RawMessage, func(string) bool) []primitives.ArgumentProblem {
+	if m.how.Arguments == ArgumentsUnchecked {
+		return nil
+	}
+	return func(name string, args json.RawMessage, open func(string) bool) []primitives.ArgumentProblem {
+		found := m.registry.CheckArguments(name, args, open)
+		for i := range found {
+			found[i].Certain = found[i].Certain && m.how.Arguments == ArgumentsRefused
+		}
+		return found
+	}
+}
+
+// Program compiles the workflow of a tool of o, once.
+func (m *Maps) Program(o *Offer, tool *manifest.Tool) (*workflow.Program, *fault.Error) {
+	if p, ok := o.programs.Load(tool); ok {
+		return p.(*workflow.Program), nil
+	}
+	p, problems := workflow.Compile(tool.Workflow, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names})
+	if len(problems) > 0 {
+		first := problems[0]
+		return nil, fault.New(first.Code, "%s", first.Message).With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)
+	}
+	o.programs.Store(tool, p)
+	return p, nil
+}
