@@ -155,14 +155,3 @@ func axValue(v any) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func cutRunes(s string, most int) string {
-	n := 0
-	for i := range s {
-		if n == most {
-			return s[:i]
-		}
-		n++
-	}
-	return s
-}

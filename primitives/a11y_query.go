@@ -35,13 +35,13 @@ type a11yFound struct {
 
 // a11yAttested is what the page library says of a node's middle.
 type a11yAttested struct {
-	VisibleCenter   *dragPoint      `json:"visible_center"`
+	VisibleCenter   *Point          `json:"visible_center"`
 	VisibleRect     json.RawMessage `json:"visible_rect"`
 	Clickable       bool            `json:"clickable"`
 	ReceivesEvents  *bool           `json:"receives_events"`
 	Attested        bool            `json:"actionability_attested"`
 	OccludedBy      json.RawMessage `json:"occluded_by"`
-	ClickableCenter *dragPoint      `json:"clickable_center,omitempty"`
+	ClickableCenter *Point          `json:"clickable_center,omitempty"`
 }
 
 // a11yQuery finds by role and name in the browser's own tree, and asks the page
@@ -165,26 +165,4 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// placeOf is the place of a frame that is known by its id, from its owner
-// elements up to the main frame.
-func placeOf(ctx context.Context, p Page, frame FrameID) (place, error) {
-	var chain []frameLink
-	for at := frame; len(chain) <= maxFrameDepth; {
-		parent, handle, ok, err := p.OwnerFrame(ctx, at)
-		if err != nil {
-			return place{}, err
-		}
-		if !ok {
-			break
-		}
-		chain = append(chain, frameLink{parent: parent, handle: handle})
-		at = parent
-	}
-	out := place{frame: frame}
-	for i := len(chain) - 1; i >= 0; i-- {
-		out.links = append(out.links, chain[i])
-	}
-	return out, out.refresh(ctx, p)
 }

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// Announcing is what a session does so that live regions are heard.
-type Announcing interface {
-	// Listen begins to hear the live regions of a tab, all frames, from now on
-	// and over navigations, and returns when the documents that are there now
-	// are observed. It may be called again.
-	Listen(ctx context.Context, tabID int) error
-}
-
 type a11yWatchIn struct {
 	TabID        *int   `json:"tab_id"`
 	ScreenReader *bool  `json:"enable_screen_reader"`

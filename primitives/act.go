@@ -200,7 +200,7 @@ func reach(ctx context.Context, p Page, l locator, a actAim, timeout time.Durati
 	aligned := 0
 	shown := 0 // how often ancestors were asked to show more of what is there
 	for round := 0; ; round++ {
-		at, err := l.enterInTime(ctx, p, left)
+		at, err := enterInTime(ctx, p, l, left)
 		if err != nil {
 			return hold{}, err
 		}
@@ -311,7 +311,7 @@ func withTimeout(err error, timeout time.Duration) error {
 }
 
 // enterInTime is enter that waits for a frame which is not there yet.
-func (l locator) enterInTime(ctx context.Context, p Page, left func() time.Duration) (place, error) {
+func enterInTime(ctx context.Context, p Page, l locator, left func() time.Duration) (place, error) {
 	for {
 		at, err := l.enter(ctx, p)
 		if err == nil || !isFrameFault(fault.CodeOf(err)) && fault.CodeOf(err) != fault.PageNavigated || left() <= 0 {
@@ -321,19 +321,6 @@ func (l locator) enterInTime(ctx context.Context, p Page, left func() time.Durat
 			return at, ctx.Err()
 		}
 	}
-}
-
-// over is what lies over the frames on the way to a point; nil when a press
-// gets through.
-func (at place) over(ctx context.Context, p Page, x, y float64) (json.RawMessage, error) {
-	reached, occluder, err := at.reaches(ctx, p, x, y)
-	if err != nil || reached {
-		return nil, err
-	}
-	if isNull(occluder) {
-		occluder = json.RawMessage(`{}`)
-	}
-	return occluder, nil
 }
 
 // frameOf describes the frame of a place; nil for the main frame.
@@ -400,7 +387,7 @@ func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modif
 	seen := h.watch.result(ctx)
 	if seen.Lost && h.watched && h.at.view != nil {
 		return fault.New(fault.TargetNotActionable, "the frame was replaced before the press came to it").
-			With("reason", "replaced").With("point", dragPoint{h.X, h.Y})
+			With("reason", "replaced").With("point", Point{h.X, h.Y})
 	}
 	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
 		return nil
@@ -414,10 +401,10 @@ func (h hold) press(ctx context.Context, p Page, events []MouseEvent, mods Modif
 		pause(ctx, frameRetry)
 		occluder, _ := h.at.over(ctx, p, h.X, h.Y)
 		return fault.New(fault.TargetNotActionable, "the press did not reach the frame").
-			With("reason", "covered").With("occluded_by", occluder).With("point", dragPoint{h.X, h.Y})
+			With("reason", "covered").With("occluded_by", occluder).With("point", Point{h.X, h.Y})
 	}
 	return fault.New(fault.TargetNotActionable, "another element moved under the press, which was held back").
-		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", dragPoint{h.X, h.Y})
+		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", Point{h.X, h.Y})
 }
 
 // maxPresses bounds how often a press that was held back is tried again.

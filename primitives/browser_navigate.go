@@ -102,14 +102,6 @@ var browserNavigate = Define("browser.navigate", func(ctx context.Context, p Pag
 	}, nil
 })
 
-// peerOf returns the tab with the id, p itself for nil.
-func peerOf(p Page, id *int) (Page, error) {
-	if id == nil || *id == p.Tab().ID {
-		return p, nil
-	}
-	return p.Peer(*id)
-}
-
 // webAddress checks an address as the browser would read it: white space and
 // control characters at the ends, and tabs and line breaks anywhere, do not
 // count, so they cannot hide a scheme.

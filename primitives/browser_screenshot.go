@@ -270,18 +270,3 @@ func least(a, b int) int {
 	}
 	return min(a, b)
 }
-
-// waitFor waits for a duration that the caller asked for.
-func waitFor(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

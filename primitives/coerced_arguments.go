@@ -7,26 +7,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
-// coercedArguments makes arguments what their schema asks for, where the profile
-// of p does so (quirks.LenientArguments). What cannot be made so stays, for the
-// check that follows.
-func coercedArguments(p Page, r *Record, c *checks, args json.RawMessage) json.RawMessage {
-	if !QuirksOf(p).Has(quirks.LenientArguments) {
-		return args
-	}
+// coercedArguments makes arguments what their schema asks for. What cannot be
+// made so stays, for the check that follows.
+func coercedArguments(input json.RawMessage, f *fields, args json.RawMessage) json.RawMessage {
 	var s argumentSchema
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() || json.Unmarshal(r.InputSchema, &s) != nil {
+	if d.Decode(&v) != nil || d.More() || json.Unmarshal(input, &s) != nil {
 		return args
 	}
-	v, _ = c.fields.normalise(v)
-	c.fields.dropRouting(v)
+	v, _ = f.normalise(v)
+	f.dropRouting(v)
 	v, _ = s.coerce(v, &s)
 	b, err := json.Marshal(v)
 	if err != nil {

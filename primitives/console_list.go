@@ -2,9 +2,7 @@ package primitives
 
 import (
 	"context"
-	"slices"
 	"strings"
-	"time"
 )
 
 type consoleListIn struct {
@@ -37,8 +35,6 @@ type consoleEntry struct {
 	At        string `json:"at"`
 }
 
-const defaultEntries = 100
-
 // consoleList reads the console: what scripts log, uncaught exceptions, and what
 // the browser says about the page. All of it is data of the page.
 var consoleList = Define("console.list", func(ctx context.Context, p Page, in consoleListIn) (consoleListOut, error) {
@@ -59,17 +55,3 @@ var consoleList = Define("console.list", func(ctx context.Context, p Page, in co
 	out.Entries, out.Omitted = newest(out.Entries, in.Limit)
 	return out, nil
 })
-
-// oneOf says whether v passes a filter; an empty filter passes everything.
-func oneOf(filter []string, v string) bool { return len(filter) == 0 || slices.Contains(filter, v) }
-
-// newest keeps the last entries up to limit, 0 for the default.
-func newest[T any](list []T, limit int) (kept []T, omitted int) {
-	if limit <= 0 {
-		limit = defaultEntries
-	}
-	omitted = max(0, len(list)-limit)
-	return list[omitted:], omitted
-}
-
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

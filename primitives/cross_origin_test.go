@@ -1,13 +1,11 @@
-package primitives_test
+package primitives
 
 import (
 	"testing"
-
-	"github.com/outrider-run/outrider/primitives"
 )
 
 func TestCrossOrigin(t *testing.T) {
-	frames := []primitives.FrameInfo{
+	frames := []FrameInfo{
 		{ID: "main", URL: "https://a.test/page"},
 		{ID: "same", Parent: "main", URL: "https://a.test/frame"},
 		{ID: "srcdoc", Parent: "same", URL: "about:srcdoc"},
@@ -20,12 +18,12 @@ func TestCrossOrigin(t *testing.T) {
 		{ID: "in sandboxed", Parent: "sandboxed srcdoc", URL: "about:srcdoc"},
 		{ID: "other port", Parent: "main", URL: "https://a.test:8443/"},
 	}
-	want := map[primitives.FrameID]bool{
+	want := map[FrameID]bool{
 		"main": false, "same": false, "srcdoc": false, "blob": false, "back": false,
 		"other": true, "blank in other": true, "sandboxed srcdoc": true, "sandboxed": true, "in sandboxed": true, "other port": true,
 	}
 	for _, f := range frames {
-		if got := primitives.CrossOrigin(frames, f.ID); got != want[f.ID] {
+		if got := crossOrigin(frames, f.ID); got != want[f.ID] {
 			t.Errorf("%s at %s: got %t", f.ID, f.URL, got)
 		}
 	}

@@ -1,10 +1,8 @@
 package primitives
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -83,18 +81,6 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 
 // Record returns the primitive's record, which is shared: do not change it.
 func (p *Primitive) Record() *Record { return p.record }
-
-func decodeStrict(raw json.RawMessage, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if len(bytes.Trim(raw[d.InputOffset():], " \t\r\n")) > 0 {
-		return errors.New("text after the arguments")
-	}
-	return nil
-}
 
 // Failed marks err as the failure of a flat primitive that ran and says so in
 // its own payload: the result carries both. A workflow step has the payload as

@@ -154,7 +154,7 @@ func compareNames(t *testing.T, at string, s schemaNode, typ reflect.Type) {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if primitives.IsRaw(typ) || typ.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	if typ.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return
 	}
 	if typ.Kind() == reflect.Slice && s.Items != nil {

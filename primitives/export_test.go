@@ -23,17 +23,8 @@ func (p *Primitive) Compile() error {
 	return err
 }
 
-// OriginOf is what page.fetch compares.
-var OriginOf = originOf
-
 // RecordText returns the text of a record file.
 var RecordText = recordFile
-
-// IsRaw says whether a type takes a member as it comes, so that the names in it
-// cannot be compared with a schema.
-func IsRaw(t reflect.Type) bool {
-	return t == reflect.TypeFor[locator]() || t == reflect.TypeFor[frameSelectors]()
-}
 
 // BreaksSchema says whether the check of a call refuses arguments.
 func BreaksSchema(r *Registry, name string, args json.RawMessage) bool {
@@ -55,6 +46,3 @@ func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
 	args, _, wrong := c.prepare(args)
 	return wrong != nil || decodeStrict(args, reflect.New(p.input).Interface()) != nil
 }
-
-// CrossOrigin exposes how the origin of a frame is told.
-var CrossOrigin = crossOrigin

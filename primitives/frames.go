@@ -201,3 +201,45 @@ func aboutLocator(err error, loc any) error {
 	}
 	return e.With("locator", loc)
 }
+
+func isFrameFault(code fault.Code) bool {
+	return code == fault.FrameNotFound || code == fault.FrameCrossOrigin
+}
+
+// placeOf is the place of a frame that is known by its id, from its owner
+// elements up to the main frame.
+func placeOf(ctx context.Context, p Page, frame FrameID) (place, error) {
+	var chain []frameLink
+	for at := frame; len(chain) <= maxFrameDepth; {
+		parent, handle, ok, err := p.OwnerFrame(ctx, at)
+		if err != nil {
+			return place{}, err
+		}
+		if !ok {
+			break
+		}
+		chain = append(chain, frameLink{parent: parent, handle: handle})
+		at = parent
+	}
+	out := place{frame: frame}
+	for i := len(chain) - 1; i >= 0; i-- {
+		out.links = append(out.links, chain[i])
+	}
+	return out, out.refresh(ctx, p)
+}
+
+// over is what lies over the frames on the way to a point; nil when a press
+// gets through.
+func (at place) over(ctx context.Context, p Page, x, y float64) (json.RawMessage, error) {
+	reached, occluder, err := at.reaches(ctx, p, x, y)
+	if err != nil || reached {
+		return nil, err
+	}
+	if isNull(occluder) {
+		occluder = json.RawMessage(`{}`)
+	}
+	return occluder, nil
+}
+
+// maxFrameDepth bounds how deep a question follows frames.
+const maxFrameDepth = 32

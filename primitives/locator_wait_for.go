@@ -153,19 +153,3 @@ func (w *waiting) timedOut(last error) error {
 	loc, _ := json.Marshal(w.in.Locator)
 	return out.With("locator", json.RawMessage(loc)).With("state", w.in.State).With("timeout_ms", w.timeout.Milliseconds())
 }
-
-func isFrameFault(code fault.Code) bool {
-	return code == fault.FrameNotFound || code == fault.FrameCrossOrigin
-}
-
-// pause waits for d and says whether the context still stands.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}

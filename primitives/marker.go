@@ -2,7 +2,6 @@ package primitives
 
 import (
 	"context"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -32,13 +31,13 @@ func (in markerIn) resolve(ctx context.Context, p Page, primitive, kind string) 
 
 // markerOut says where a marker is now.
 type markerOut struct {
-	Marker     string       `json:"marker"`
-	Type       string       `json:"type"`
-	Location   *MarkerPoint `json:"location"` // null when the recipe named no place
-	ResolvedAt string       `json:"resolved_at"`
+	Marker     string `json:"marker"`
+	Type       string `json:"type"`
+	Location   *Point `json:"location"` // null when the recipe named no place
+	ResolvedAt string `json:"resolved_at"`
 }
 
-func (m MarkerPlace) out() markerOut {
+func markerAnswer(m MarkerPlace) markerOut {
 	return markerOut{m.ID, m.Type, m.Location, m.ResolvedAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")}
 }
 
@@ -46,7 +45,7 @@ func (m MarkerPlace) out() markerOut {
 // presses included.
 var markerQuery = Define("marker.query", func(ctx context.Context, p Page, in markerIn) (markerOut, error) {
 	m, err := in.resolve(ctx, p, "marker.query", "")
-	return m.out(), err
+	return markerAnswer(m), err
 })
 
 type markerMoveOut struct {
@@ -65,7 +64,7 @@ var cursorMoveTo = Define("cursor.move_to", func(ctx context.Context, p Page, in
 		return markerMoveOut{}, err
 	}
 	target, err := focusedTarget(ctx, p)
-	return markerMoveOut{m.out(), true, target, dialogOf(p)}, err
+	return markerMoveOut{markerAnswer(m), true, target, dialogOf(p)}, err
 })
 
 // pointerMoveTo runs the recipe and then moves the pointer to the place it led
@@ -86,19 +85,5 @@ var pointerMoveTo = Define("pointer.move_to", func(ctx context.Context, p Page, 
 	if err := p.Mouse(ctx, MouseEvent{Type: MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return markerMoveOut{}, err
 	}
-	return markerMoveOut{m.out(), true, a.Target, dialogOf(p)}, nil
+	return markerMoveOut{markerAnswer(m), true, a.Target, dialogOf(p)}, nil
 })
-
-// MarkerPlace is a marker whose recipe has just run.
-type MarkerPlace struct {
-	ID         string
-	Type       string // "cursor" or "pointer"
-	Location   *MarkerPoint
-	ResolvedAt time.Time
-}
-
-// MarkerPoint is a point of the top viewport, in CSS pixels.
-type MarkerPoint struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-}

@@ -16,13 +16,6 @@ const (
 	overlayID     = "actions-json-overlay"
 )
 
-// OverlayWatching tells others what happens to the overlay of a tab, also when
-// somebody at the page does it.
-type OverlayWatching interface {
-	// WatchOverlay listens as long as the document has an overlay or a launcher.
-	WatchOverlay()
-}
-
 // watchOverlay has the runtime behind p listen to the overlay.
 func watchOverlay(p Page) {
 	if s, ok := p.(SessionPage); ok {

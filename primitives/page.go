@@ -286,3 +286,37 @@ type Dialog struct {
 	URL           string
 	OpenedAt      time.Time
 }
+
+// EvaluateOptions say how an expression is evaluated.
+type EvaluateOptions struct {
+	// AnswerDialogs answers the dialogs that open meanwhile: alert and
+	// beforeunload are accepted, confirm and prompt refused.
+	AnswerDialogs bool
+}
+
+// EvaluatedValue is what an expression gave.
+type EvaluatedValue struct {
+	// Type is the type of the value as typeof tells it; object for null.
+	Type string
+	// Value is the value as JSON; nil when JSON cannot hold it.
+	Value json.RawMessage
+	// Description stands for a value that JSON cannot hold: "body", "Map(1)",
+	// "NaN"; "" for undefined.
+	Description string
+	// Dialogs are the types of the dialogs that were answered.
+	Dialogs []string
+}
+
+// peerOf returns the tab with the id, p itself for nil.
+func peerOf(p Page, id *int) (Page, error) {
+	if id == nil || *id == p.Tab().ID {
+		return p, nil
+	}
+	return p.Peer(*id)
+}
+
+// Point is a point of the top viewport, in CSS pixels.
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}

@@ -8,26 +8,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// EvaluateOptions say how an expression is evaluated.
-type EvaluateOptions struct {
-	// AnswerDialogs answers the dialogs that open meanwhile: alert and
-	// beforeunload are accepted, confirm and prompt refused.
-	AnswerDialogs bool
-}
-
-// EvaluatedValue is what an expression gave.
-type EvaluatedValue struct {
-	// Type is the type of the value as typeof tells it; object for null.
-	Type string
-	// Value is the value as JSON; nil when JSON cannot hold it.
-	Value json.RawMessage
-	// Description stands for a value that JSON cannot hold: "body", "Map(1)",
-	// "NaN"; "" for undefined.
-	Description string
-	// Dialogs are the types of the dialogs that were answered.
-	Dialogs []string
-}
-
 type pageEvaluateIn struct {
 	Body      string `json:"body"`
 	Dialogs   string `json:"dialogs"`

@@ -1,9 +1,7 @@
-package primitives_test
+package primitives
 
 import (
 	"testing"
-
-	"github.com/outrider-run/outrider/primitives"
 )
 
 // TestOriginOf: page.fetch reads addresses as browsers do.
@@ -31,7 +29,7 @@ func TestOriginOf(t *testing.T) {
 		"blob:https://shop.test/1234":      "",
 		"":                                 "",
 	} {
-		if got := primitives.OriginOf(address); got != want {
+		if got := originOf(address); got != want {
 			t.Errorf("%q: got %q, want %q", address, got, want)
 		}
 	}

@@ -74,7 +74,7 @@ var pageSnapshot = Define("page.snapshot", func(ctx context.Context, p Page, in 
 			return pageSnapshotOut{}, err
 		}
 	}
-	out.ID = p.Refs().keep(kept)
+	out.ID = p.Refs().Keep(kept)
 	switch {
 	case then != nil:
 		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())

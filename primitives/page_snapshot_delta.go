@@ -12,55 +12,32 @@ import (
 
 // keptSnapshot is what a later snapshot is compared with.
 type keptSnapshot struct {
-	id    int
 	about string // the question it answers
 	rows  []treeRow
 	// partial: rows followed that were not read.
 	partial bool
 }
 
-// A tab keeps its newest snapshots, and no more of them than this.
-const (
-	keptSnapshots     = 8
-	keptSnapshotBytes = 4 << 20
-)
-
-// keep notes a snapshot and returns its id.
-func (r *Refs) keep(s *keptSnapshot) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last++
-	s.id = r.last
-	r.snapshots = append(r.snapshots, s)
-	size, from := 0, len(r.snapshots)-1
-	for i := from; i >= 0 && len(r.snapshots)-i <= keptSnapshots; i-- {
-		for _, row := range r.snapshots[i].rows {
-			size += len(row.text) + 32
-		}
-		if size > keptSnapshotBytes && i < len(r.snapshots)-1 {
-			break
-		}
-		from = i
+// Size implements primitives.Kept.
+func (s *keptSnapshot) Size() int {
+	size := 0
+	for _, row := range s.rows {
+		size += len(row.text) + 32
 	}
-	r.snapshots = append([]*keptSnapshot(nil), r.snapshots[from:]...)
-	return "s" + strconv.Itoa(s.id)
+	return size
 }
 
 // earlierSnapshot finds a snapshot of the same question.
 func earlierSnapshot(r *Refs, id, about string) (*keptSnapshot, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.snapshots {
-		if "s"+strconv.Itoa(s.id) != id {
-			continue
-		}
-		if s.about != about {
-			return nil, fault.New(fault.InvalidArguments, "the earlier snapshot has another ref, locator, format, offset or other options").With("since", cutRunes(id, 40))
-		}
-		return s, nil
+	s, ok := r.Kept(id).(*keptSnapshot)
+	switch {
+	case !ok:
+		return nil, fault.New(fault.InvalidArguments, "the tab keeps no snapshot of this id").With("since", cutRunes(id, 40)).
+			Next("take a snapshot without since")
+	case s.about != about:
+		return nil, fault.New(fault.InvalidArguments, "the earlier snapshot has another ref, locator, format, offset or other options").With("since", cutRunes(id, 40))
 	}
-	return nil, fault.New(fault.InvalidArguments, "the tab keeps no snapshot of this id").With("since", cutRunes(id, 40)).
-		Next("take a snapshot without since")
+	return s, nil
 }
 
 // snapshotDelta is what became different since an earlier snapshot.

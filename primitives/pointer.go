@@ -1,87 +1,11 @@
 package primitives
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"math"
-	"strconv"
-	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
-
-// fidelityTrusted says that events came from the browser's input pipeline, so
-// that focus, hover, defaults and isTrusted are those of a real device.
-const (
-	fidelityTrusted   = "trusted"
-	fidelitySynthetic = "synthetic"
-)
-
-// coordinate is a number, or a string that JavaScript would read as one. Absent,
-// null and blank are no coordinate: an expression that gave nothing must not
-// become the corner of the page.
-type coordinate struct {
-	given bool
-	value float64 // NaN for a string that is no number
-	raw   json.RawMessage
-}
-
-func (c *coordinate) UnmarshalJSON(b []byte) error {
-	b = bytes.TrimSpace(b)
-	*c = coordinate{raw: bytes.Clone(b)}
-	if string(b) == "null" {
-		return nil
-	}
-	if len(b) > 0 && b[0] == '"' {
-		var s string
-		if err := json.Unmarshal(b, &s); err != nil {
-			return err
-		}
-		if s = strings.TrimSpace(s); s == "" {
-			return nil
-		}
-		c.given, c.value = true, numberOf(s)
-		return nil
-	}
-	c.given = true
-	return json.Unmarshal(b, &c.value)
-}
-
-// MarshalJSON returns what was given, for evidence.
-func (c coordinate) MarshalJSON() ([]byte, error) {
-	if len(c.raw) == 0 {
-		return []byte("null"), nil
-	}
-	return c.raw, nil
-}
-
-// numberOf is JavaScript's Number of a trimmed, non-blank string, without its
-// binary and octal forms.
-func numberOf(s string) float64 {
-	if hex, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
-		if n, err := strconv.ParseUint(hex, 16, 53); err == nil {
-			return float64(n)
-		}
-		return math.NaN()
-	}
-	if strings.ContainsAny(s, "xXpP_nN") && s != "Infinity" && s != "-Infinity" && s != "+Infinity" {
-		return math.NaN() // what Go reads as a number and JavaScript does not
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return math.NaN()
-	}
-	return f
-}
-
-// finite returns the value for the page library, nil when JSON cannot carry it.
-func (c coordinate) finite() any {
-	if math.IsNaN(c.value) || math.IsInf(c.value, 0) {
-		return nil
-	}
-	return c.value
-}
 
 // aim is a point that was checked, and what a press there would reach.
 type aim struct {
@@ -107,9 +31,6 @@ type hitAnswer struct {
 	Count    *pressCount     `json:"count"`
 	View     json.RawMessage `json:"view"`
 }
-
-// maxFrameDepth bounds how deep a question follows frames.
-const maxFrameDepth = 32
 
 // takeAim checks the point and describes what is there before anything is
 // pressed: afterwards it may be gone. It costs one round trip, and two more for
@@ -177,8 +98,6 @@ func takeAim(ctx context.Context, p Page, x, y coordinate) (aim, error) {
 	return out, nil
 }
 
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
-
 // nothingThere is the failure of a press at a point without an element.
 func nothingThere(x, y coordinate) error {
 	return fault.New(fault.TargetNotFound, "no element is at the point").With("x", x).With("y", y)
@@ -212,17 +131,4 @@ func sendClick(ctx context.Context, p Page, events []MouseEvent, mods Modifiers)
 		}
 	}
 	return p.Mouse(ctx, events...)
-}
-
-// seenDialog says that a dialog opened while input was handled. The input was
-// sent; the page waits for browser.dismiss_dialog.
-type seenDialog struct {
-	Type string `json:"type"`
-}
-
-func dialogOf(p Page) *seenDialog {
-	if d, open := p.Dialog(); open {
-		return &seenDialog{Type: d.Type}
-	}
-	return nil
 }

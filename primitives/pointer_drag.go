@@ -66,19 +66,14 @@ func (e *dragEnd) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-type dragPoint struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-}
-
 type pointerDragOut struct {
 	// Dragged means that the events were sent, not that anything was dropped.
-	Dragged  bool      `json:"dragged"`
-	From     dragPoint `json:"from"`
-	To       dragPoint `json:"to"`
-	Steps    int       `json:"steps"`
-	Points   int       `json:"points"` // movements sent between pickup and the end
-	Fidelity string    `json:"fidelity"`
+	Dragged  bool   `json:"dragged"`
+	From     Point  `json:"from"`
+	To       Point  `json:"to"`
+	Steps    int    `json:"steps"`
+	Points   int    `json:"points"` // movements sent between pickup and the end
+	Fidelity string `json:"fidelity"`
 	// Target is what the press picked up, DropTarget what lay under the release
 	// before anything was pressed; null where nothing was.
 	Target      actedOn         `json:"target"`
@@ -96,7 +91,7 @@ type dragDiagnostics struct {
 type dragCoordinates struct {
 	Source string          `json:"source"`
 	Input  json.RawMessage `json:"input"`
-	Point  dragPoint       `json:"point"`
+	Point  Point           `json:"point"`
 }
 
 type dragViewport struct {
@@ -212,7 +207,7 @@ func aboutEnd(err error, which string, raw json.RawMessage) error {
 // drag is one journey of the pressed pointer.
 type drag struct {
 	page     Page
-	from, to dragPoint
+	from, to Point
 	points   int
 	delay    time.Duration
 	hold     time.Duration
@@ -241,14 +236,14 @@ func (d drag) run(ctx context.Context) (err error) {
 		return err
 	}
 	for n := 1; n <= pickupMoves; n++ {
-		at := dragPoint{min(d.from.X+float64(n*pickupX), d.view.Width-1), min(d.from.Y+float64(n*pickupY), d.view.Height-1)}
+		at := Point{min(d.from.X+float64(n*pickupX), d.view.Width-1), min(d.from.Y+float64(n*pickupY), d.view.Height-1)}
 		if err := d.move(ctx, at); err != nil {
 			return err
 		}
 	}
 	for n := 1; n <= d.points; n++ {
 		part := float64(n) / float64(d.points+1)
-		if err := d.move(ctx, dragPoint{d.from.X + (d.to.X-d.from.X)*part, d.from.Y + (d.to.Y-d.from.Y)*part}); err != nil {
+		if err := d.move(ctx, Point{d.from.X + (d.to.X-d.from.X)*part, d.from.Y + (d.to.Y-d.from.Y)*part}); err != nil {
 			return err
 		}
 	}
@@ -279,11 +274,11 @@ func (d drag) settle(ctx context.Context) error {
 		if err := d.page.Call(ctx, d.over, "drag_rest", nil, &rest); err != nil || !rest.Moved {
 			return ctx.Err()
 		}
-		aside := dragPoint{d.to.X, d.to.Y + 1}
+		aside := Point{d.to.X, d.to.Y + 1}
 		if aside.Y >= d.view.Height {
 			aside.Y = d.to.Y - 1
 		}
-		for _, at := range []dragPoint{aside, d.to} {
+		for _, at := range []Point{aside, d.to} {
 			if err := d.move(ctx, at); err != nil {
 				return err
 			}
@@ -294,19 +289,19 @@ func (d drag) settle(ctx context.Context) error {
 
 // move waits until the page has handled the movement: movements that meet
 // within a frame would be merged into one.
-func (d drag) move(ctx context.Context, at dragPoint) error {
+func (d drag) move(ctx context.Context, at Point) error {
 	if err := d.page.Mouse(ctx, d.held(at)); err != nil {
 		return err
 	}
 	return waitFor(ctx, d.delay)
 }
 
-func (d drag) held(at dragPoint) MouseEvent {
+func (d drag) held(at Point) MouseEvent {
 	e := d.event(MouseMoved, at, buttonBits["left"])
 	e.ClickCount = 0
 	return e
 }
 
-func (d drag) event(kind MouseType, at dragPoint, buttons int) MouseEvent {
+func (d drag) event(kind MouseType, at Point, buttons int) MouseEvent {
 	return MouseEvent{Type: kind, X: at.X, Y: at.Y, Button: "left", Buttons: buttons, ClickCount: 1}
 }

@@ -12,7 +12,7 @@ import (
 
 // draggedEnd is one end of a drag, ready to be pressed or released at.
 type draggedEnd struct {
-	point  dragPoint
+	point  Point
 	seen   any     // for the diagnostics
 	target actedOn // null where nothing is at a point
 	frame  FrameID // where the element is; the main frame for a point
@@ -134,7 +134,7 @@ func (e dragEnd) resolve(ctx context.Context, p Page, which string, held hold) (
 		return draggedEnd{}, aboutEnd(err, which, e.raw)
 	}
 	var seen struct {
-		Point dragPoint `json:"point"`
+		Point Point `json:"point"`
 	}
 	if err := json.Unmarshal(got.Seen, &seen); err != nil {
 		return draggedEnd{}, fault.Translate(fault.Internal, err, "the page library gave another shape")
@@ -160,7 +160,7 @@ func (e dragEnd) checkPoint(which string, view dragViewport) error {
 		return fault.New(fault.MissingCoordinates, "x and y of %s are both needed", which).
 			With(which, e.raw).With("x", e.x).With("y", e.y)
 	}
-	at := dragPoint{e.x.value, e.y.value}
+	at := Point{e.x.value, e.y.value}
 	if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {
 		return fault.New(fault.PointOutOfViewport, "%s is outside the viewport", which).
 			With(which, e.raw).With("x", e.x).With("y", e.y).With("viewport", map[string]float64{"width": view.Width, "height": view.Height})
@@ -173,7 +173,7 @@ func (e dragEnd) resolvePoint(ctx context.Context, p Page) (draggedEnd, error) {
 	if err != nil {
 		return draggedEnd{}, err
 	}
-	at := dragPoint{e.x.value, e.y.value}
+	at := Point{e.x.value, e.y.value}
 	return draggedEnd{point: at, seen: dragCoordinates{"coordinates", e.raw, at}, target: briefTarget(a.Target)}, nil
 }
 

@@ -26,6 +26,14 @@ type pointerWheelOut struct {
 	Dialog   *seenDialog `json:"dialog,omitempty"`
 }
 
+type wheelViewport struct {
+	Width            float64 `json:"width"`
+	Height           float64 `json:"height"`
+	DevicePixelRatio float64 `json:"device_pixel_ratio"`
+	ScrollX          float64 `json:"scroll_x"`
+	ScrollY          float64 `json:"scroll_y"`
+}
+
 // pointerWheel turns the wheel at a point: the page hears a wheel event, and
 // unless it prevents that, what is scrollable there moves. viewport.scroll moves
 // it for certain and says how far.
@@ -35,7 +43,7 @@ var pointerWheel = Define("pointer.wheel", func(ctx context.Context, p Page, in 
 	}
 	p = TrustedInput(p) // upstream has no wheel to be like
 	var page struct {
-		Viewport screenshotViewport `json:"viewport"`
+		Viewport wheelViewport `json:"viewport"`
 	}
 	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
 		return pointerWheelOut{}, err

@@ -42,7 +42,7 @@ func pressAt(ctx context.Context, p Page, a aim, events []MouseEvent, mods Modif
 		}
 		if n == pressesAtPoint-1 || !pause(ctx, min(20*time.Millisecond<<n, time.Second)) {
 			return fault.New(fault.TargetNotActionable, "the press did not reach the frame").
-				With("reason", "covered").With("point", dragPoint{a.X, a.Y})
+				With("reason", "covered").With("point", Point{a.X, a.Y})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package primitives
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -123,29 +122,6 @@ func TrustedInput(p Page) Page {
 		return q.TrustedInput()
 	}
 	return p
-}
-
-// frameUnsaid gives a frame that cannot be resolved the code that a missing
-// target has there: upstream tells of frames in few places only. The evidence
-// names the frame all the same.
-func frameUnsaid(p Page, err error, code fault.Code) error {
-	if err == nil || !QuirksOf(p).Has(quirks.FramesUnseen) || !isFrameFault(fault.CodeOf(err)) {
-		return err
-	}
-	f := fault.Translate(code, err, "the frame cannot be resolved")
-	f.Evidence = maps.Clone(fault.From(err).Evidence)
-	if code == fault.TargetNotEditable {
-		f = f.With("tag_name", nil).With("reason", "not_found")
-	}
-	return f
-}
-
-// fidelityOf says how Mouse makes its events on p.
-func fidelityOf(p Page) string {
-	if QuirksOf(p).Has(quirks.SyntheticInput) {
-		return fidelitySynthetic
-	}
-	return fidelityTrusted
 }
 
 // Peer implements Page: the other tab has the same quirks.

@@ -1,7 +1,6 @@
 package primitives
 
 import (
-	"context"
 	"regexp"
 	"strconv"
 	"sync"
@@ -21,8 +20,8 @@ type Refs struct {
 	frames []refFrame // by number; the main frame is 0
 	byID   map[FrameID]int
 
-	snapshots []*keptSnapshot // newest last
-	last      int             // id of the newest snapshot
+	kept []kept // newest last
+	last int    // number of the newest
 }
 
 type refFrame struct {
@@ -91,28 +90,4 @@ func (r *Refs) Frame(ref string) (FrameID, error) {
 func staleRef(ref, reason, message string) *fault.Error {
 	return fault.New(fault.ElementStale, "%s", message).With("ref", cutRunes(ref, 40)).With("reason", reason).
 		Next("take a new page.snapshot")
-}
-
-// placeOfRef is the document in which ref was given, with its place in the
-// viewport of the tab. Whether the element is still there is for the page
-// library to say: see elementOfRef in inject/refs.js. A frame that is gone is
-// element_stale.
-func placeOfRef(ctx context.Context, p Page, ref string) (place, error) {
-	frame, err := p.Refs().Frame(ref)
-	if err != nil || frame == "" {
-		return place{}, err
-	}
-	at, err := placeOf(ctx, p, frame)
-	if err != nil {
-		return place{}, goneWithFrame(ref, err)
-	}
-	return at, nil
-}
-
-func goneWithFrame(ref string, err error) error {
-	switch fault.CodeOf(err) {
-	case fault.FrameNotFound, fault.TargetNotFound, fault.FrameCrossOrigin:
-		return staleRef(ref, "frame_removed", "the frame in which the ref was given is gone")
-	}
-	return err
 }

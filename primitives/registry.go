@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
@@ -99,7 +100,10 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		res.Err = &fault.Error{Code: fault.Internal, Message: "the record does not compile", Err: err}
 		return res
 	}
-	args, window, problem := checks.prepare(coercedArguments(p, prim.record, checks, args))
+	if QuirksOf(p).Has(quirks.LenientArguments) {
+		args = coercedArguments(prim.record.InputSchema, checks.fields, args)
+	}
+	args, window, problem := checks.prepare(args)
 	if problem != nil {
 		res.Err = problem
 		return res
@@ -237,4 +241,20 @@ func (c *checks) invalidInput(problems []schema.Problem) *fault.Error {
 		missing = []string{}
 	}
 	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("validation_errors", entries).With("missing_required", missing)
+}
+
+// CheckArguments tells what is wrong with the arguments of the named primitive,
+// as far as that can be known without calling it. open says which strings stand
+// for a value that is not known yet; such a value may also come out absent.
+// Nothing is wrong with the arguments of a primitive that is not in r.
+func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(text string) bool) []ArgumentProblem {
+	prim, ok := r.byName[name]
+	if !ok {
+		return nil
+	}
+	c, err := prim.checks()
+	if err != nil {
+		return nil // Invoke says so
+	}
+	return checkWritten(name, c.in, c.fields, args, open)
 }

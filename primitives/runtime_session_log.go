@@ -5,16 +5,6 @@ import (
 	"encoding/json"
 )
 
-// CallLog is what a session knows of the calls that the runtime answered.
-type CallLog interface {
-	// CallEvents returns the newest events, oldest first, how many the log
-	// holds and how many it had no room for.
-	CallEvents(limit int) (events []json.RawMessage, held, dropped int)
-	// NameSession gives the session a name, SessionName returns it: "" before.
-	NameSession(name string)
-	SessionName() string
-}
-
 type runtimeSessionLogIn struct {
 	Limit *int `json:"limit"`
 }

@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -52,4 +53,56 @@ func sessionOf(p Page, primitive, capability string) (Session, error) {
 func unavailable(primitive, capability, reason string) *fault.Error {
 	return fault.New(fault.CapabilityUnavailable, "this host does not provide %s", primitive).
 		With("primitive", primitive).With("capability", capability).With("adapter", Adapter).With("reason", reason)
+}
+
+// Announcing is what a session does so that live regions are heard.
+type Announcing interface {
+	// Listen begins to hear the live regions of a tab, all frames, from now on
+	// and over navigations, and returns when the documents that are there now
+	// are observed. It may be called again.
+	Listen(ctx context.Context, tabID int) error
+}
+
+// CallLog is what a session knows of the calls that the runtime answered.
+type CallLog interface {
+	// CallEvents returns the newest events, oldest first, how many the log
+	// holds and how many it had no room for.
+	CallEvents(limit int) (events []json.RawMessage, held, dropped int)
+	// NameSession gives the session a name, SessionName returns it: "" before.
+	NameSession(name string)
+	SessionName() string
+}
+
+// Storage is what a session knows of the storage its maps came from. Answers
+// are in the form of the primitives.
+type Storage interface {
+	// StoredFile reads a file that a map of the page declares.
+	StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error)
+	// StoredPaths lists the bundle that was imported.
+	StoredPaths() (json.RawMessage, *fault.Error)
+	// ImportStored takes a bundle.
+	ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error)
+	// StoredAsset reads a file of a scope ("private", "public",
+	// "shared/<name>") that an overlay is made of: asset_not_found,
+	// unsafe_path.
+	StoredAsset(scope, path string) ([]byte, *fault.Error)
+	// StoredSource reads a file by the name that the map gives it on whose
+	// behalf the primitive runs: asset_not_found, unsafe_path,
+	// permission_denied, payload_too_large; invalid_input without a map.
+	StoredSource(path string) ([]byte, *fault.Error)
+}
+
+// OverlayWatching tells others what happens to the overlay of a tab, also when
+// somebody at the page does it.
+type OverlayWatching interface {
+	// WatchOverlay listens as long as the document has an overlay or a launcher.
+	WatchOverlay()
+}
+
+// MarkerPlace is a marker whose recipe has just run.
+type MarkerPlace struct {
+	ID         string
+	Type       string // "cursor" or "pointer"
+	Location   *Point
+	ResolvedAt time.Time
 }

@@ -7,25 +7,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Storage is what a session knows of the storage its maps came from. Answers
-// are in the form of the primitives.
-type Storage interface {
-	// StoredFile reads a file that a map of the page declares.
-	StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error)
-	// StoredPaths lists the bundle that was imported.
-	StoredPaths() (json.RawMessage, *fault.Error)
-	// ImportStored takes a bundle.
-	ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error)
-	// StoredAsset reads a file of a scope ("private", "public",
-	// "shared/<name>") that an overlay is made of: asset_not_found,
-	// unsafe_path.
-	StoredAsset(scope, path string) ([]byte, *fault.Error)
-	// StoredSource reads a file by the name that the map gives it on whose
-	// behalf the primitive runs: asset_not_found, unsafe_path,
-	// permission_denied, payload_too_large; invalid_input without a map.
-	StoredSource(path string) ([]byte, *fault.Error)
-}
-
 type storageReadFileIn struct {
 	Path     string `json:"path"`
 	ID       string `json:"id"`

@@ -11,8 +11,8 @@ type viewportScrollIn struct {
 	DeltaX coordinate `json:"delta_x"`
 	DeltaY coordinate `json:"delta_y"`
 	// Scope names the region whose scroller moves; nil is the page.
-	Scope        *extractScope `json:"scope"`
-	ItemSelector string        `json:"item_selector"`
+	Scope        *locator `json:"scope"`
+	ItemSelector string   `json:"item_selector"`
 	elementTarget
 }
 
@@ -83,12 +83,4 @@ func scrollAt(ctx context.Context, p Page, l locator, in viewportScrollIn, args 
 	var out json.RawMessage
 	err = p.Call(ctx, h.at.frame, "viewport_scroll", args, &out)
 	return out, err
-}
-
-// finiteOrZero is the value, 0 when none was given, nil when it is not finite.
-func (c coordinate) finiteOrZero() any {
-	if !c.given {
-		return 0.0
-	}
-	return c.finite()
 }

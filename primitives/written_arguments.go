@@ -30,19 +30,9 @@ type ArgumentProblem struct {
 	Certain bool
 }
 
-// CheckArguments tells what is wrong with the arguments of the named primitive,
-// as far as that can be known without calling it. open says which strings stand
-// for a value that is not known yet; such a value may also come out absent.
-// Nothing is wrong with the arguments of a primitive that is not in r.
-func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(text string) bool) []ArgumentProblem {
-	prim, ok := r.byName[name]
-	if !ok {
-		return nil
-	}
-	c, err := prim.checks()
-	if err != nil {
-		return nil // Invoke says so
-	}
+// checkWritten checks the arguments of the named primitive as they are written.
+// in is its input schema and f the names that this declares.
+func checkWritten(name string, in *schema.Schema, f *fields, args json.RawMessage, open func(text string) bool) []ArgumentProblem {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
@@ -51,9 +41,9 @@ func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(t
 		return nil // a map with such arguments is not read
 	}
 	given, _ := numbersKept(args) // normalise changes it in place
-	c.fields.dropRouting(given)
-	given, _ = c.fields.normalise(given)
-	w := written{name: name, checks: c, as: as, given: given, open: open}
+	f.dropRouting(given)
+	given, _ = f.normalise(given)
+	w := written{name: name, in: in, fields: f, as: as, given: given, open: open}
 	return w.problems()
 }
 
@@ -67,13 +57,14 @@ func numbersKept(raw json.RawMessage) (v any, err error) {
 // written are arguments of one primitive before their open values are known.
 type written struct {
 	name      string
-	checks    *checks
+	in        *schema.Schema
+	fields    *fields
 	as, given any // as written, and as the check of a call gets them
 	open      func(string) bool
 }
 
 func (w *written) problems() []ArgumentProblem {
-	found := append(w.checks.in.ValidateValue(w.given), w.checks.fields.undeclaredWithin(w.given, "")...)
+	found := append(w.in.ValidateValue(w.given), w.fields.undeclaredWithin(w.given, "")...)
 	var groups []string
 	for _, p := range found {
 		if alternative(p) {
@@ -123,7 +114,7 @@ func (w *written) certain(p schema.Problem) bool {
 	case "additionalProperties":
 		// An alias is declared where the name it stands for is absent.
 		parent, name := split(p.Path)
-		f := w.checks.fields.at(parent)
+		f := w.fields.at(parent)
 		return !w.absentable(p.Path) && (f == nil || f.alias[name] == "" || !w.absentable(parent+"/"+escapeToken.Replace(f.alias[name])))
 	case "dependentRequired", "dependencies":
 		parent, _ := split(p.Path)
@@ -171,7 +162,7 @@ func (w *written) problem(p schema.Problem, certain bool) ArgumentProblem {
 		if w.absentable(p.Path) {
 			out.Message += " and refuses it whenever the expression gives a value"
 		}
-		if near := w.checks.fields.nearest(p); near != "" {
+		if near := w.fields.nearest(p); near != "" {
 			out.Message += fmt.Sprintf("; did you mean %q?", near)
 		}
 		return out
@@ -209,7 +200,7 @@ func (w *written) asWritten(pointer string) string {
 	if pointer == "" {
 		return ""
 	}
-	v, f, out := w.as, w.checks.fields, ""
+	v, f, out := w.as, w.fields, ""
 	for token := range strings.SplitSeq(pointer[1:], "/") {
 		name := unescapeToken.Replace(token)
 		if o, ok := v.(map[string]any); ok && o[name] == nil && f != nil {

@@ -99,7 +99,7 @@ func (s session) Marker(ctx context.Context, id, kind string) (primitives.Marker
 	}
 	place := primitives.MarkerPlace{ID: m.ID, Type: m.Type, ResolvedAt: time.Now()}
 	if point != nil {
-		place.Location = &primitives.MarkerPoint{X: point.X, Y: point.Y}
+		place.Location = &primitives.Point{X: point.X, Y: point.Y}
 	}
 	return place, nil
 }

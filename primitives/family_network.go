@@ -1,0 +1,10 @@
+package primitives
+
+// networkPrimitives lists the primitives of this family. One that is not listed does not exist.
+func networkPrimitives() []*Primitive {
+	return []*Primitive{
+		consoleList,
+		networkList,
+		networkGet,
+	}
+}
