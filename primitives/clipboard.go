@@ -2,10 +2,6 @@ package primitives
 
 import (
 	"context"
-	"encoding/json"
-
-	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // The system clipboard is not used: see Clipboard.
@@ -54,8 +50,8 @@ var clipboardRead = Define("clipboard.read", func(_ context.Context, p Page, _ s
 	if err != nil {
 		return clipboardReadOut{}, err
 	}
-	text := s.Clipboard().Get().Text
-	return clipboardReadOut{text, utf16Length(text)}, nil
+	content := s.Clipboard().Get().Text
+	return clipboardReadOut{content, utf16Length(content)}, nil
 })
 
 type clipboardWriteIn struct {
@@ -121,92 +117,3 @@ var clipboardPaste = Define("clipboard.paste", func(ctx context.Context, p Page,
 	}
 	return out, nil
 })
-
-type textSelectIn struct {
-	Target *insertTarget `json:"target"`
-	// Mode has one value: all.
-	Mode string `json:"mode"`
-	elementTarget
-}
-
-// textSelect selects the contents of an element, the value of a control
-// included.
-var textSelect = Define("text.select", func(ctx context.Context, p Page, in textSelectIn) (json.RawMessage, error) {
-	l, named, err := oneTarget(in.Locator, in.Ref, in.Target != nil, "target")
-	if err != nil {
-		return nil, err
-	}
-	target := in.Target
-	if named {
-		target = &insertTarget{raw: l.raw, locator: l}
-	}
-	selects := func() (json.RawMessage, error) {
-		return askPressing(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
-			args := map[string]any{}
-			if len(pressed) > 0 {
-				args["pressed"], args["handle"] = pressed, handle
-			}
-			err = callTarget(ctx, p, target, "select_text", args, &out)
-			return out, err
-		})
-	}
-	out, err := selects()
-	if (isMiss(err) || isFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {
-		if _, err := reach(ctx, p, target.locator, actAim{until: "attached"}, actTimeout(ctx, in.TimeoutMS), false); err != nil {
-			return nil, err
-		}
-		out, err = selects()
-	}
-	return out, err
-})
-
-// callTarget asks fn about what target finds first, or, without a target, about
-// what has the focus. A target that is a frame stands for what has the focus in
-// it; one that finds nothing, or whose frame is not there or out of reach, is an
-// error, never the focused element, but with paste_into_focus.
-func callTarget(ctx context.Context, p Page, target *insertTarget, fn string, args map[string]any, out any) error {
-	if target == nil {
-		return callFocused(ctx, p, fn, args, out)
-	}
-	err := callFound(ctx, p, target, fn, args, out)
-	if (isMiss(err) || isFrameFault(fault.CodeOf(err))) && QuirksOf(p).Has(quirks.PasteIntoFocus) {
-		return callFocused(ctx, p, fn, args, out)
-	}
-	return err
-}
-
-func callFound(ctx context.Context, p Page, target *insertTarget, fn string, args map[string]any, out any) error {
-	if !target.locator.names() {
-		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.raw)
-	}
-	at, err := target.locator.enter(ctx, p)
-	if err != nil {
-		return err
-	}
-	with := map[string]any{"locator": target.locator}
-	if at.view != nil {
-		with["view"] = at.view
-	}
-	for k, v := range args {
-		with[k] = v
-	}
-	var raw json.RawMessage
-	if err := target.locator.call(ctx, p, at.frame, fn, with, &raw); err != nil {
-		return err
-	}
-	var next struct {
-		Descend string          `json:"descend"`
-		View    json.RawMessage `json:"view"`
-	}
-	if err := json.Unmarshal(raw, &next); err != nil {
-		return err
-	}
-	if next.Descend == "" {
-		return json.Unmarshal(raw, out)
-	}
-	child, err := p.ChildFrame(ctx, at.frame, next.Descend)
-	if err != nil {
-		return err
-	}
-	return callFocusedFrom(ctx, p, child, fn, withView(args, next.View), out)
-}

@@ -258,3 +258,6 @@ func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(t
 	}
 	return checkWritten(name, c.in, c.fields, args, open)
 }
+
+// ArgumentProblem is what is wrong with arguments that are written down before they are used.
+type ArgumentProblem = argumentProblem

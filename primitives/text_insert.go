@@ -150,25 +150,25 @@ func askPressing(ctx context.Context, p Page, text string, ask func(pressed []st
 // browser is on; that it is this one may be wrong, and what is selected is looked
 // at afterwards.
 func pressInEditor(ctx context.Context, p Page, what, text string) error {
-	var keys string
+	var name string
 	mac := runtime.GOOS == "darwin"
 	switch {
 	case what == "insert":
 		return p.InsertText(ctx, text)
 	case what == "delete":
-		keys = "Delete"
+		name = "Delete"
 	case what == "select_all" && mac:
-		keys = "Meta+A"
+		name = "Meta+A"
 	case what == "select_all":
-		keys = "Control+A"
+		name = "Control+A"
 	case what == "end" && mac:
-		keys = "Meta+ArrowDown"
+		name = "Meta+ArrowDown"
 	case what == "end":
-		keys = "Control+End"
+		name = "Control+End"
 	default:
 		return fault.New(fault.Internal, "the page library wants something unknown pressed")
 	}
-	c, err := parseChord(keys, nil)
+	c, err := parseChord(name, nil)
 	if err != nil {
 		return err
 	}

@@ -119,11 +119,11 @@ var transferInsert = Define("transfer.insert", func(ctx context.Context, p Page,
 		}
 		value = list[*i]
 	}
-	text, ok := in.Render.text(value)
+	rendered, ok := in.Render.text(value)
 	if !ok {
 		return nil, k.fault(fault.TransferFormatUnsupported, "render.format is neither text/plain nor application/json").With("format", in.Render.Format)
 	}
-	return insertText(ctx, p, in.Target, text, in.Mode)
+	return insertText(ctx, p, in.Target, rendered, in.Mode)
 })
 
 var placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)

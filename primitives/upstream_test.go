@@ -78,13 +78,13 @@ func TestUpstreamSchemas(t *testing.T) {
 	var dictionary struct {
 		Primitives []published `json:"primitives"`
 	}
-	var catalog struct {
+	var overlayTools struct {
 		Dictionary struct {
 			Primitives []published `json:"primitives"`
 		} `json:"primitive_dictionary"`
 		Tools []published `json:"tools"`
 	}
-	for file, into := range map[string]any{"dictionary.v1.json": &dictionary, "overlay.actions.json": &catalog} {
+	for file, into := range map[string]any{"dictionary.v1.json": &dictionary, "overlay.actions.json": &overlayTools} {
 		b, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)
@@ -120,8 +120,8 @@ func TestUpstreamSchemas(t *testing.T) {
 		}
 	}
 	compare(dictionary.Primitives)
-	compare(catalog.Dictionary.Primitives)
-	compare(catalog.Tools)
+	compare(overlayTools.Dictionary.Primitives)
+	compare(overlayTools.Tools)
 	if len(names) != 72 {
 		t.Errorf("the published data has %d names, want 72", len(names))
 	}

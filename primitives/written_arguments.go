@@ -13,9 +13,9 @@ import (
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
-// ArgumentProblem is what is wrong with arguments that are written down before
+// argumentProblem is what is wrong with arguments that are written down before
 // they are used, such as those of a workflow's step.
-type ArgumentProblem struct {
+type argumentProblem struct {
 	// Path is the JSON pointer into the arguments as they are written. A missing
 	// member is reported at its own path.
 	Path string
@@ -32,7 +32,7 @@ type ArgumentProblem struct {
 
 // checkWritten checks the arguments of the named primitive as they are written.
 // in is its input schema and f the names that this declares.
-func checkWritten(name string, in *schema.Schema, f *fields, args json.RawMessage, open func(text string) bool) []ArgumentProblem {
+func checkWritten(name string, in *schema.Schema, f *fields, args json.RawMessage, open func(text string) bool) []argumentProblem {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
@@ -63,7 +63,7 @@ type written struct {
 	open      func(string) bool
 }
 
-func (w *written) problems() []ArgumentProblem {
+func (w *written) problems() []argumentProblem {
 	found := append(w.in.ValidateValue(w.given), w.fields.undeclaredWithin(w.given, "")...)
 	var groups []string
 	for _, p := range found {
@@ -71,7 +71,7 @@ func (w *written) problems() []ArgumentProblem {
 			groups = append(groups, p.Path)
 		}
 	}
-	var out []ArgumentProblem
+	var out []argumentProblem
 	for _, p := range found {
 		undeclared := p.Keyword == "additionalProperties"
 		certain := w.certain(p)
@@ -149,8 +149,8 @@ func (w *written) isOpen(v any) bool {
 	return false
 }
 
-func (w *written) problem(p schema.Problem, certain bool) ArgumentProblem {
-	out := ArgumentProblem{Path: w.asWritten(p.Path), Code: fault.InvalidValue, Certain: certain}
+func (w *written) problem(p schema.Problem, certain bool) argumentProblem {
+	out := argumentProblem{Path: w.asWritten(p.Path), Code: fault.InvalidValue, Certain: certain}
 	in, last := split(out.Path)
 	if in != "" {
 		in = " in " + in[1:]
