@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -117,7 +117,7 @@ func (o Options) runtimeOptions() (runtime.Options, error) {
 	if err != nil {
 		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: %v", o.ExpressionEngine, err)
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, runtime.MapOptions{AcceptDrafts: o.AcceptDrafts})
 	if err := invalidMaps(reports); err != nil {
 		_ = engine.Close()

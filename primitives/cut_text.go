@@ -1,6 +1,6 @@
 package primitives
 
-func cutRunes(s string, most int) string {
+func CutText(s string, most int) string {
 	n := 0
 	for i := range s {
 		if n == most {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 )
@@ -24,7 +25,7 @@ type Primitive struct {
 // millisecond, so it waits for the first call.
 type checks struct {
 	in, out *schema.Schema
-	fields  *fields
+	fields  *arguments.Declared
 	effects bool // the argument effects is ours, not the handler's
 	// plain remembers arguments that were right as they were.
 	plain *schema.Alike
@@ -52,7 +53,7 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 		input:  reflect.TypeFor[In](),
 		run: func(ctx context.Context, p Page, args json.RawMessage) (any, error) {
 			var in In
-			if err := decodeStrict(args, &in); err != nil {
+			if err := arguments.DecodeStrict(args, &in); err != nil {
 				if e := fault.From(err); e.Code == fault.InvalidInput {
 					return nil, e // what a schema cannot say, such as a locator in a locator
 				}
@@ -70,7 +71,7 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 			if err != nil {
 				return nil, fmt.Errorf("output schema of %s: %w", name, err)
 			}
-			fields, err := declaredFields(record.InputSchema)
+			fields, err := arguments.DeclaredBy(record.InputSchema)
 			if err != nil {
 				return nil, fmt.Errorf("input schema of %s: %w", name, err)
 			}

@@ -5,19 +5,43 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed dictionary/*.json dictionary/fragments/*.json
+// dictionary is the records of all families, <family>/<name>.json beside the
+// handler, and fragments/<name>.json.
+//
+//go:embed */*.json
 var dictionary embed.FS
 
-const dictionaryFolder = "dictionary"
+const fragmentFolder = "fragments"
+
+// recordPaths is where the record of each primitive is, by its name.
+var recordPaths = sync.OnceValue(func() map[string]string {
+	files, err := fs.Glob(dictionary, "*/*.json")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	paths := make(map[string]string, len(files))
+	for _, file := range files {
+		if folder, name := path.Split(file); folder != fragmentFolder+"/" {
+			paths[strings.TrimSuffix(name, ".json")] = file
+		}
+	}
+	return paths
+})
 
 // recordFile returns the text of the record of the named primitive.
 func recordFile(name string) ([]byte, error) {
-	return dictionary.ReadFile(dictionaryFolder + "/" + name + ".json")
+	file, ok := recordPaths()[name]
+	if !ok {
+		return nil, fmt.Errorf("no family has a file %s.json: %w", name, fs.ErrNotExist)
+	}
+	return dictionary.ReadFile(file)
 }
 
 func parseRecord(text []byte) (*Record, error) {
@@ -42,25 +66,18 @@ func parseRecord(text []byte) (*Record, error) {
 	return &r, nil
 }
 
-// records is every record of the dictionary folder, by name. It is independent
+// records is every record, by name. It is independent
 // of the catalog, so that a test can compare the two.
 var records = sync.OnceValue(func() []*Record {
-	entries, err := dictionary.ReadDir(dictionaryFolder)
-	if err != nil {
-		panic(err) // embedded
-	}
 	var out []*Record
-	for _, e := range entries {
-		if e.IsDir() {
-			continue // fragments
-		}
-		text, err := recordFile(strings.TrimSuffix(e.Name(), ".json"))
+	for name, file := range recordPaths() {
+		text, err := dictionary.ReadFile(file)
 		if err != nil {
 			panic(err) // embedded
 		}
 		r, err := parseRecord(text)
 		if err != nil {
-			panic(fmt.Sprintf("%s: %v", e.Name(), err)) // embedded
+			panic(fmt.Sprintf("%s: %v", name, err)) // embedded
 		}
 		out = append(out, r)
 	}

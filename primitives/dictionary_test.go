@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -20,7 +21,7 @@ func TestCatalogIsTheDictionaryFolder(t *testing.T) {
 	for _, r := range primitives.Dictionary() {
 		folder = append(folder, r.Name)
 	}
-	if catalog := primitives.Standard().Names(); !slices.Equal(catalog, folder) {
+	if catalog := catalog.Standard().Names(); !slices.Equal(catalog, folder) {
 		t.Errorf("catalog and dictionary differ\ncatalog    %q\ndictionary %q", catalog, folder)
 	}
 }
@@ -28,7 +29,7 @@ func TestCatalogIsTheDictionaryFolder(t *testing.T) {
 func TestRecordsAreComplete(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)+$`)
 	classes := []string{"portable", "privileged", "mixed", "debug", "bridge", "host"}
-	for _, p := range primitives.Standard().Primitives() {
+	for _, p := range catalog.Standard().Primitives() {
 		r := p.Record()
 		t.Run(r.Name, func(t *testing.T) {
 			if !name.MatchString(r.Name) || r.Version < 1 || r.Stage < 1 || r.Summary == "" || len(r.Capabilities) == 0 || r.Errors == nil {
@@ -133,7 +134,7 @@ func walkSchema(v any, f func(at string, s map[string]any), at string) {
 // The struct that takes the arguments and the schema that lets them pass are
 // written apart; this is what keeps them together.
 func TestInputStructsHaveTheNamesOfTheirSchemas(t *testing.T) {
-	for _, p := range primitives.Standard().Primitives() {
+	for _, p := range catalog.Standard().Primitives() {
 		var s schemaNode
 		if err := json.Unmarshal(p.Record().InputSchema, &s); err != nil {
 			t.Fatal(err)
@@ -216,7 +217,7 @@ func TestLocatorSchemasAreAllTheSame(t *testing.T) {
 
 func TestPrimitivesPageIsCurrent(t *testing.T) {
 	const path = "../docs/primitives.md"
-	want := primitives.Markdown(primitives.Standard().Records())
+	want := catalog.Markdown(catalog.Standard().Records())
 	if os.Getenv("OUTRIDER_GENERATE") == "1" {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -267,7 +268,7 @@ var actsWithoutTarget = map[string]string{
 // that name.
 func TestActingPrimitivesSayWhatTheyActedOn(t *testing.T) {
 	left := maps.Clone(actsWithoutTarget)
-	for _, p := range primitives.Standard().Primitives() {
+	for _, p := range catalog.Standard().Primitives() {
 		r := p.Record()
 		if !r.Acts {
 			continue

@@ -3,6 +3,8 @@ package primitives
 import (
 	"encoding/json"
 	"reflect"
+
+	"github.com/outrider-run/outrider/primitives/arguments"
 )
 
 // Input returns the type that p decodes its arguments into.
@@ -44,5 +46,5 @@ func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
 		panic(err)
 	}
 	args, _, wrong := c.prepare(args)
-	return wrong != nil || decodeStrict(args, reflect.New(p.input).Interface()) != nil
+	return wrong != nil || arguments.DecodeStrict(args, reflect.New(p.input).Interface()) != nil
 }

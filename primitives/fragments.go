@@ -8,7 +8,7 @@ import (
 )
 
 // A record says x_fragment where it takes what many records take, such as a
-// locator. The fragment dictionary/fragments/<name>.json is put there when the
+// locator. The fragment fragments/<name>.json is put there when the
 // record is read, so that a schema is complete wherever it is shown; references
 // would make every check slower. Members beside x_fragment replace those of the
 // fragment, except properties, which are added.
@@ -48,7 +48,7 @@ func expandValue(v any, depth int) (any, error) {
 		}
 	case map[string]any:
 		if name, ok := v["x_fragment"].(string); ok {
-			text, err := dictionary.ReadFile(dictionaryFolder + "/fragments/" + name + ".json")
+			text, err := dictionary.ReadFile(fragmentFolder + "/" + name + ".json")
 			if err != nil {
 				return nil, fmt.Errorf("fragment %s: %w", name, err)
 			}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -118,7 +119,7 @@ func (d *device) Peer(id int) (primitives.Page, error) {
 
 func invoke(t *testing.T, p primitives.Page, name, args string) primitives.Result {
 	t.Helper()
-	return primitives.Standard().Invoke(t.Context(), p, name, json.RawMessage(args))
+	return catalog.Standard().Invoke(t.Context(), p, name, json.RawMessage(args))
 }
 
 func TestInputIsSentBackToBackAfterOneQuestion(t *testing.T) {
@@ -192,7 +193,7 @@ func TestHeldKeysAreReleasedWhateverHappens(t *testing.T) {
 			}
 			return nil
 		}
-		res := primitives.Standard().Invoke(ctx, d, "keyboard.press", json.RawMessage(`{"key":"Control+Shift+x"}`))
+		res := catalog.Standard().Invoke(ctx, d, "keyboard.press", json.RawMessage(`{"key":"Control+Shift+x"}`))
 		if fault.CodeOf(asError(res.Err)) != fault.Cancelled {
 			t.Errorf("got %v, want cancelled", res.Err)
 		}
@@ -319,7 +320,7 @@ func TestNavigate(t *testing.T) {
 	t.Run("keeps time for the answer", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		primitives.Standard().Invoke(ctx, d, "browser.navigate", json.RawMessage(`{"reload":true}`))
+		catalog.Standard().Invoke(ctx, d, "browser.navigate", json.RawMessage(`{"reload":true}`))
 		if got.LoadTimeout > 2600*time.Millisecond || got.LoadTimeout < time.Second {
 			t.Errorf("load timeout %s of 3s", got.LoadTimeout)
 		}
@@ -452,7 +453,7 @@ func TestScreenshotFailures(t *testing.T) {
 			d.capture = c.capture
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			start := time.Now()
-			res := primitives.Standard().Invoke(ctx, d, "browser.screenshot", json.RawMessage(c.args))
+			res := catalog.Standard().Invoke(ctx, d, "browser.screenshot", json.RawMessage(c.args))
 			cancel()
 			if code := fault.CodeOf(asError(res.Err)); code != c.want || time.Since(start) != c.after {
 				t.Errorf("%s: got %s after %s, want %s after %s", c.name, code, time.Since(start), c.want, c.after)

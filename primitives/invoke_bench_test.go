@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 )
 
 // canned is a page that gives one answer to every question.
@@ -32,7 +33,7 @@ func BenchmarkInvoke(b *testing.B) {
 		`"visible_rect":{"x":8,"y":720,"width":38.5,"height":21,"left":8,"top":720,"right":46.5,"bottom":741},"visible_ratio":1,"clipped_by":[],"action_point":{"x":27.25,"y":730.5},"occluded_by":null,"scroll_operation":null}`
 	told := `"tag_name":"button","text":"Go","bounding_box":{"x":8,"y":720,"width":38.5,"height":21,"left":8,"top":720,"right":46.5,"bottom":741},"clickable_center":{"x":27.25,"y":730.5},"clickable":true,"visibility":` + seen
 	page := &canned{answer: json.RawMessage(`{"locator":{"selector":"#go"},` + told + `,"ambiguous":false,"candidate_count":1,"initial_visibility":` + seen + `,"scroll_operations_performed":[],"candidates":[{` + told + `}]}`)}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	args := json.RawMessage(`{"locator":{"selector":"#go"}}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -20,7 +20,7 @@ func TestWaitGoesOnInTheNewDocument(t *testing.T) {
 			}
 			return map[string]any{}, nil
 		}}
-		res := primitives.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
+		res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
 		if res.Err != nil || string(res.Payload) != `{"matched":true,"state":"visible","elapsed_ms":600}` {
 			t.Fatalf("got %s, %v", res.Payload, res.Err)
 		}
@@ -38,7 +38,7 @@ func TestWaitEndsWhenNavigationsUseUpTheTime(t *testing.T) {
 			time.Sleep(400 * time.Millisecond)
 			return nil, fault.New(fault.PageNavigated, "the document was replaced")
 		}}
-		res := primitives.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
+		res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
 		if fault.CodeOf(asError(res.Err)) != fault.Timeout || len(page.calls) != 3 {
 			t.Errorf("got %v after %d calls, want timeout after 3", res.Err, len(page.calls))
 		}
@@ -60,7 +60,7 @@ func TestWaitForAFrame(t *testing.T) {
 					return nil, frameFault
 				}}
 				start := time.Now()
-				res := primitives.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"frame":"#f"},"timeout_ms":500,"state":"`+c.state+`"}`))
+				res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"frame":"#f"},"timeout_ms":500,"state":"`+c.state+`"}`))
 				if got := fault.CodeOf(asError(res.Err)); got != c.want {
 					t.Fatalf("got %v, want %q", res.Err, c.want)
 				}

@@ -226,6 +226,15 @@ type NavigateOptions struct {
 	LoadTimeout time.Duration
 }
 
+const (
+	// LoadBound is how long a navigation waits for the load event. A page that
+	// loads longer is reported with loaded:false, not as a failure.
+	LoadBound = 15 * time.Second
+	// LoadAnswerMargin is kept of the caller's time, so that a slow page gets its
+	// answer instead of a timeout.
+	LoadAnswerMargin = 500 * time.Millisecond
+)
+
 // HistoryEntry is one entry of a tab's history.
 type HistoryEntry struct {
 	URL   string
@@ -307,8 +316,8 @@ type EvaluatedValue struct {
 	Dialogs []string
 }
 
-// peerOf returns the tab with the id, p itself for nil.
-func peerOf(p Page, id *int) (Page, error) {
+// PeerOf returns the tab with the id, p itself for nil.
+func PeerOf(p Page, id *int) (Page, error) {
 	if id == nil || *id == p.Tab().ID {
 		return p, nil
 	}

@@ -63,7 +63,7 @@ type NetworkLog struct {
 	Requests []NetworkRequest
 	Inflight int // requests without an end, streams not counted
 	Dropped  int // entries that the ring has no room for any more
-	Last     int // newest revision, the cursor of the next question
+	Last     int // Newest revision, the cursor of the next question
 	// Blocked are requests of any tab that the origin policy refused, oldest
 	// first; Fenced says that there is one.
 	Fenced  bool

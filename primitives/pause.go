@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// waitFor waits for a duration that the caller asked for.
-func waitFor(ctx context.Context, d time.Duration) error {
+// Sleep waits for a duration that the caller asked for.
+func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
@@ -20,8 +20,8 @@ func waitFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// pause waits for d and says whether the context still stands.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for d and says whether the context still stands.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
@@ -18,7 +19,7 @@ func TestPrepareTakesAllOfAShapeAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields, err := declaredFields(json.RawMessage(text))
+		fields, err := arguments.DeclaredBy(json.RawMessage(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,12 +81,12 @@ func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 	for i, e := range events {
 		list[i] = event{e.Type, e.X, e.Y, e.Button, e.Buttons, e.ClickCount, e.Modifiers}
 	}
-	return dispatched(q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil))
+	return Dispatched(q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil))
 }
 
-// dispatched is what became of events that the page library was asked to dispatch: they
+// Dispatched is what became of events that the page library was asked to dispatch: they
 // count as sent when a listener of theirs left the document or opened a dialog.
-func dispatched(err error) error {
+func Dispatched(err error) error {
 	if code := fault.CodeOf(err); code == fault.PageNavigated || code == fault.DialogOpen {
 		return nil
 	}

@@ -20,7 +20,7 @@ type Refs struct {
 	frames []refFrame // by number; the main frame is 0
 	byID   map[FrameID]int
 
-	kept []kept // newest last
+	kept []kept // Newest last
 	last int    // number of the newest
 }
 
@@ -73,7 +73,7 @@ var refForm = regexp.MustCompile(`^(?:f([1-9][0-9]{0,8}))?e[1-9][0-9]{0,14}$`)
 func (r *Refs) Frame(ref string) (FrameID, error) {
 	m := refForm.FindStringSubmatch(ref)
 	if m == nil {
-		return "", staleRef(ref, "unknown", "this is not a ref: refs look like e12 or f3e7")
+		return "", StaleRef(ref, "unknown", "this is not a ref: refs look like e12 or f3e7")
 	}
 	if m[1] == "" {
 		return "", nil
@@ -82,12 +82,12 @@ func (r *Refs) Frame(ref string) (FrameID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil || n >= len(r.frames) {
-		return "", staleRef(ref, "unknown", "no frame of this tab has given this ref")
+		return "", StaleRef(ref, "unknown", "no frame of this tab has given this ref")
 	}
 	return r.frames[n].id, nil
 }
 
-func staleRef(ref, reason, message string) *fault.Error {
-	return fault.New(fault.ElementStale, "%s", message).With("ref", cutRunes(ref, 40)).With("reason", reason).
+func StaleRef(ref, reason, message string) *fault.Error {
+	return fault.New(fault.ElementStale, "%s", message).With("ref", CutText(ref, 40)).With("reason", reason).
 		Next("take a new page.snapshot")
 }

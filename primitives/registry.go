@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -101,7 +102,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	if QuirksOf(p).Has(quirks.LenientArguments) {
-		args = coercedArguments(prim.record.InputSchema, checks.fields, args)
+		args = arguments.Coerce(prim.record.InputSchema, checks.fields, args)
 	}
 	args, window, problem := checks.prepare(args)
 	if problem != nil {
@@ -192,8 +193,8 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 	if _, err := d.Token(); err != io.EOF {
 		return nil, 0, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
 	}
-	changed := c.fields.dropRouting(v)
-	v, renamed := c.fields.normalise(v)
+	changed := c.fields.DropRouting(v)
+	v, renamed := c.fields.Normalise(v)
 	if problems := c.in.ValidateValue(v); len(problems) > 0 {
 		return nil, 0, c.invalidInput(problems)
 	}
@@ -229,7 +230,7 @@ func (c *checks) invalidInput(problems []schema.Problem) *fault.Error {
 	entries := make([]entry, 0, len(problems))
 	texts := make([]string, 0, len(problems))
 	for _, p := range problems[:min(shown, len(problems))] {
-		near := c.fields.nearest(p)
+		near := c.fields.Nearest(p)
 		if near != "" {
 			p.Message += "; did you mean " + strconv.Quote(near) + "?"
 		}
@@ -256,8 +257,8 @@ func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(t
 	if err != nil {
 		return nil // Invoke says so
 	}
-	return checkWritten(name, c.in, c.fields, args, open)
+	return arguments.CheckWritten(name, c.in, c.fields, args, open)
 }
 
 // ArgumentProblem is what is wrong with arguments that are written down before they are used.
-type ArgumentProblem = argumentProblem
+type ArgumentProblem = arguments.Problem

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -58,7 +59,7 @@ func answering(v any, err error) *scripted {
 // An undeclared member of arguments, or of an object in them, is answered with
 // the one that was likely meant there.
 func TestInvalidInputNamesTheNearestMember(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	for _, c := range []struct{ name, primitive, args, message, nearest string }{
 		{"one letter too many", "page.select", `{"ref":"e1","labels":["A"]}`, `/labels is not a declared member; did you mean "label"?`, "label"},
 		{"in a locator", "locator.value", `{"locator":{"rolle":"button"}}`, `/locator/rolle is not a declared member; did you mean "role"?`, "role"},
@@ -98,7 +99,7 @@ func TestInvalidInputNamesTheNearestMember(t *testing.T) {
 }
 
 func TestInvokeChecksArguments(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	for _, c := range []struct{ name, primitive, args, want string }{
 		{"unknown primitive", "page.destroy", `{}`, "unknown_action"},
 		{"not JSON", "page.info", `{`, "invalid_input  json"},
@@ -155,7 +156,7 @@ func TestInvokeChecksArguments(t *testing.T) {
 }
 
 func TestInvokeNormalisesArguments(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	payload := map[string]any{"matches": []any{}, "match_count": 0}
 	for _, c := range []struct{ name, args, want string }{
 		{"none", ``, `{}`},
@@ -207,7 +208,7 @@ func TestInvokeChecksWhatComesBack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
-			r := primitives.Standard()
+			r := catalog.Standard()
 			r.Log = slog.New(slog.NewTextHandler(&log, nil))
 			res := r.Invoke(t.Context(), answering(c.answer, c.err), "page.info", nil)
 			if got := fault.CodeOf(asError(res.Err)); got != c.want {
@@ -234,7 +235,7 @@ func asError(e *fault.Error) error {
 }
 
 func TestInvalidOutputIsInvalidResult(t *testing.T) {
-	res := primitives.Standard().Invoke(t.Context(), answering(map[string]any{"text": "x"}, nil), "dom.snapshot_text", nil)
+	res := catalog.Standard().Invoke(t.Context(), answering(map[string]any{"text": "x"}, nil), "dom.snapshot_text", nil)
 	if fault.CodeOf(asError(res.Err)) != fault.InvalidResult {
 		t.Errorf("got %v, want invalid_result", res.Err)
 	}
@@ -242,7 +243,7 @@ func TestInvalidOutputIsInvalidResult(t *testing.T) {
 
 func TestInvokeSurvivesAPanic(t *testing.T) {
 	var log bytes.Buffer
-	r := primitives.Standard()
+	r := catalog.Standard()
 	r.Log = slog.New(slog.NewTextHandler(&log, nil))
 	page := &scripted{answer: func(scriptedCall) (any, error) { panic("boom") }}
 	res := r.Invoke(t.Context(), page, "page.info", nil)
@@ -261,7 +262,7 @@ func TestTheMainFrameCostsOneCall(t *testing.T) {
 		"browser.extract_elements": `{"item_selector":"a","fields":[{"name":"t"}]}`, "dom.list_sections": `{"frame":null}`,
 	} {
 		page := answering(nil, fault.New(fault.TabClosed, "the tab is gone"))
-		primitives.Standard().Invoke(t.Context(), page, name, json.RawMessage(args))
+		catalog.Standard().Invoke(t.Context(), page, name, json.RawMessage(args))
 		if len(page.calls) != 1 || page.calls[0].frame != "" || page.calls[0].args["view"] != nil {
 			t.Errorf("%s: asked the page %d times: %v", name, len(page.calls), page.calls)
 		}
@@ -275,7 +276,7 @@ func TestFramesAreEnteredOuterToInner(t *testing.T) {
 		}
 		return map[string]any{"locator": map[string]any{}, "text": "x"}, nil
 	}}
-	res := primitives.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"frame":["outer","inner"]}}`))
+	res := catalog.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"frame":["outer","inner"]}}`))
 	if res.Err != nil {
 		t.Fatal(res.Err)
 	}
@@ -293,7 +294,7 @@ func TestFramesAreEnteredOuterToInner(t *testing.T) {
 
 func TestFrameErrorsNameTheLocator(t *testing.T) {
 	page := answering(nil, fault.New(fault.FrameNotFound, "no frame").With("frame", "#f"))
-	res := primitives.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"selector":"a","frame":"#f"}}`))
+	res := catalog.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"selector":"a","frame":"#f"}}`))
 	b, _ := json.Marshal(res.Err)
 	if fault.CodeOf(asError(res.Err)) != fault.FrameNotFound || !strings.Contains(string(b), `"selector":"a"`) || !strings.Contains(string(b), `"frame":"#f"`) {
 		t.Errorf("got %s", b)
@@ -301,7 +302,7 @@ func TestFrameErrorsNameTheLocator(t *testing.T) {
 }
 
 func TestRegistryLooksUp(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	if rec, ok := r.Lookup("page.info"); !ok || rec.Name != "page.info" {
 		t.Errorf("got %v %t", rec, ok)
 	}

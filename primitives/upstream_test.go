@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 )
 
 // TestEveryUpstreamName: a map written for the extension finds every name.
@@ -19,7 +19,7 @@ func TestEveryUpstreamName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	names := 0
 	for line := range strings.Lines(string(text)) {
 		name, where, ok := strings.Cut(strings.TrimSpace(line), " ")
@@ -98,7 +98,7 @@ func TestUpstreamSchemas(t *testing.T) {
 	compare := func(list []published) {
 		for _, p := range list {
 			names[p.Name] = true
-			record, ok := primitives.Standard().Lookup(p.Name)
+			record, ok := catalog.Standard().Lookup(p.Name)
 			if !ok {
 				t.Errorf("%s is not there", p.Name)
 				continue

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 )
 
 func isOpen(text string) bool { return strings.HasPrefix(text, "{%") }
 
 func TestCheckArguments(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	for _, c := range []struct {
 		name, primitive, args string
 		want                  []string // "path code", with a ? when not certain
@@ -78,7 +79,7 @@ func TestCheckArguments(t *testing.T) {
 // Whatever open values come to, also nothing, what is certain to be refused is
 // refused; and of arguments without open values, what is refused is told.
 func TestCheckArgumentsAgreesWithTheCall(t *testing.T) {
-	r := primitives.Standard()
+	r := catalog.Standard()
 	const slot = `"{% x %}"`
 	values := []string{
 		slot, `"x"`, `"e1"`, `""`, `1`, `2.0`, `-1.5`, `true`, `null`, `[]`, `["x"]`, `["x",` + slot + `]`, `{}`, `{"selector":"a"}`, `{"selector":` + slot + `}`,

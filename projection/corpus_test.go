@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -290,7 +291,7 @@ func checkError(t *testing.T, fe *fault.Error, want map[string]any) {
 	}
 }
 
-var registry = primitives.Standard()
+var registry = catalog.Standard()
 
 // click presses an element as a caller of the runtime would.
 func click(t *testing.T, ctx context.Context, tab primitives.Page, selector string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
 )
 
 // extraction is what the page said.
@@ -118,7 +119,7 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byt
 		if f.selectors == nil {
 			err = page.Call(ctx, "", fn, args, &raw)
 		} else {
-			err = primitives.CallFrame(ctx, page, f.selectors, fn, args.(map[string]any), &raw)
+			err = locator.CallFrame(ctx, page, f.selectors, fn, args.(map[string]any), &raw)
 		}
 		return raw, err
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // AnnouncementEvent is the name of the events that tell what live regions said;
-// the payload is a primitives.Announcement with delivery: what the agent behind
+// the payload is a session.Announcement with delivery: what the agent behind
 // a bridge wants of it, "inject", "buffer" or "off".
 const AnnouncementEvent = "a11y.announcement"
 
@@ -54,7 +55,7 @@ type announcer struct {
 	kept    chan struct{}              // closed, and replaced, when one was
 }
 
-// Listen implements primitives.Announcing. Questions of an announcer take no
+// Listen implements session.Announcing. Questions of an announcer take no
 // place in the tab's queue.
 func (s session) Listen(ctx context.Context, tabID int) error {
 	t, err := s.host.tabIn(s.tab.group(), tabID)
@@ -210,7 +211,7 @@ func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.F
 	}
 	status := t.Status()
 	for _, said := range out.Heard {
-		n, ok := store.Add(primitives.Announcement{
+		n, ok := store.Add(tabsession.Announcement{
 			Text: said.Text, Politeness: said.Politeness, Region: said.Region, RegionRole: said.RegionRole,
 			Relevant: said.Relevant, Interrupt: said.Interrupt, Tab: t.id, RuntimeKey: status.RuntimeKey,
 		}, frame, time.Now())
@@ -218,7 +219,7 @@ func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.F
 			continue
 		}
 		payload, err := json.Marshal(struct {
-			primitives.Announcement
+			tabsession.Announcement
 			Delivery string `json:"delivery"`
 		}{n, store.DeliveryTo("mcp", n)})
 		if err == nil {

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/keys"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -130,13 +132,13 @@ func attachmentsOffered(l *sites.Library, maps []*sites.Map) []offeredAttachment
 type attachmentSpec struct {
 	ID           string                `json:"id"`
 	Kind         string                `json:"kind"`
-	Target       primitives.Descriptor `json:"target"`
+	Target       descriptor.Descriptor `json:"target"`
 	Label        string                `json:"label"`
 	Title        string                `json:"title"`
 	Placement    string                `json:"placement"`
 	MaxInstances int                   `json:"max_instances"`
 	Opens        bool                  `json:"opens"`
-	Keys         *primitives.Shortcut  `json:"keys"`
+	Keys         *keys.Shortcut        `json:"keys"`
 	Reattach     manifest.Return       `json:"reattach"`
 	Remove       manifest.Removal      `json:"remove"`
 	HideDrifted  bool                  `json:"hide_drifted"`
@@ -178,7 +180,7 @@ func (o offeredAttachment) spec() attachmentSpec {
 
 // keys is the shortcut that an affordance declares: x_keys, or else a title or a
 // label that is one. nil when there is none.
-func (o offeredAttachment) keys() *primitives.Shortcut {
+func (o offeredAttachment) keys() *keys.Shortcut {
 	f := o.attachment.Affordance
 	if f == nil {
 		return nil
@@ -188,7 +190,7 @@ func (o offeredAttachment) keys() *primitives.Shortcut {
 		_ = json.Unmarshal(raw, &declared)
 	}
 	for _, text := range []string{declared, f.Title, f.Label} {
-		if s, err := primitives.ParseShortcut(text); text != "" && err == nil {
+		if s, err := keys.ParseShortcut(text); text != "" && err == nil {
 			return &s
 		}
 	}

@@ -81,7 +81,7 @@ func (l *callLog) add(t *Tab, c Call, reply Reply, began time.Time) {
 	}
 }
 
-// CallEvents implements primitives.CallLog.
+// CallEvents implements session.CallLog.
 func (s session) CallEvents(limit int) (events []json.RawMessage, held, dropped int) {
 	l := &s.tab.records().calls
 	l.mu.Lock()
@@ -90,7 +90,7 @@ func (s session) CallEvents(limit int) (events []json.RawMessage, held, dropped 
 	return slices.Clone(l.events[from:]), len(l.events), l.dropped
 }
 
-// NameSession implements primitives.CallLog.
+// NameSession implements session.CallLog.
 func (s session) NameSession(name string) {
 	l := &s.tab.records().calls
 	l.mu.Lock()
@@ -98,7 +98,7 @@ func (s session) NameSession(name string) {
 	l.name = name
 }
 
-// SessionName implements primitives.CallLog.
+// SessionName implements session.CallLog.
 func (s session) SessionName() string {
 	l := &s.tab.records().calls
 	l.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -16,7 +16,7 @@ import (
 // none; entries of one list are alternatives of the same rank, and only what
 // stands behind them counts as drift. declared is the number of fallbacks that
 // the target itself has: those behind them are alternates of a check.
-func driftOf(t *manifest.Target, match primitives.Match, declared int, alternates []string) *drift {
+func driftOf(t *manifest.Target, match descriptor.Match, declared int, alternates []string) *drift {
 	field, number, _ := strings.Cut(match.Candidate, "/")
 	preferred := t.Selector
 	switch {

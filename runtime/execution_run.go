@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
@@ -450,16 +451,16 @@ func unstarted(code fault.Code) bool {
 }
 
 // look resolves one target now.
-func (r *executionRun) look(t *manifest.Target) (primitives.Match, *fault.Error) {
+func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error) {
 	s := survey{lib: r.lib}
 	s.wantTarget(t)
 	s.wantState(r.match.Map, t.State)
 	page, e := r.v.tab.LivePage(r.bound)
 	if e != nil {
-		return primitives.Match{}, fault.From(e)
+		return descriptor.Match{}, fault.From(e)
 	}
 	if e := s.ask(r.bound, page); e != nil {
-		return primitives.Match{}, fault.From(e)
+		return descriptor.Match{}, fault.From(e)
 	}
 	m := s.seen(descriptorOf(t, "", nil))
 	if t.State != "" && s.diagnose(r.match.Map, t.State).verdict == no {

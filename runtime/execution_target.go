@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -14,7 +14,7 @@ import (
 type found struct {
 	locator map[string]any // names this element
 	all     map[string]any // names all that the candidate matches
-	match   primitives.Match
+	match   descriptor.Match
 }
 
 // find waits until the step's target is there and returns the locator that
@@ -25,7 +25,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 		l := framed(t, s.Frame)
 		return found{locator: l, all: l}, nil
 	}
-	var m primitives.Match
+	var m descriptor.Match
 	var seen string
 	f, err := r.await(
 		func(sv *survey) {
@@ -75,7 +75,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 }
 
 // locatorOf names what the candidate of a target that matched matches.
-func (r *executionRun) locatorOf(t *manifest.Target, m primitives.Match) map[string]any {
+func (r *executionRun) locatorOf(t *manifest.Target, m descriptor.Match) map[string]any {
 	l := map[string]any{}
 	d := descriptorOf(t, "", nil)
 	if s := selectorNamed(d, m.Candidate); s != "" {

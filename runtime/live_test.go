@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
@@ -72,7 +72,7 @@ func openLive(t *testing.T, dir string) *runtime.Host {
 	} else if storage := filepath.Join(dir, "storage"); exists(storage) {
 		path = storage
 	}
-	maps, reports := runtime.LoadMaps([]string{path}, primitives.Standard(), runtimetest.Engine(t), how)
+	maps, reports := runtime.LoadMaps([]string{path}, catalog.Standard(), runtimetest.Engine(t), how)
 	for _, r := range reports {
 		if !r.OK {
 			t.Fatalf("%s: %v", r.Path, r.Errors)

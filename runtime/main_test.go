@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -57,7 +57,7 @@ func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
 
 func mapsOf(t *testing.T, manifest string) *runtime.Maps {
 	t.Helper()
-	maps, err := runtime.MapFromBytes("test/actions.json", []byte(manifest), primitives.Standard(), runtimetest.Engine(t))
+	maps, err := runtime.MapFromBytes("test/actions.json", []byte(manifest), catalog.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -32,7 +33,7 @@ func TestTheDictionaryIsAdvertised(t *testing.T) {
 	if m.Protocol != "actions.json" || len(m.Tools) == 0 || m.Tools[0].Name != runtime.SiteTool {
 		t.Errorf("got protocol %q and tools %v", m.Protocol, m.Tools)
 	}
-	records := primitives.Standard().Records()
+	records := catalog.Standard().Records()
 	if len(m.Dictionary.Primitives) != len(records) {
 		t.Fatalf("%d primitives are announced, %d are there", len(m.Dictionary.Primitives), len(records))
 	}

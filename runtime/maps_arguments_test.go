@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -49,7 +49,7 @@ func TestMapsTellOfArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			read := func(check runtime.ArgumentCheck, drafts bool) (errors, warnings []manifest.Problem) {
-				_, reports := runtime.LoadMaps([]string{filepath.Join(dir, "actions.json")}, primitives.Standard(), engine, runtime.MapOptions{Arguments: check, AcceptDrafts: drafts})
+				_, reports := runtime.LoadMaps([]string{filepath.Join(dir, "actions.json")}, catalog.Standard(), engine, runtime.MapOptions{Arguments: check, AcceptDrafts: drafts})
 				return reports[0].Errors, reports[0].Warnings
 			}
 			errors, warnings := read(runtime.ArgumentsRefused, false)

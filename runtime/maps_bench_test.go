@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -25,7 +25,7 @@ func BenchmarkLoadLargeMap(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer engine.Close()
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, reports := runtime.LoadMaps([]string{file}, registry, engine, runtime.MapOptions{}); !reports[0].OK {

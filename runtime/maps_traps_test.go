@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -30,7 +30,7 @@ func TestMapsWarnAboutTrapsEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, reports := runtime.LoadMaps([]string{path}, primitives.Standard(), engine, runtime.MapOptions{})
+	_, reports := runtime.LoadMaps([]string{path}, catalog.Standard(), engine, runtime.MapOptions{})
 	trap := regexp.MustCompile(`W\d+`)
 	var got []string
 	for _, r := range reports {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
@@ -32,7 +32,7 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 		}
 	}
 	save(staticMap("one", "1"))
-	maps, reports := runtime.LoadMaps([]string{root}, primitives.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps([]string{root}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
 	if len(reports) != 1 || !reports[0].OK {
 		t.Fatalf("reports %+v", reports)
 	}

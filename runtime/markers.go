@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/projection"
 )
 
@@ -73,31 +74,31 @@ func documentToken(ctx context.Context, page primitives.Page) (string, error) {
 	return out.Token, err
 }
 
-// Marker implements primitives.Session.
-func (s session) Marker(ctx context.Context, id, kind string) (primitives.MarkerPlace, error) {
+// Marker implements session.Session.
+func (s session) Marker(ctx context.Context, id, kind string) (tabsession.MarkerPlace, error) {
 	page, err := s.tab.LivePage(ctx)
 	if err != nil {
-		return primitives.MarkerPlace{}, err
+		return tabsession.MarkerPlace{}, err
 	}
 	document, err := documentToken(ctx, page)
 	if err != nil {
-		return primitives.MarkerPlace{}, err
+		return tabsession.MarkerPlace{}, err
 	}
 	m, registered, ok := s.tab.markers.find(document, id)
 	if !ok {
-		return primitives.MarkerPlace{}, fault.New(fault.MarkerNotFound, "no marker of this id is registered in this document").
+		return tabsession.MarkerPlace{}, fault.New(fault.MarkerNotFound, "no marker of this id is registered in this document").
 			With("marker", fault.Clip(id, 100)).With("registered", registered).
 			Next("read the state projection that declares the marker; markers end with their document")
 	}
 	if kind != "" && m.Type != kind {
-		return primitives.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
+		return tabsession.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
 			With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
 	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{s.host, s.tab}, m)
 	if fe != nil {
-		return primitives.MarkerPlace{}, fe
+		return tabsession.MarkerPlace{}, fe
 	}
-	place := primitives.MarkerPlace{ID: m.ID, Type: m.Type, ResolvedAt: time.Now()}
+	place := tabsession.MarkerPlace{ID: m.ID, Type: m.Type, ResolvedAt: time.Now()}
 	if point != nil {
 		place.Location = &primitives.Point{X: point.X, Y: point.Y}
 	}

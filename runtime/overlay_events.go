@@ -26,7 +26,7 @@ type overlayWatch struct {
 	again   bool // an overlay was opened since the page was asked last
 }
 
-// WatchOverlay implements primitives.Session.
+// WatchOverlay implements session.Session.
 func (s session) WatchOverlay() {
 	w := &s.tab.overlay
 	w.mu.Lock()

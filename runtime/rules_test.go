@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -94,7 +94,7 @@ func writeFiles(t *testing.T, files map[string]string) string {
 // openFiles opens a host with the maps below a directory.
 func openFiles(t *testing.T, dir string, url string) (*runtime.Host, []sites.FileReport) {
 	t.Helper()
-	maps, reports := runtime.LoadMaps([]string{dir}, primitives.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps([]string{dir}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
 	return open(t, runtime.Options{Open: []string{url}, Maps: maps}), reports
 }
 
@@ -114,7 +114,7 @@ func TestRuntimeRule_LoadAndValidateBeforeExposing(t *testing.T) {
 		"an unknown primitive": ruleMap(`"tools":[{"name":"a","description":"a","input_schema":{"type":"object"},"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"a","primitive":"pointer.clik"}]}}]`),
 		"an unknown state":     ruleMap(`"tools":[],"transitions":[{"name":"t","from":"nowhere","to":"nowhere"}]`),
 	} {
-		if _, err := runtime.MapFromBytes("m/actions.json", []byte(text), primitives.Standard(), engine); err == nil {
+		if _, err := runtime.MapFromBytes("m/actions.json", []byte(text), catalog.Standard(), engine); err == nil {
 			t.Errorf("%s: the map was taken", name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -23,17 +24,17 @@ func (p sessionPage) TrustedInput() primitives.Page {
 	return p
 }
 
-// Session implements primitives.SessionPage.
-func (p sessionPage) Session() primitives.Session { return p.session }
+// Session implements session.Page.
+func (p sessionPage) Session() tabsession.Session { return p.session }
 
-// session implements primitives.Session for one tab.
+// session implements session.Session for one tab.
 type session struct {
 	host *Host
 	tab  *Tab
 	from *sites.Map // on whose behalf a primitive runs; nil for an agent's
 }
 
-// SetPacing implements primitives.Session.
+// SetPacing implements session.Session.
 func (s session) SetPacing(least time.Duration) {
 	s.tab.mu.Lock()
 	defer s.tab.mu.Unlock()

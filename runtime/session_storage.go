@@ -11,7 +11,7 @@ import (
 // maxAsset bounds a file that an overlay is made of, in bytes.
 const maxAsset = 2 << 20
 
-// StoredFile implements primitives.Storage.
+// StoredFile implements session.Storage.
 func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
 	content, err := s.host.opts.Maps.Current().Library.ReadFileFor(s.from, pageURL, id, path, maxBytes)
 	if err != nil {
@@ -31,7 +31,7 @@ type storedPaths struct {
 	Paths      []string `json:"paths"`
 }
 
-// StoredPaths implements primitives.Storage.
+// StoredPaths implements session.Storage.
 func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 	bundle, imported := s.host.opts.Maps.Bundle()
 	out := storedPaths{OK: true, Paths: []string{}}
@@ -45,7 +45,7 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 	return asJSON(out)
 }
 
-// ImportStored implements primitives.Storage.
+// ImportStored implements session.Storage.
 func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
 	if !s.from.ChangesStored() {
 		return nil, fault.New(fault.PermissionDenied, "a map of others brings no maps").With("map_path", s.from.Path)
@@ -53,7 +53,7 @@ func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.E
 	return s.host.ImportBundle(s.host.ctx, bundle)
 }
 
-// StoredAsset implements primitives.Storage.
+// StoredAsset implements session.Storage.
 func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	full, ok := sites.StoragePath(scope, path)
 	if !ok {
@@ -69,7 +69,7 @@ func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	return data, nil
 }
 
-// StoredSource implements primitives.Storage.
+// StoredSource implements session.Storage.
 func (s session) StoredSource(path string) ([]byte, *fault.Error) {
 	if s.from == nil {
 		return nil, fault.New(fault.InvalidInput, "html_source is a file of the map that calls; here nobody's map does: template names a stored file")

@@ -3,25 +3,25 @@ package runtime
 import (
 	"sync"
 
-	"github.com/outrider-run/outrider/primitives"
+	tabsession "github.com/outrider-run/outrider/primitives/session"
 )
 
 // stores is what a host's session keeps beside its pages. It ends with the
 // host.
 type stores struct {
-	clipboard primitives.Clipboard
-	transfers primitives.Transfers
+	clipboard tabsession.Clipboard
+	transfers tabsession.Transfers
 
 	records records // of the tabs in no workspace
 
 	mu    sync.Mutex
-	tasks map[int]*primitives.Tasks // by tab id
+	tasks map[int]*tabsession.Tasks // by tab id
 }
 
 // records are what is remembered of the tabs of one group: other clients of a
 // face do not see them.
 type records struct {
-	announcements primitives.Announcements
+	announcements tabsession.Announcements
 	calls         callLog
 }
 
@@ -32,25 +32,25 @@ func (t *Tab) records() *records {
 	return &t.host.stores.records
 }
 
-// Clipboard implements primitives.Stores.
-func (s session) Clipboard() *primitives.Clipboard { return &s.host.stores.clipboard }
+// Clipboard implements session.Stores.
+func (s session) Clipboard() *tabsession.Clipboard { return &s.host.stores.clipboard }
 
-// Transfers implements primitives.Stores.
-func (s session) Transfers() *primitives.Transfers { return &s.host.stores.transfers }
+// Transfers implements session.Stores.
+func (s session) Transfers() *tabsession.Transfers { return &s.host.stores.transfers }
 
-// Announcements implements primitives.Stores.
-func (s session) Announcements() *primitives.Announcements { return &s.tab.records().announcements }
+// Announcements implements session.Stores.
+func (s session) Announcements() *tabsession.Announcements { return &s.tab.records().announcements }
 
-// Tasks implements primitives.Stores. Queues of tabs that have gone are dropped
+// Tasks implements session.Stores. Queues of tabs that have gone are dropped
 // when a new one is made.
-func (s session) Tasks() *primitives.Tasks {
+func (s session) Tasks() *tabsession.Tasks {
 	st := &s.host.stores
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if q := st.tasks[s.tab.id]; q != nil {
 		return q
 	}
-	live := map[int]*primitives.Tasks{s.tab.id: {}}
+	live := map[int]*tabsession.Tasks{s.tab.id: {}}
 	for _, t := range s.host.tabList() {
 		if q := st.tasks[t.id]; q != nil {
 			live[t.id] = q

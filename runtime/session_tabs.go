@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Tabs implements primitives.TabControl: the tabs of the workspace that the
+// Tabs implements session.TabControl: the tabs of the workspace that the
 // call's tab is in.
 func (s session) Tabs() []primitives.TabInfo {
 	tabs := s.host.group(s.tab.group())
@@ -50,7 +50,7 @@ func (h *Host) activate(t *Tab) {
 	}
 }
 
-// OpenTab implements primitives.TabControl.
+// OpenTab implements session.TabControl.
 func (s session) OpenTab(ctx context.Context, address string, active bool) (primitives.TabInfo, error) {
 	t, err := s.host.openTab(ctx, s.tab.group(), address, active)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s session) OpenTab(ctx context.Context, address string, active bool) (prim
 	return t.info(), nil
 }
 
-// CloseTab implements primitives.TabControl. It may close the tab that the call
+// CloseTab implements session.TabControl. It may close the tab that the call
 // runs on: the call is answered all the same.
 func (s session) CloseTab(ctx context.Context, id int) error {
 	group := s.tab.group()
@@ -74,7 +74,7 @@ func (s session) CloseTab(ctx context.Context, id int) error {
 	return s.host.closeTab(ctx, t)
 }
 
-// ActivateTab implements primitives.TabControl.
+// ActivateTab implements session.TabControl.
 func (s session) ActivateTab(ctx context.Context, id int) (primitives.TabInfo, error) {
 	t, err := s.host.tabIn(s.tab.group(), id)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -358,7 +358,7 @@ func (t *Tab) takeReport(r report) {
 			continue
 		}
 		if target := s.signal.Target; target != nil {
-			if !(primitives.Descriptor{URLContains: target.URLContains, URLMatches: target.URLMatches}).OnPage(heard.URL) {
+			if !(descriptor.Descriptor{URLContains: target.URLContains, URLMatches: target.URLMatches}).OnPage(heard.URL) {
 				continue
 			}
 			t.diagnoser.mu.Lock()

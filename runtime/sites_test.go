@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 	"github.com/outrider-run/outrider/sites/demo"
@@ -62,7 +62,7 @@ func TestSites(t *testing.T) {
 func TestDemoSite(t *testing.T) {
 	server := httptest.NewServer(demo.Handler(50 * time.Millisecond))
 	t.Cleanup(server.Close)
-	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, primitives.Standard(), runtimetest.Engine(t))
+	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, catalog.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}

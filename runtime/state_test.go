@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -218,7 +218,7 @@ func TestAMapWithAnInvalidProjectionIsRefused(t *testing.T) {
 		{"a recipe that does what recipes may not", `"summaries":`, `"markers":[{"id":"m","type":"pointer","recipe":[{"primitive":"browser.navigate"}]}],"summaries":`, "/state_projections/0/markers/0/recipe/0"},
 	} {
 		text := strings.Replace(mapOf(nil, []string{shelfProjection("shelf.items", "")}), c.from, c.to, 1)
-		_, err := runtime.MapFromBytes("test/actions.json", []byte(text), primitives.Standard(), engine)
+		_, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine)
 		var shown string
 		if fe := fault.From(err); fe != nil {
 			shown = encode(t, fe)
@@ -228,11 +228,11 @@ func TestAMapWithAnInvalidProjectionIsRefused(t *testing.T) {
 		}
 	}
 	text := mapOf([]string{tool("shelf.add", press("a", "#add"), `,"postcondition":{"verify":{"language":"jsonata","expression":"true"}}`)}, nil)
-	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), primitives.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
+	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
 		t.Errorf("a postcondition of a workflow that names no projection: %v", err)
 	}
 	text = strings.Replace(text, `"postcondition":{`, `"postcondition":{"projection":"x","timeout_ms":0,`, 1)
-	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), primitives.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
+	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
 		t.Errorf("a postcondition without any time: %v", err)
 	}
 }

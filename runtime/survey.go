@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -18,9 +19,9 @@ type survey struct {
 	lib         *sites.Library // says what names of maps mean
 	url         string
 	at          time.Time
-	descriptors []primitives.Descriptor
+	descriptors []descriptor.Descriptor
 	index       map[string]int // by the descriptor's text
-	matches     []primitives.Match
+	matches     []descriptor.Match
 	attached    func(m *sites.Map, id string) (state string, known bool)
 	prepared    *manifest.Check // its setup was done for this look
 }
@@ -50,7 +51,7 @@ type finding struct {
 	OK *bool `json:"ok"`
 	// Failed lists the members of the probe that do not hold.
 	Failed []string `json:"failed,omitempty"`
-	// Reason is why the target was not found, see primitives.Match.
+	// Reason is why the target was not found, see descriptor.Match.
 	Reason       string `json:"reason,omitempty"`
 	Candidate    string `json:"candidate,omitempty"`
 	Selector     string `json:"selector,omitempty"`
@@ -58,7 +59,7 @@ type finding struct {
 	VisibleCount int    `json:"visible_count"`
 	// Relaxed lists predicates of the target that the element found does not meet.
 	Relaxed []string                    `json:"relaxed,omitempty"`
-	Tried   []primitives.TriedCandidate `json:"tried,omitempty"`
+	Tried   []descriptor.TriedCandidate `json:"tried,omitempty"`
 	Drift   *drift                      `json:"drift,omitempty"`
 
 	verdict verdict
@@ -104,7 +105,7 @@ func (s *survey) wantStateAt(m *sites.Map, name string, depth int) {
 // wantTarget notes a target by itself.
 func (s *survey) wantTarget(t *manifest.Target) { s.note(descriptorOf(t, "", nil)) }
 
-func (s *survey) note(d primitives.Descriptor) int {
+func (s *survey) note(d descriptor.Descriptor) int {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return -1
@@ -124,17 +125,17 @@ func (s *survey) note(d primitives.Descriptor) int {
 // ask looks at the page, once. Without anything to look for it costs nothing.
 func (s *survey) ask(ctx context.Context, page primitives.Page) error {
 	var err error
-	s.matches, err = primitives.ResolveDescriptors(ctx, page, s.descriptors)
+	s.matches, err = descriptor.ResolveAll(ctx, page, s.descriptors)
 	s.url, s.at = page.Tab().URL, time.Now()
 	return err
 }
 
 // seen returns the match of a descriptor that was noted.
-func (s *survey) seen(d primitives.Descriptor) primitives.Match {
+func (s *survey) seen(d descriptor.Descriptor) descriptor.Match {
 	if i := s.note(d); i >= 0 && i < len(s.matches) {
 		return s.matches[i]
 	}
-	return primitives.Match{Reason: "not_asked"}
+	return descriptor.Match{Reason: "not_asked"}
 }
 
 // judge says whether a probe holds. What asks for nothing in particular asks
@@ -220,10 +221,10 @@ func (f *finding) state(s *survey, m *sites.Map, p *manifest.Probe, depth int, c
 }
 
 // element compares what was seen of the element with what the probe asks.
-func (f *finding) element(p *manifest.Probe, match primitives.Match, claim func(string, bool)) {
+func (f *finding) element(p *manifest.Probe, match descriptor.Match, claim func(string, bool)) {
 	facts := match.Facts
 	if facts == nil {
-		facts = &primitives.ElementFacts{}
+		facts = &descriptor.ElementFacts{}
 	}
 	// A descriptor of an address alone is met without an element.
 	there := match.Found
@@ -309,8 +310,8 @@ func targetOf(lib *sites.Library, m *sites.Map, p *manifest.Probe) (*sites.Map, 
 }
 
 // descriptorOf is a target as the page library resolves it.
-func descriptorOf(t *manifest.Target, role string, more []string) primitives.Descriptor {
-	d := primitives.Descriptor{
+func descriptorOf(t *manifest.Target, role string, more []string) descriptor.Descriptor {
+	d := descriptor.Descriptor{
 		Selector: t.Selector, Selectors: t.Selectors, FallbackSelectors: t.FallbackSelectors,
 		Role: t.Role, Name: t.Name, TextEquals: t.TextEquals, TextContains: t.TextContains,
 		URLContains: t.URLContains, URLMatches: t.URLMatches,
@@ -326,7 +327,7 @@ func descriptorOf(t *manifest.Target, role string, more []string) primitives.Des
 
 // selectorNamed is the selector that a candidate's name means, "" for one that
 // is none.
-func selectorNamed(d primitives.Descriptor, candidate string) string {
+func selectorNamed(d descriptor.Descriptor, candidate string) string {
 	field, number, _ := strings.Cut(candidate, "/")
 	i := 0
 	for _, c := range number {

@@ -14,7 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
@@ -29,7 +30,7 @@ const harbourMap = `{"protocol":"actions.json","version":1,"tools":[{"name":"har
 
 func openMap(t *testing.T, url, manifest string) *runtime.Host {
 	t.Helper()
-	maps, err := runtime.MapFromBytes("actions.json", []byte(manifest), primitives.Standard(), runtimetest.Engine(t))
+	maps, err := runtime.MapFromBytes("actions.json", []byte(manifest), catalog.Standard(), runtimetest.Engine(t))
 	if err != nil {
 		t.Fatal(err)
 	}

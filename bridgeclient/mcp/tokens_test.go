@@ -8,7 +8,8 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -17,7 +18,7 @@ import (
 type dictionary struct{ mcp.Host }
 
 func (dictionary) Dictionary() []runtime.DictionaryEntry {
-	return runtime.Dictionary(primitives.Standard())
+	return runtime.Dictionary(catalog.Standard())
 }
 
 func (dictionary) Subscribe(func(runtime.Event)) func() { return func() {} }

@@ -23,7 +23,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -129,7 +130,7 @@ func (a *app) demo(ctx context.Context, keep string, options browser.Options) er
 		return err
 	}
 	defer engine.Close()
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	maps, err := runtime.MapFromFiles(demo.Maps, demo.MapName, registry, engine)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -129,7 +129,7 @@ func (a *app) examine(ctx context.Context, options runtime.Options) []check {
 		}
 		out = append(out, check{Name: c.name, OK: true, Detail: fmt.Sprintf("%s in %s", c.primitive, time.Since(began).Round(100*time.Microsecond))})
 	}
-	return append(out, check{Name: "dictionary", OK: true, Detail: fmt.Sprintf("%d primitives", len(primitives.Standard().Names()))})
+	return append(out, check{Name: "dictionary", OK: true, Detail: fmt.Sprintf("%d primitives", len(catalog.Standard().Names()))})
 }
 
 func checkEngine(ctx context.Context, engine expr.Engine) check {

@@ -21,7 +21,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/bridgeclient/provider"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -145,7 +146,7 @@ func TestFacesShareAHost(t *testing.T) {
 	}
 	defer engine.Close()
 	ctx, stop := context.WithCancel(t.Context())
-	host, err := runtime.Open(ctx, runtime.Options{Registry: primitives.Standard(), Engine: engine, NewID: uuid.NewString, Browser: browsertest.Options(), Open: []string{page.URL}, Version: "test"})
+	host, err := runtime.Open(ctx, runtime.Options{Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, Browser: browsertest.Options(), Open: []string{page.URL}, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

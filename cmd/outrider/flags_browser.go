@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/report"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -108,7 +109,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	if a.origins["pacing"] != byDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome)})
 	if err := a.refuseInvalid(reports); err != nil {
 		engine.Close()

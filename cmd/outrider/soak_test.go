@@ -23,7 +23,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
 	"github.com/outrider-run/outrider/bridgeclient/hub"
-	"github.com/outrider-run/outrider/primitives"
+
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -158,7 +159,7 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	host, err := runtime.Open(t.Context(), runtime.Options{
-		Registry: primitives.Standard(), Engine: engine, NewID: uuid.NewString,
+		Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString,
 		Browser: browser.Options{NoSandbox: os.Geteuid() == 0}, Open: []string{page.URL + "/one", page.URL + "/two"},
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -37,7 +37,7 @@ func (a *app) validateCommand() *cobra.Command {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
-			_, reports := runtime.LoadMaps(files, primitives.Standard(), engine, how)
+			_, reports := runtime.LoadMaps(files, catalog.Standard(), engine, how)
 			bad := 0
 			for _, r := range reports {
 				if !r.OK {

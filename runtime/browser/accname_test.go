@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -176,7 +177,7 @@ func snapshotRows(t *testing.T, tab *browser.Tab) map[string]snapshotRow {
 	var out struct {
 		Nodes []snapshotRow `json:"nodes"`
 	}
-	r := primitives.Standard().Invoke(within(t, 60*time.Second), tab, "page.snapshot", []byte(`{"format":"json","max_nodes":20000,"max_bytes":5000000}`))
+	r := catalog.Standard().Invoke(within(t, 60*time.Second), tab, "page.snapshot", []byte(`{"format":"json","max_nodes":20000,"max_bytes":5000000}`))
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

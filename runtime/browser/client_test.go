@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 )
@@ -372,7 +373,7 @@ func TestAMissIsAskedForOnce(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)
 	p.on(asked, libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{}}`))
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	for _, c := range []struct {
 		locator   string
 		questions int

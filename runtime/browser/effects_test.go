@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func TestEffects(t *testing.T) {
 	origin := servePages(t)
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	click := func(selector string) (string, string) {
 		return "pointer.click", fmt.Sprintf(`{"locator":{"selector":%q},"effects":true}`, selector)
 	}

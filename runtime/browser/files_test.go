@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -45,7 +45,7 @@ func launchWith(t *testing.T, o browser.Options) *browser.Tab {
 // call runs one primitive and decodes its payload.
 func call(t *testing.T, tab *browser.Tab, name, args string) (map[string]any, *fault.Error) {
 	t.Helper()
-	r := primitives.Standard().Invoke(within(t, 20*time.Second), tab, name, json.RawMessage(args))
+	r := catalog.Standard().Invoke(within(t, 20*time.Second), tab, name, json.RawMessage(args))
 	var out map[string]any
 	if len(r.Payload) > 0 {
 		if err := json.Unmarshal(r.Payload, &out); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -35,7 +36,7 @@ func BenchmarkPrimitive(b *testing.B) {
 	if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: 10 * time.Second}); err != nil {
 		b.Fatal(err)
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	invoke := func(b *testing.B, name, args string) json.RawMessage {
 		r := registry.Invoke(ctx, tab, name, json.RawMessage(args))
 		if r.Err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -23,7 +23,7 @@ func TestWaitsWhereTimersStandStill(t *testing.T) {
 	if err := front.Activate(within(t, 10*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	// Only what is not shown is frozen, and the host has every tab taken for shown.
 	state := func(name string) {
 		t.Helper()

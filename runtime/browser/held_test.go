@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -16,7 +17,7 @@ import (
 func TestATabAnswersAfterACallRanOutOfItsTime(t *testing.T) {
 	browsertest.Browser(t)
 	origin := servePages(t)
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	for name, script := range map[string]string{
 		"a loop":             `for(;;);`,
 		"endless microtasks": `(function again(){Promise.resolve().then(again)})()`,
@@ -69,7 +70,7 @@ func TestAShortHoldIsLeftAlone(t *testing.T) {
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	_ = tab.Call(short, "", "page_info", nil, nil)
-	r := primitives.Standard().Invoke(ctx, tab, "page.wait", json.RawMessage(`{"conditions":[{"locator":{"selector":"title"},"state":"attached"}],"timeout_ms":5000}`))
+	r := catalog.Standard().Invoke(ctx, tab, "page.wait", json.RawMessage(`{"conditions":[{"locator":{"selector":"title"},"state":"attached"}],"timeout_ms":5000}`))
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
@@ -24,7 +25,7 @@ func TestRefsAreTargetsOfEveryPrimitive(t *testing.T) {
 	for _, id := range []string{"go", "field", "far", "bin"} {
 		refs[id] = refOf(t, tab, "", "#"+id)
 	}
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	for _, c := range []struct{ name, primitive, args, then string }{
 		{"click", "pointer.click", `{"ref":"$go"}`, `hits.join()==='go'`},
 		{"click in a locator", "pointer.click", `{"locator":{"ref":"$far"}}`, `hits.pop()==='far' && scrollY>0`},
@@ -77,29 +78,29 @@ func TestDescriptorsSayWhichCandidateMatched(t *testing.T) {
 	open(t, tab, "data:text/html,"+strings.NewReplacer("%", "%25", "#", "%23", "\n", "%0A").Replace(descriptorPage))
 	for _, c := range []struct {
 		name string
-		d    primitives.Descriptor
+		d    descriptor.Descriptor
 		want string // candidate count/visible relaxed reason
 	}{
-		{"preferred", primitives.Descriptor{Selector: []string{"form[role=search]"}, Role: "search", Name: "Site search"}, "selector 1/1 []"},
-		{"second of selector", primitives.Descriptor{Selector: []string{"#gone", "button"}}, "selector/1 2/2 []"},
-		{"selectors", primitives.Descriptor{Selector: []string{"#gone"}, Selectors: []string{"#no", "li.item"}}, "selectors/1 2/2 []"},
-		{"fallback", primitives.Descriptor{Selector: []string{"#gone"}, FallbackSelectors: []string{"#no", "li"}, TextEquals: "Two"}, "fallback_selectors/1 1/1 []"},
-		{"role and name alone", primitives.Descriptor{Role: "button", Name: "find"}, "predicates 1/1 []"},
-		{"text alone", primitives.Descriptor{TextContains: "Off"}, "predicates 1/1 []"},
-		{"a name for people", primitives.Descriptor{Selector: []string{"button[type=submit]"}, Role: "button", Name: "Submit the query"}, "selector 1/1 [name]"},
-		{"a loose role", primitives.Descriptor{Selector: []string{"li"}, Role: "option"}, "selector 2/2 [role]"},
-		{"nothing has the name", primitives.Descriptor{Role: "button", Name: "Gone"}, "- name"},
-		{"nothing matches", primitives.Descriptor{Selector: []string{"#gone"}}, "- selector"},
-		{"nothing has the text", primitives.Descriptor{Selector: []string{"li"}, TextEquals: "Three"}, "- text"},
-		{"does not parse", primitives.Descriptor{Selector: []string{"li["}}, "- invalid_selector"},
-		{"one that does not parse, one that does", primitives.Descriptor{Selector: []string{"li[["}, Selectors: []string{"ul"}}, "selectors/0 1/1 []"},
-		{"not drawn", primitives.Descriptor{Selector: []string{"#hidden"}}, "selector 1/0 []"},
-		{"another page", primitives.Descriptor{Selector: []string{"li"}, URLContains: "example.org"}, "- url"},
-		{"an address alone", primitives.Descriptor{URLMatches: "DATA:text/html,*"}, "url 0/0 []"},
-		{"nothing said", primitives.Descriptor{}, "- empty"},
+		{"preferred", descriptor.Descriptor{Selector: []string{"form[role=search]"}, Role: "search", Name: "Site search"}, "selector 1/1 []"},
+		{"second of selector", descriptor.Descriptor{Selector: []string{"#gone", "button"}}, "selector/1 2/2 []"},
+		{"selectors", descriptor.Descriptor{Selector: []string{"#gone"}, Selectors: []string{"#no", "li.item"}}, "selectors/1 2/2 []"},
+		{"fallback", descriptor.Descriptor{Selector: []string{"#gone"}, FallbackSelectors: []string{"#no", "li"}, TextEquals: "Two"}, "fallback_selectors/1 1/1 []"},
+		{"role and name alone", descriptor.Descriptor{Role: "button", Name: "find"}, "predicates 1/1 []"},
+		{"text alone", descriptor.Descriptor{TextContains: "Off"}, "predicates 1/1 []"},
+		{"a name for people", descriptor.Descriptor{Selector: []string{"button[type=submit]"}, Role: "button", Name: "Submit the query"}, "selector 1/1 [name]"},
+		{"a loose role", descriptor.Descriptor{Selector: []string{"li"}, Role: "option"}, "selector 2/2 [role]"},
+		{"nothing has the name", descriptor.Descriptor{Role: "button", Name: "Gone"}, "- name"},
+		{"nothing matches", descriptor.Descriptor{Selector: []string{"#gone"}}, "- selector"},
+		{"nothing has the text", descriptor.Descriptor{Selector: []string{"li"}, TextEquals: "Three"}, "- text"},
+		{"does not parse", descriptor.Descriptor{Selector: []string{"li["}}, "- invalid_selector"},
+		{"one that does not parse, one that does", descriptor.Descriptor{Selector: []string{"li[["}, Selectors: []string{"ul"}}, "selectors/0 1/1 []"},
+		{"not drawn", descriptor.Descriptor{Selector: []string{"#hidden"}}, "selector 1/0 []"},
+		{"another page", descriptor.Descriptor{Selector: []string{"li"}, URLContains: "example.org"}, "- url"},
+		{"an address alone", descriptor.Descriptor{URLMatches: "DATA:text/html,*"}, "url 0/0 []"},
+		{"nothing said", descriptor.Descriptor{}, "- empty"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := primitives.ResolveDescriptor(within(t, 10*time.Second), tab, c.d)
+			m, err := descriptor.Resolve(within(t, 10*time.Second), tab, c.d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +113,7 @@ func TestDescriptorsSayWhichCandidateMatched(t *testing.T) {
 			}
 		})
 	}
-	all, err := primitives.ResolveDescriptors(within(t, 10*time.Second), tab, []primitives.Descriptor{
+	all, err := descriptor.ResolveAll(within(t, 10*time.Second), tab, []descriptor.Descriptor{
 		{Selector: []string{"#c"}}, {Selector: []string{"button:disabled"}}, {Selector: []string{"input[name=q]"}}, {Selector: []string{"#pw"}},
 	})
 	if err != nil || len(all) != 4 {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -139,7 +140,7 @@ func servePages(t *testing.T) string {
 func TestPages(t *testing.T) {
 	browsertest.Browser(t)
 	origin := servePages(t)
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	known := readKnownFailures(t)
 	cases := 0
 	err := filepath.WalkDir(pagesRoot, func(path string, d fs.DirEntry, err error) error {

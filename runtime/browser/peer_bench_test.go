@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -167,7 +168,7 @@ const peerLate = `new Promise(done => { const look = () => { if (document.queryS
 
 // BenchmarkPeer has what other drivers are compared by, each beside its floor.
 func BenchmarkPeer(b *testing.B) {
-	p := &benchTab{ctx: context.Background(), reg: primitives.Standard(), base: peerServer(b), tab: browsertest.Tab(b)}
+	p := &benchTab{ctx: context.Background(), reg: catalog.Standard(), base: peerServer(b), tab: browsertest.Tab(b)}
 	run := func(name, path string, f func()) {
 		b.Run(name, func(b *testing.B) {
 			p.b = b
@@ -324,7 +325,7 @@ func BenchmarkSixteenTabs(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				peers[i] = &benchTab{b: b, ctx: ctx, tab: tab, reg: primitives.Standard(), base: base}
+				peers[i] = &benchTab{b: b, ctx: ctx, tab: tab, reg: catalog.Standard(), base: base}
 			}
 			const pairs = 10
 			var took [2]time.Duration

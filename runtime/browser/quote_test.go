@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -84,7 +84,7 @@ func readLiteral(source string) (string, error) {
 // What is asked of a page goes through a string literal: whatever is in it arrives.
 func TestOddTextReachesThePage(t *testing.T) {
 	tab := browsertest.Tab(t)
-	registry := primitives.Standard()
+	registry := catalog.Standard()
 	invoke := func(name string, args any) json.RawMessage {
 		t.Helper()
 		encoded, err := json.MarshalIndent(args, "", "\t")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
@@ -73,7 +73,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		{"20 frames", "/frames", 60},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			p := &benchTab{b: b, ctx: b.Context(), reg: primitives.Standard(), base: server.URL, tab: browsertest.Tab(b)}
+			p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: server.URL, tab: browsertest.Tab(b)}
 			p.at(c.path)
 			size := 0
 			ours := func() {

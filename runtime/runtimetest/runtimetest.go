@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -36,7 +36,7 @@ func Engine(tb testing.TB) expr.Engine {
 func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 	tb.Helper()
 	browsertest.Require(tb)
-	opts.Registry, opts.Engine = primitives.Standard(), Engine(tb)
+	opts.Registry, opts.Engine = catalog.Standard(), Engine(tb)
 	if opts.NewID == nil {
 		opts.NewID = NewID
 	}

@@ -1,0 +1,34 @@
+package actionability
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+// ActedOn is what an action was done to, as the page library's acted.js tells
+// it before the action: tag_name, role, name and bounding_box in pixels of the
+// tab's viewport, and point where there is one. It is null when there was no
+// element, and never tells what was typed or what a control holds.
+type ActedOn = json.RawMessage
+
+// FocusedTarget is the element that a key press would go to now. It costs a
+// round trip, and another for each frame the focus is in. A page that cannot
+// say, because it is being replaced or a dialog is open, gives nil: whether a
+// key can be pressed then is not for this question to decide.
+func FocusedTarget(ctx context.Context, p primitives.Page) (ActedOn, error) {
+	var out struct {
+		Target ActedOn `json:"target"`
+	}
+	err := locator.CallFocused(ctx, p, "focused_target", nil, &out)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		return out.Target, nil
+	case code == fault.PageNavigated, code == fault.DialogOpen, locator.IsFrameFault(code):
+		return nil, nil
+	}
+	return nil, err
+}

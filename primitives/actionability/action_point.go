@@ -1,0 +1,138 @@
+package actionability
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/arguments"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/keys"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+// ActionPoint is a point that was checked, and what a press there would reach.
+type ActionPoint struct {
+	X, Y   float64
+	Target json.RawMessage // description of the element, in viewport pixels
+	Frame  *Frame
+	frame  primitives.FrameID
+	before *clickCount // of a frame that has just come; nil for any other
+}
+
+// Frame is the frame the element is in; nil in the main frame.
+type Frame struct {
+	URL         string `json:"url"`
+	CrossOrigin bool   `json:"cross_origin"`
+}
+
+// hitAnswer is what the page function pointer_target answers.
+type hitAnswer struct {
+	Target   json.RawMessage `json:"target"`
+	Viewport json.RawMessage `json:"viewport"`
+	Frame    *Frame          `json:"frame"`
+	Descend  string          `json:"descend"`
+	Count    *clickCount     `json:"count"`
+	View     json.RawMessage `json:"view"`
+}
+
+// At checks the point and describes what is there before anything is
+// pressed: afterwards it may be gone. It costs one round trip, and two more for
+// each frame of another origin on the way.
+//
+// Where input is synthetic, frames and shadow roots are not entered: the events do not
+// get there either.
+//
+// It fails with missing_coordinates and point_out_of_viewport. Nothing at the
+// point, as on the outermost edge, is not a failure here: Target is nil.
+func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (ActionPoint, error) {
+	if !x.Given || !y.Given {
+		return ActionPoint{}, fault.New(fault.MissingCoordinates, "x and y are both needed").With("x", x).With("y", y).
+			Next("an expression that gave nothing becomes a missing argument; check the step it reads")
+	}
+	args := map[string]any{"x": x.Finite(), "y": y.Finite()}
+	if primitives.FidelityOf(p) == primitives.FidelitySynthetic {
+		args["flat"] = true
+	}
+	var frame primitives.FrameID
+	var at *Frame
+	var last hitAnswer
+	var seenIn primitives.FrameID // where last was said
+	for depth := 0; ; depth++ {
+		var a hitAnswer
+		if err := p.Call(ctx, frame, "pointer_target", args, &a); err != nil {
+			if depth > 0 && fault.CodeOf(err) != fault.Timeout && fault.CodeOf(err) != fault.Cancelled {
+				break // a frame that went away or does not answer: its element is the target
+			}
+			if f := fault.From(err); f.Code == fault.PointOutOfViewport {
+				return ActionPoint{}, f.With("x", x).With("y", y)
+			}
+			return ActionPoint{}, err
+		}
+		if a.Frame != nil {
+			at = a.Frame
+			at.CrossOrigin = at.CrossOrigin || depth > 0
+		}
+		if depth > 0 && arguments.IsNull(a.Target) {
+			break // an empty document: the press reaches the frame
+		}
+		last, seenIn = a, frame
+		if a.Descend == "" || depth == locator.MaxFrameDepth {
+			break
+		}
+		child, err := p.ChildFrame(ctx, frame, a.Descend)
+		if err != nil {
+			break
+		}
+		frame = child
+		args = map[string]any{"x": x.Finite(), "y": y.Finite(), "view": a.View, "viewport": a.Viewport, "inside": true}
+		for _, f := range p.Frames() {
+			if f.ID == child {
+				at = &Frame{URL: f.URL, CrossOrigin: true}
+			}
+		}
+	}
+	out := ActionPoint{X: x.Value, Y: y.Value, Frame: at, frame: seenIn}
+	if last.Count != nil && last.Count.Young {
+		out.before = last.Count
+	}
+	if !arguments.IsNull(last.Target) {
+		out.Target = last.Target
+	}
+	return out, nil
+}
+
+// NothingThere is the failure of a press at a point without an element.
+func NothingThere(x, y arguments.Coordinate) error {
+	return fault.New(fault.TargetNotFound, "no element is at the point").With("x", x).With("y", y)
+}
+
+// ButtonBits are the DOM bits of the held buttons.
+var ButtonBits = map[string]int{"left": 1, "right": 2, "middle": 4}
+
+// ClickEvents moves to the point and presses and releases count times. They are
+// sent back to back: each awaited one costs a frame.
+func ClickEvents(a ActionPoint, button string, count int, mods primitives.Modifiers) []primitives.MouseEvent {
+	events := []primitives.MouseEvent{{Type: primitives.MouseMoved, X: a.X, Y: a.Y, Modifiers: mods}}
+	for n := 1; n <= count; n++ {
+		press := primitives.MouseEvent{Type: primitives.MousePressed, X: a.X, Y: a.Y, Button: button, Buttons: ButtonBits[button], ClickCount: n, Modifiers: mods}
+		release := press
+		release.Type, release.Buttons = primitives.MouseReleased, 0
+		events = append(events, press, release)
+	}
+	return events
+}
+
+// sendClick sends events while mods are held as real keys. The keys are
+// released whatever happens. Where input is synthetic, modifiers are flags of the
+// events and nothing else.
+func sendClick(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
+	down, up := keys.HoldModifiers(mods)
+	if len(down) > 0 && primitives.FidelityOf(p) == primitives.FidelityTrusted {
+		defer keys.ReleaseKeys(ctx, p, up)
+		if err := p.Keys(ctx, down...); err != nil {
+			return err
+		}
+	}
+	return p.Mouse(ctx, events...)
+}

@@ -1,0 +1,446 @@
+// Package actionability resolves what an action is aimed at, waits until the element can take it, and checks that
+// a click arrived there. It does not know which primitive acts: families pass requirements and events. The page's
+// part is in the page scripts actionable.js and press_guard.js.
+package actionability
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/arguments"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+// Target is what an acting primitive can be aimed at: a point as upstream
+// has it, a locator, or a ref. Exactly one of them.
+type Target struct {
+	X       arguments.Coordinate `json:"x"`
+	Y       arguments.Coordinate `json:"y"`
+	Locator locator.Locator      `json:"locator"`
+	Ref     string               `json:"ref"`
+	// TimeoutMS is how long to wait for what may still come; nil is
+	// defaultTimeout. It never exceeds the call's own deadline.
+	TimeoutMS *int `json:"timeout_ms"`
+	// Force needs no more than a point of the element inside the viewport.
+	Force bool `json:"force"`
+}
+
+const (
+	defaultTimeout = 5 * time.Second
+	longestTimeout = 2 * time.Minute
+	// AnswerMargin is kept of the call's deadline, to answer what was in the way.
+	AnswerMargin = 150 * time.Millisecond
+	// frameSlice bounds how long a wait inside a frame trusts what it knows of the
+	// frame's place.
+	frameSlice = 250 * time.Millisecond
+)
+
+// element returns the locator that is meant, with ok false for a point. An
+// argument too many is invalid_input that names them.
+func (t Target) Element() (l locator.Locator, ok bool, err error) {
+	return OneTarget(t.Locator, t.Ref, t.X.Given || t.Y.Given, "x and y")
+}
+
+// OneTarget is the locator of a locator or a ref; ok is false when neither is
+// given. other says that something else aims already, named what.
+func OneTarget(l locator.Locator, ref string, other bool, what string) (_ locator.Locator, ok bool, err error) {
+	var fields []string
+	if other {
+		fields = append(fields, what)
+	}
+	if l.Given() {
+		fields = append(fields, "locator")
+	}
+	if ref != "" {
+		fields = append(fields, "ref")
+	}
+	if len(fields) > 1 {
+		return locator.Locator{}, false, fault.New(fault.InvalidInput, "give exactly one of %s, locator and ref", what).With("given", fields)
+	}
+	switch {
+	case ref != "":
+		return locator.RefLocator(ref), true, nil
+	case l.Given():
+		if !l.NamesElement() {
+			return locator.Locator{}, false, fault.New(fault.InvalidInput, "the locator names no element").With("locator", l)
+		}
+		return l, true, nil
+	}
+	return locator.Locator{}, false, nil
+}
+
+// Timeout is how long an action may wait, by its argument and the deadline of
+// the call.
+func Timeout(ctx context.Context, ms *int) time.Duration {
+	d := defaultTimeout
+	if ms != nil {
+		d = min(time.Duration(*ms)*time.Millisecond, longestTimeout)
+	}
+	if end, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(end)-AnswerMargin)
+	}
+	return max(d, 0)
+}
+
+// ElementTarget is what names an element beside the ways that upstream has.
+type ElementTarget struct {
+	Locator   locator.Locator `json:"locator"`
+	Ref       string          `json:"ref"`
+	TimeoutMS *int            `json:"timeout_ms"`
+}
+
+// Focus gives the focus to an element before something is typed, once it
+// is there and takes it. editable also waits for a read-only control.
+func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool) (ActedOn, error) {
+	h, err := Resolve(ctx, p, l, Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true}, timeout, false)
+	if err != nil {
+		return nil, err
+	}
+	if h.focused == nil || !*h.focused {
+		return nil, fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
+	}
+	return h.Acted, nil
+}
+
+// Requirements says how an element is to be reached.
+type Requirements struct {
+	Click   bool // a button will be pressed
+	Enabled bool // the element has to take it
+	guard   bool // presses that hit something else are held back
+	// until is "attached" or "drawn" where no press is meant.
+	Until    string
+	Editable bool // a read-only control is waited for
+	Focus    bool // the element is given the focus
+	Still    bool // nothing is scrolled
+}
+
+// ForClick is the aim of a press.
+var ForClick = Requirements{Click: true, Enabled: true, guard: true}
+
+// pageAnswer is what the page function act_target answers.
+type pageAnswer struct {
+	X         float64           `json:"x"`
+	Y         float64           `json:"y"`
+	Target    json.RawMessage   `json:"target"`
+	Count     int               `json:"candidate_count"`
+	Ambiguous bool              `json:"ambiguous"`
+	Handle    string            `json:"handle"`
+	Scrolls   int               `json:"scrolls"`
+	Label     string            `json:"pressed_label"`
+	Seen      *primitives.Rect  `json:"seen"` // what the viewport shows, of an element that is to be drawn
+	Fully     bool              `json:"fully"`
+	Focused   *bool             `json:"focused"` // of an element that was given the focus
+	From      ScrollOffsets     `json:"scrolled_from"`
+	Hosts     []string          `json:"hosts"` // elements whose closed shadow roots have to be opened first
+	Part      *locator.ClipRect `json:"part"`
+	Attempts  json.RawMessage   `json:"attempts"`
+	Acted     ActedOn           `json:"acted"`   // the target as answers tell it, unless it is to be pressed
+	Watched   bool              `json:"watched"` // the question of the watch is in the page
+
+	Pending  string         `json:"pending"`
+	Code     fault.Code     `json:"code"`
+	Message  string         `json:"message"`
+	Evidence map[string]any `json:"evidence"`
+}
+
+// Resolved is an element at which an action is aimed.
+type Resolved struct {
+	ActionPoint
+	At      locator.Place
+	Handle  string
+	watch   *clickWatch // nil without a guard
+	watched bool        // it hears of all that happens from the look on
+	Found   *Found
+	Seen    *primitives.Rect
+	part    *locator.ClipRect
+	focused *bool
+	Acted   ActedOn
+	From    ScrollOffsets // of the frame's viewport, before anything was scrolled
+}
+
+type ScrollOffsets struct {
+	ScrollX float64 `json:"scroll_x"`
+	ScrollY float64 `json:"scroll_y"`
+}
+
+// Found says in the answer how the element was found.
+type Found struct {
+	CandidateCount int             `json:"candidate_count"`
+	Ambiguous      bool            `json:"ambiguous,omitempty"`
+	PressedLabel   string          `json:"pressed_label,omitempty"`
+	WaitedMS       int64           `json:"waited_ms"`
+	Scrolls        int             `json:"scrolls"`
+	Attempts       json.RawMessage `json:"attempts,omitempty"`
+}
+
+// Resolve waits until an action on the element of a locator would arrive there,
+// in one page call where the element is in the main frame and at rest. In a
+// frame each ancestor is asked too, because only it knows what lies over the
+// frame. A document that is replaced meanwhile is waited for as well: nothing
+// has been done yet.
+//
+// Failures are target_not_found and target_not_actionable with the attempts as
+// evidence, multiple_targets, invalid_selector, element_stale and the frame
+// codes.
+func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, timeout time.Duration, force bool) (Resolved, error) {
+	start := time.Now()
+	left := func() time.Duration { return timeout - time.Since(start) }
+	args := map[string]any{"locator": l, "press": a.Click, "enabled": a.Enabled}
+	if a.Until != "" {
+		args["until"], args["editable"], args["focus"] = a.Until, a.Editable, a.Focus
+	}
+	if force {
+		args["force"] = true
+	}
+	if a.Still {
+		args["still"] = true
+	}
+	h := Resolved{}
+	// Every way out but the one that gives the hold away ends the watch.
+	defer func() { h.watch.end(ctx) }()
+	aligned := 0
+	shown := 0 // how often ancestors were asked to show more of what is there
+	for round := 0; ; round++ {
+		at, err := enterInTime(ctx, p, l, left)
+		if err != nil {
+			return Resolved{}, err
+		}
+		framed := at.View != nil
+		wait := max(left(), 0)
+		if framed {
+			args["view"], args["partial"] = at.View, true
+			wait = min(wait, frameSlice)
+		}
+		args["timeout_ms"] = wait.Milliseconds()
+		if a.guard && !force {
+			h.watch.end(ctx)
+			h.watch = watchClick(ctx, p, at)
+			args["guard"] = h.watch.id
+		}
+		var got pageAnswer
+		if err := primitives.CallWithin(ctx, p, at.Frame, "act_target", args, &got, left()); err != nil {
+			// The document was replaced, or the frame with it.
+			code := fault.CodeOf(err)
+			if (code == fault.PageNavigated || framed && locator.IsFrameFault(code)) && left() > 0 && primitives.Pause(ctx, locator.FrameRetry) {
+				delete(args, "attempts")
+				continue
+			}
+			return Resolved{}, WithTimeout(err, timeout)
+		}
+		if len(got.Hosts) > 0 {
+			if _, err := p.OpenShadows(ctx, at.Frame, got.Hosts); err != nil {
+				return Resolved{}, err
+			}
+			args["attempts"] = got.Attempts
+			continue
+		}
+		if got.Pending == "moved" {
+			args["attempts"] = got.Attempts
+			if aligned++; aligned <= maxAligned || left() > 0 {
+				continue
+			}
+			return Resolved{}, WithTimeout(fault.New(fault.TargetNotActionable, "the frame does not come to rest").With("locator", l).With("attempts", got.Attempts), timeout)
+		}
+		if got.Pending == "" {
+			if a.Until == "drawn" && framed && !got.Fully && got.Part != nil && shown < 2 {
+				shown++
+				if moved, err := at.Reveal(ctx, p, *got.Part); err == nil && len(moved) > 0 {
+					continue // the ancestors show more of it now
+				}
+			}
+			var occluder json.RawMessage
+			if a.Until == "" {
+				if occluder, err = at.Covering(ctx, p, got.X, got.Y); err != nil {
+					if framed && locator.IsFrameFault(fault.CodeOf(err)) && left() > 0 && primitives.Pause(ctx, locator.FrameRetry) {
+						continue
+					}
+					return Resolved{}, err
+				}
+			}
+			if occluder == nil || force {
+				h.ActionPoint = ActionPoint{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
+				h.At, h.Handle, h.Seen, h.part, h.focused, h.From, h.Acted = at, got.Handle, got.Seen, got.Part, got.Focused, got.From, got.Acted
+				h.watched = got.Watched
+				h.Found = &Found{
+					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
+					WaitedMS: time.Since(start).Milliseconds(),
+				}
+				out := h
+				h.watch = nil
+				return out, nil
+			}
+			got.Pending, got.Code, got.Message = "covered", fault.TargetNotActionable, "the frame is covered where the element is"
+			got.Evidence = map[string]any{"locator": l, "reason": "covered", "occluded_by": occluder}
+		}
+		moved := false
+		if (got.Pending == "outside" || got.Pending == "covered") && got.Part != nil && framed && !a.Still {
+			performed, err := at.Reveal(ctx, p, *got.Part)
+			if err != nil {
+				if left() <= 0 {
+					return Resolved{}, err
+				}
+				continue // the frame went away
+			}
+			moved = len(performed) > 0
+		}
+		if left() <= 0 && !(moved && round < 3) {
+			e := &fault.Error{Code: got.Code, Message: got.Message, Evidence: got.Evidence}
+			if _, ok := fault.Lookup(e.Code); !ok {
+				e.Code = fault.TargetNotActionable
+			}
+			return Resolved{}, WithTimeout(e, timeout)
+		}
+		if len(got.Attempts) > 0 {
+			args["attempts"] = got.Attempts
+		}
+		if !moved && (got.Pending == "outside" || got.Pending == "covered") && !primitives.Pause(ctx, locator.FrameRetry) {
+			return Resolved{}, ctx.Err()
+		}
+	}
+}
+
+// maxAligned is how often the browser may move frames for a call whose time is
+// over.
+const maxAligned = 3
+
+// WithTimeout says how long was waited: the page knows of the last slice only.
+func WithTimeout(err error, timeout time.Duration) error {
+	if f := fault.From(err); f.Code == fault.TargetNotActionable || f.Code == fault.TargetNotFound {
+		return f.With("timeout_ms", timeout.Round(time.Millisecond).Milliseconds())
+	}
+	return err
+}
+
+// enterInTime is enter that waits for a frame which is not there yet.
+func enterInTime(ctx context.Context, p primitives.Page, l locator.Locator, left func() time.Duration) (locator.Place, error) {
+	for {
+		at, err := l.Enter(ctx, p)
+		if err == nil || !locator.IsFrameFault(fault.CodeOf(err)) && fault.CodeOf(err) != fault.PageNavigated || left() <= 0 {
+			return at, err
+		}
+		if !primitives.Pause(ctx, locator.FrameRetry) {
+			return at, ctx.Err()
+		}
+	}
+}
+
+// frameOf describes the frame of a place; nil for the main frame.
+func frameOf(p primitives.Page, at locator.Place) *Frame {
+	if at.View == nil {
+		return nil
+	}
+	frames := p.Frames()
+	out := &Frame{CrossOrigin: crossOrigin(frames, at.Frame)}
+	for _, f := range frames {
+		if f.ID == at.Frame {
+			out.URL = f.URL
+		}
+	}
+	return out
+}
+
+// crossOrigin says whether a frame has another origin than the main one, which is the
+// first of frames. A document without an address of its own has the origin of its parent;
+// one in another process than a parent of the main origin, that could be in the same, has
+// an origin that nobody shares: it is sandboxed.
+func crossOrigin(frames []primitives.FrameInfo, id primitives.FrameID) bool {
+	for i, f := range frames {
+		if f.ID != id {
+			continue
+		}
+		switch {
+		case i == 0:
+			return false
+		case !addressless(f.URL) && !sameOrigin(frames[0].URL, f.URL):
+			return true
+		case addressless(f.URL) && !f.Remote:
+			return crossOrigin(frames[:i], f.Parent)
+		case addressless(f.URL):
+			return true
+		}
+		return f.Remote && !crossOrigin(frames[:i], f.Parent)
+	}
+	return false
+}
+
+func addressless(url string) bool {
+	return url == "" || strings.HasPrefix(url, "about:") || strings.HasPrefix(url, "blob:")
+}
+
+func sameOrigin(main, frame string) bool {
+	a, errA := url.Parse(main)
+	b, errB := url.Parse(frame)
+	return errA == nil && errB == nil && a.Scheme == b.Scheme && a.Host == b.Host
+}
+
+// press sends events at a held element and says whether they arrived there.
+// A press that something else would have got has been held back from the page;
+// then the error is target_not_actionable and nothing has happened.
+func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
+	err := sendClick(ctx, p, events, mods)
+	if h.watch == nil {
+		return err
+	}
+	if err != nil {
+		h.watch.end(ctx)
+		return err
+	}
+	seen := h.watch.result(ctx)
+	if seen.Lost && h.watched && h.At.View != nil {
+		return fault.New(fault.TargetNotActionable, "the frame was replaced before the press came to it").
+			With("reason", "replaced").With("point", primitives.Point{X: h.X, Y: h.Y})
+	}
+	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
+		return nil
+	}
+	if seen.Arrived == nil {
+		if h.At.View == nil || seen.Here {
+			return nil // a listener of the page that came first kept it from us
+		}
+		// The browser finds the frame of a press by what it drew last: just after
+		// a scroll that can be the document around the frame.
+		primitives.Pause(ctx, locator.FrameRetry)
+		occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
+		return fault.New(fault.TargetNotActionable, "the press did not reach the frame").
+			With("reason", "covered").With("occluded_by", occluder).With("point", primitives.Point{X: h.X, Y: h.Y})
+	}
+	return fault.New(fault.TargetNotActionable, "another element moved under the press, which was held back").
+		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", primitives.Point{X: h.X, Y: h.Y})
+}
+
+// maxClicks bounds how often a press that was held back is tried again.
+const maxClicks = 4
+
+// Act reaches the element of a locator and presses there, again when the
+// press was held back and there is time left.
+func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target, events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers) (Resolved, error) {
+	timeout := Timeout(ctx, t.TimeoutMS)
+	start := time.Now()
+	for n := 1; ; n++ {
+		h, err := Resolve(ctx, p, l, a, max(timeout-time.Since(start), 0), t.Force)
+		if err != nil {
+			if n > 1 && fault.CodeOf(err) == fault.TargetNotActionable {
+				return Resolved{}, fault.From(err).With("presses_held_back", n-1)
+			}
+			return Resolved{}, err
+		}
+		h.Found.WaitedMS = time.Since(start).Milliseconds()
+		err = h.Click(ctx, p, events(h.ActionPoint), mods)
+		if err == nil || fault.CodeOf(err) != fault.TargetNotActionable {
+			return h, err
+		}
+		if n == maxClicks || timeout-time.Since(start) <= 0 {
+			return Resolved{}, fault.From(err).With("locator", l).With("presses_held_back", n)
+		}
+		if h.At.View != nil {
+			// Nobody tells when the browser has drawn the frame where it is now; a
+			// busy machine takes its time.
+			primitives.Pause(ctx, min(locator.FrameRetry<<(2*n), max(timeout-time.Since(start), 0)))
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package browser
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/session"
+)
+
+type browserNavigateIn struct {
+	URL string `json:"url"`
+	// Reload loads the current address again instead of URL.
+	Reload bool `json:"reload"`
+	TabID  *int `json:"tab_id"`
+}
+
+type browserNavigateOut struct {
+	OK        bool `json:"ok"`
+	Navigated bool `json:"navigated"`
+	Connected bool `json:"connected"`
+	Reloaded  bool `json:"reloaded"`
+	// RuntimeIdentityAttested means that the browser confirmed which document
+	// is there now; the call fails when it does not.
+	RuntimeIdentityAttested bool `json:"runtime_identity_attested"`
+	// RuntimeReplaced means that there is a new document: handles, markers and
+	// the focus of the old one are gone. The runtime id stays.
+	RuntimeReplaced bool   `json:"runtime_replaced"`
+	Loaded          bool   `json:"loaded"`
+	SameDocument    bool   `json:"same_document"`
+	Status          int    `json:"status"` // 0: not an HTTP load
+	Tab             tabRow `json:"tab"`
+}
+
+// tabRow is a tab as the navigation and tab primitives report it.
+type tabRow struct {
+	RuntimeID       string  `json:"runtime_id"`
+	TabID           int     `json:"tab_id"`
+	URL             string  `json:"url"`
+	Title           string  `json:"title"`
+	Host            string  `json:"host"`
+	Active          bool    `json:"active"`
+	WindowID        int     `json:"window_id"`
+	AuthorizationID string  `json:"authorization_id"`
+	BridgeURL       *string `json:"bridge_url"` // a tab does not know its bridges: null
+	RuntimeKey      string  `json:"_runtime_key"`
+}
+
+func rowOf(t primitives.TabInfo) tabRow {
+	row := tabRow{
+		RuntimeID: t.RuntimeID, TabID: t.ID, URL: t.URL, Title: t.Title, Active: t.Active, WindowID: t.WindowID,
+		AuthorizationID: t.AuthorizationID, RuntimeKey: t.RuntimeKey,
+	}
+	if u, err := url.Parse(t.URL); err == nil {
+		row.Host = u.Host
+	}
+	return row
+}
+
+// browserNavigate loads an address or reloads, in this tab or a peer. Only web
+// addresses and about:blank are allowed: others run script in the page
+// (javascript:), read files or reach into the browser.
+var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Context, p primitives.Page, in browserNavigateIn) (browserNavigateOut, error) {
+	opts := primitives.NavigateOptions{Reload: in.Reload, LoadTimeout: primitives.LoadBound}
+	if !in.Reload {
+		address, err := webAddress(in.URL)
+		if err != nil {
+			return browserNavigateOut{}, err
+		}
+		opts.URL = address
+	}
+	if s, ok := p.(session.Page); ok && in.TabID == nil && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
+		in.TabID = activeTab(s.Session().Tabs())
+	}
+	p, err := primitives.PeerOf(p, in.TabID)
+	if err != nil {
+		return browserNavigateOut{}, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		opts.LoadTimeout = max(time.Millisecond, min(primitives.LoadBound, time.Until(deadline)-primitives.LoadAnswerMargin))
+	}
+	nav, err := p.Navigate(ctx, opts)
+	if err != nil {
+		return browserNavigateOut{}, err
+	}
+	tab := p.Tab()
+	tab.URL, tab.Title = nav.URL, nav.Title
+	return browserNavigateOut{
+		OK: true, Navigated: true, Connected: true, Reloaded: in.Reload, RuntimeIdentityAttested: nav.Replaced || nav.SameDocument,
+		RuntimeReplaced: nav.Replaced, Loaded: nav.Loaded, SameDocument: nav.SameDocument, Status: nav.Status, Tab: rowOf(tab),
+	}, nil
+})
+
+// webAddress checks an address as the browser would read it: white space and
+// control characters at the ends, and tabs and line breaks anywhere, do not
+// count, so they cannot hide a scheme.
+func webAddress(s string) (string, error) {
+	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	if s == "" {
+		return "", fault.New(fault.InvalidInput, "url or reload is needed").With("missing_required", []string{"url"})
+	}
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || !isScheme(scheme) {
+		return "", fault.New(fault.InvalidInput, "the url is not absolute").With("url", s).Next("give the whole address, beginning with https://")
+	}
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		u, err := url.Parse(s)
+		if err == nil && u.Host == "" {
+			return "", fault.New(fault.InvalidInput, "the url has no host").With("url", s)
+		}
+		return s, nil // the browser accepts more than net/url does
+	case "about":
+		if path, _, _ := strings.Cut(rest, "#"); strings.EqualFold(path, "blank") {
+			return s, nil
+		}
+	}
+	return "", fault.New(fault.PermissionDenied, "addresses of this scheme may not be opened").
+		With("scheme", strings.ToLower(scheme)).With("allowed", []string{"http", "https", "about:blank"})
+}
+
+func isScheme(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"context"
+	_ "embed" // the helpers of scripts
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+//go:embed run_javascript.js
+var scriptHelpers string
+
+const (
+	scriptBound = 60 * time.Second
+	// maxScriptResult is in bytes of JSON.
+	maxScriptResult = 8 << 20
+)
+
+type runJavaScriptIn struct {
+	Source     *string         `json:"source"`
+	JavaScript *string         `json:"javascript"` // another name of source
+	Args       json.RawMessage `json:"args"`
+}
+
+type runJavaScriptOut struct {
+	OK        bool            `json:"ok"`
+	Result    json.RawMessage `json:"result"`
+	URL       string          `json:"url"`
+	Execution scriptExecution `json:"execution"`
+}
+
+type scriptExecution struct {
+	Adapter         string `json:"adapter"`
+	CapabilityClass string `json:"capability_class"`
+	Transport       string `json:"transport"`
+}
+
+// The two names are one primitive: a map may block the first and leave the
+// second to authors.
+var (
+	browserRunJavaScript = primitives.Define("browser.run_javascript", runJavaScript)
+	debugRunJavaScript   = primitives.Define("debug.run_javascript", runJavaScript)
+)
+
+// runJavaScript runs the body of an async function in the page's own world.
+// The page sees it and can change what it does: nothing else here trusts such
+// an answer.
+func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (runJavaScriptOut, error) {
+	source := in.Source
+	if source == nil {
+		source = in.JavaScript
+	}
+	if source == nil {
+		return runJavaScriptOut{}, fault.New(fault.InvalidInput, "source is needed").With("missing_required", []string{"source"})
+	}
+	args := in.Args
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	ctx, cancel := context.WithTimeout(ctx, scriptBound)
+	defer cancel()
+	// The body ends its last line itself: it may be a comment.
+	result, err := p.Evaluate(ctx, "(async (args) => {\n"+scriptHelpers+"return await (async (args, helpers) => {\n"+*source+"\n})(args, helpers);\n})("+string(args)+")")
+	if err != nil {
+		return runJavaScriptOut{}, err
+	}
+	if len(result) > maxScriptResult {
+		return runJavaScriptOut{}, fault.New(fault.PayloadTooLarge, "the result has more than %d bytes", maxScriptResult).
+			With("bytes", len(result)).With("max_bytes", maxScriptResult)
+	}
+	return runJavaScriptOut{
+		OK: true, Result: result, URL: p.Tab().URL, Execution: scriptExecution{primitives.Adapter, "debug", "cdp"},
+	}, nil
+}

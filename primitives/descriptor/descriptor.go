@@ -1,0 +1,179 @@
+// Package descriptor resolves the target descriptors of maps against a page, many in one page call. It knows no
+// states and no maps: callers pass predicates. The runtime calls it, and no primitive does.
+package descriptor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Descriptor is a target descriptor of a map, schema v1. All set predicates
+// Resolved together; selectors are alternatives in the order Selector, Selectors,
+// FallbackSelectors. Without any selector the predicates alone choose.
+//
+// The member state of a descriptor is not here: only the runtime knows states.
+type Descriptor struct {
+	Selector          []string `json:"selector,omitempty"`
+	Selectors         []string `json:"selectors,omitempty"`
+	FallbackSelectors []string `json:"fallback_selectors,omitempty"`
+	Role              string   `json:"role,omitempty"`
+	Name              string   `json:"name,omitempty"` // accessible name, white space and case aside
+	TextEquals        string   `json:"text_equals,omitempty"`
+	TextContains      string   `json:"text_contains,omitempty"`
+	URLContains       string   `json:"-"` // part of the address, case aside
+	URLMatches        string   `json:"-"` // whole address, case aside; * is any run of characters
+}
+
+// Match says what became of a descriptor.
+type Match struct {
+	Found bool `json:"found"`
+	// Candidate is what matched: "selector", "selector/1", "selectors/0",
+	// "fallback_selectors/1", or "predicates" where there are no selectors;
+	// "url" for a descriptor of an address alone, which chooses no element.
+	Candidate string `json:"candidate,omitempty"`
+	// Count is how many elements that candidate matches, VisibleCount how many
+	// of them the viewport shows. The chosen one is the first visible, or else
+	// the first.
+	Count        int `json:"count"`
+	VisibleCount int `json:"visible_count"`
+	// Relaxed lists predicates that the chosen element does not meet: "name",
+	// or "name" and "role". Only those two give way, and only when some
+	// selector finds an element that meets all others; a name in a map may be
+	// one for people. A caller that must be sure takes a non-empty list for no
+	// match.
+	Relaxed []string `json:"relaxed,omitempty"`
+	// Reason is why nothing was found: "url", "selector", "role", "name",
+	// "text", "empty" for a descriptor that says nothing, or an error code such
+	// as invalid_selector.
+	Reason string `json:"reason,omitempty"`
+	// Tried is what each candidate found, in order, for evidence.
+	Tried []TriedCandidate `json:"tried,omitempty"`
+	// Frame and Handle name the chosen element for further calls.
+	Frame  primitives.FrameID `json:"-"`
+	Handle string             `json:"handle,omitempty"`
+	// Facts describe the chosen element; nil when nothing was found.
+	Facts *ElementFacts `json:"facts,omitempty"`
+}
+
+// TriedCandidate is one look for one candidate.
+type TriedCandidate struct {
+	Candidate string `json:"candidate"`
+	Count     int    `json:"count"`
+	Unmatched string `json:"unmatched,omitempty"` // the predicate that left nothing
+	Code      string `json:"code,omitempty"`      // why it could not be looked for
+}
+
+// ElementFacts is what probes ask of an element, at the moment of the look.
+type ElementFacts struct {
+	TagName  string  `json:"tag_name"`
+	Visible  bool    `json:"visible"`  // the viewport shows some of it
+	Rendered bool    `json:"rendered"` // it has a box, perhaps outside the viewport
+	Enabled  bool    `json:"enabled"`
+	Checked  *bool   `json:"checked"` // nil for what cannot be checked
+	Focused  bool    `json:"focused"`
+	Value    *string `json:"value"` // live value of a control, at most 2,000 characters; never a password
+	Text     string  `json:"text"`  // normalised text, or else the aria-label, at most 2,000 characters
+}
+
+// ResolveAll resolves descriptors against the main frame's document,
+// all in one round trip. The answer has one Match for each, in order; that
+// nothing matches is no error. Errors are those of Page.Call.
+func ResolveAll(ctx context.Context, p primitives.Page, descriptors []Descriptor) ([]Match, error) {
+	if len(descriptors) == 0 {
+		return nil, nil
+	}
+	var out struct {
+		URL     string  `json:"url"`
+		Matches []Match `json:"matches"`
+	}
+	if err := p.Call(ctx, "", "resolve_descriptors", map[string]any{"descriptors": descriptors}, &out); err != nil {
+		return nil, err
+	}
+	if len(out.Matches) != len(descriptors) {
+		return nil, fault.New(fault.Internal, "the page library answered %d of %d descriptors", len(out.Matches), len(descriptors))
+	}
+	for i := range out.Matches {
+		m, d := &out.Matches[i], descriptors[i]
+		switch {
+		case !d.onPage(out.URL):
+			*m = Match{Reason: "url"}
+		case !d.namesElement() && d.URLContains+d.URLMatches != "":
+			*m = Match{Found: true, Candidate: "url"}
+		case !m.Found:
+			m.Reason = d.reason(m.Tried)
+		}
+	}
+	return out.Matches, nil
+}
+
+// Resolve is ResolveDescriptors for one.
+func Resolve(ctx context.Context, p primitives.Page, d Descriptor) (Match, error) {
+	out, err := ResolveAll(ctx, p, []Descriptor{d})
+	if err != nil {
+		return Match{}, err
+	}
+	return out[0], nil
+}
+
+// namesElement says whether the descriptor asks for an element at all.
+func (d Descriptor) namesElement() bool {
+	return len(d.Selector)+len(d.Selectors)+len(d.FallbackSelectors) > 0 || d.Role+d.Name+d.TextEquals+d.TextContains != ""
+}
+
+// reason is the furthest that a candidate got.
+func (d Descriptor) reason(tried []TriedCandidate) string {
+	if !d.namesElement() {
+		return "empty"
+	}
+	order := []string{"", "selector", "role", "name", "text"}
+	best, code := 0, ""
+	for _, t := range tried {
+		if t.Code != "" {
+			code = t.Code
+		}
+		for i, stage := range order {
+			if i > best && t.Unmatched == stage {
+				best = i
+			}
+		}
+	}
+	if best == 0 && code != "" {
+		return code
+	}
+	return order[max(best, 1)]
+}
+
+// onPage checks the address predicates.
+func (d Descriptor) onPage(url string) bool {
+	url = strings.ToLower(url)
+	return strings.Contains(url, strings.ToLower(strings.TrimSpace(d.URLContains))) && addressMatches(d.URLMatches, url)
+}
+
+// addressMatches compares with a pattern in which * is any run of characters; a
+// blank one matches everything. url is in lower case.
+func addressMatches(pattern, url string) bool {
+	pattern = strings.ToLower(strings.TrimSpace(pattern))
+	if pattern == "" {
+		return true
+	}
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return url == pattern
+	}
+	rest, ok := strings.CutPrefix(url, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	return strings.HasSuffix(rest, parts[last])
+}

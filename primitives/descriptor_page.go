@@ -1,5 +1,0 @@
-package primitives
-
-// OnPage says whether the address predicates of the descriptor hold for an
-// address.
-func (d Descriptor) OnPage(url string) bool { return d.onPage(url) }

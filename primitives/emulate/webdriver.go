@@ -1,0 +1,25 @@
+package emulate
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+type emulateWebDriverIn struct {
+	// Value is what navigator.webdriver says; nil ends the emulation.
+	Value *bool `json:"value"`
+}
+
+// emulateWebDriver sets navigator.webdriver, in the documents that are there and
+// in every new one before its own scripts run. Nothing else that a page can find
+// out changes. A document in which the emulation ends keeps what it was told.
+var emulateWebDriver = primitives.Define("emulate.webdriver", func(ctx context.Context, p primitives.Page, in emulateWebDriverIn) (emulateOut, error) {
+	if in.Value != nil {
+		return emulate(ctx, p, primitives.Emulation{WebDriver: &primitives.WebDriverEmulation{Value: *in.Value}})
+	}
+	if err := p.EmulateNothing(ctx, []string{"webdriver"}); err != nil {
+		return emulateOut{}, err
+	}
+	return emulateOut{p.Emulated()}, nil
+})

@@ -1,0 +1,24 @@
+// Package listing has what lists of recorded entries share: filters, the newest entries, and time stamps. It
+// knows none of the entries. Families that list what was recorded call it.
+package listing
+
+import (
+	"slices"
+	"time"
+)
+
+// Passes says whether v passes a filter; an empty filter passes everything.
+func Passes(filter []string, v string) bool { return len(filter) == 0 || slices.Contains(filter, v) }
+
+// Newest keeps the last entries up to limit, 0 for the default.
+func Newest[T any](list []T, limit int) (kept []T, omitted int) {
+	if limit <= 0 {
+		limit = defaultEntries
+	}
+	omitted = max(0, len(list)-limit)
+	return list[omitted:], omitted
+}
+
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+const defaultEntries = 100

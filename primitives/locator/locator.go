@@ -1,0 +1,310 @@
+package locator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/arguments"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Locator is what the page library resolves. It is passed on as it came, since
+// results repeat it; only the frame, and the frame of a ref, is ours to resolve.
+type Locator struct {
+	Raw   json.RawMessage
+	Frame FrameSelectors
+	Ref   string // its own, or that of the innermost locator it looks within
+}
+
+// maxWithin bounds how deep locators look within each other.
+const maxWithin = 8
+
+// locatorFields are the members of a locator, for what a schema cannot check:
+// locators nest.
+type locatorFields struct {
+	Selector     *string         `json:"selector"`
+	Text         *string         `json:"text"`
+	TextContains *string         `json:"text_contains"`
+	TextEquals   *string         `json:"text_equals"`
+	Frame        FrameSelectors  `json:"frame"`
+	Retarget     json.RawMessage `json:"retarget"`
+	Pierce       *bool           `json:"pierce"`
+	Ref          *string         `json:"ref"`
+	XPath        *string         `json:"xpath"`
+	Role         *string         `json:"role"`
+	Name         *textMatch      `json:"name"`
+	Label        *textMatch      `json:"label"`
+	Placeholder  *textMatch      `json:"placeholder"`
+	TestID       *textMatch      `json:"test_id"`
+	HasText      *textMatch      `json:"has_text"`
+	Exact        *bool           `json:"exact"`
+	Within       *locatorFields  `json:"within"`
+	Nth          *int            `json:"nth"`
+	Strict       *bool           `json:"strict"`
+}
+
+// textMatch is a text, a part of one, or a regular expression of ECMAScript.
+type textMatch struct {
+	text string // of a string or of contains
+	form string // "text", "contains" or "regex"
+}
+
+func (m *textMatch) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		m.form = "text"
+		return json.Unmarshal(b, &m.text)
+	}
+	var in struct {
+		Regex    *string `json:"regex"`
+		Flags    *string `json:"flags"`
+		Contains *string `json:"contains"`
+	}
+	if err := arguments.DecodeStrict(b, &in); err != nil {
+		return err
+	}
+	switch {
+	case (in.Regex == nil) == (in.Contains == nil), in.Flags != nil && in.Regex == nil:
+		return errors.New("a text is a string, {contains}, or {regex, flags}")
+	case in.Regex != nil:
+		m.form, m.text = "regex", *in.Regex
+	default:
+		m.form, m.text = "contains", *in.Contains
+	}
+	if len(m.text) > 2000 {
+		return errors.New("the text to look for is too long")
+	}
+	return nil
+}
+
+func (l *Locator) UnmarshalJSON(b []byte) error {
+	*l = Locator{Raw: slices.Clone(b)}
+	// Upstream's members need no second look; what is refused below names its
+	// reason, which a schema's message would not.
+	if !extendedLocator(b) {
+		if !bytes.Contains(b, []byte(`"frame"`)) && !escapedLetters(b) {
+			return nil
+		}
+		var in struct {
+			Frame FrameSelectors `json:"frame"`
+		}
+		if err := json.Unmarshal(b, &in); err != nil {
+			return err
+		}
+		l.Frame = in.Frame
+		return nil
+	}
+	var in locatorFields
+	if err := json.Unmarshal(b, &in); err != nil {
+		return badLocator(err.Error(), nil)
+	}
+	var nested struct {
+		Within json.RawMessage `json:"within"`
+	}
+	if err := json.Unmarshal(b, &nested); err != nil {
+		return err
+	}
+	if len(nested.Within) > 0 && string(nested.Within) != "null" {
+		if err := arguments.DecodeStrict(nested.Within, new(locatorFields)); err != nil {
+			return badLocator("within is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
+		}
+	}
+	return in.check(l)
+}
+
+// check refuses what cannot be meant and takes over frame and ref.
+func (in *locatorFields) check(l *Locator) error {
+	ref := ""
+	depth := 0
+	for at := in; at != nil; at = at.Within {
+		if depth++; depth > maxWithin {
+			return badLocator("locators look within each other more than 8 deep", nil)
+		}
+		for name, text := range map[string]*string{"xpath": at.XPath, "role": at.Role, "ref": at.Ref} {
+			if text != nil && strings.TrimSpace(*text) == "" {
+				return badLocator(name+" is blank", []string{name})
+			}
+		}
+		for name, m := range map[string]*textMatch{"name": at.Name, "label": at.Label, "placeholder": at.Placeholder, "test_id": at.TestID, "has_text": at.HasText} {
+			if m != nil && strings.TrimSpace(m.text) == "" {
+				return badLocator(name+" is blank", []string{name})
+			}
+		}
+		if at.Ref != nil {
+			if at.Selector != nil || at.XPath != nil || at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil || at.Within != nil || at.Nth != nil {
+				return badLocator("ref names one element and stands alone", []string{"ref"})
+			}
+			ref = *at.Ref
+		}
+		if len(at.Frame) > 0 {
+			if at != in && len(in.Frame) > 0 && !slices.Equal(at.Frame, in.Frame) {
+				return badLocator("within names another frame", []string{"frame", "within"})
+			}
+			l.Frame = at.Frame
+		}
+	}
+	if ref != "" && len(l.Frame) > 0 {
+		return badLocator("a ref knows its frame; give one of frame and ref", []string{"frame", "ref"})
+	}
+	l.Ref = ref
+	return nil
+}
+
+func badLocator(message string, fields []string) error {
+	e := fault.New(fault.InvalidInput, "locator: %s", message)
+	if fields != nil {
+		e.With("fields", fields)
+	}
+	return e
+}
+
+// extensionMembers are the members that upstream's locators do not have.
+var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth"}
+
+// extendedLocator says whether a locator may have one of them. It is a cheap
+// look that can be wrong on the careful side only.
+func extendedLocator(b []byte) bool {
+	if escapedLetters(b) {
+		return hasExtension(b)
+	}
+	for _, name := range extensionMembers {
+		if bytes.Contains(b, []byte(`"`+name+`"`)) {
+			return true
+		}
+	}
+	return false
+}
+
+// escapedLetters says whether letters may be written as escapes, in names too.
+func escapedLetters(b []byte) bool { return bytes.Contains(b, []byte(`\u`)) }
+
+// hasExtension is extendedLocator by a full look.
+func hasExtension(b []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(b, &members) != nil {
+		return false
+	}
+	return slices.ContainsFunc(extensionMembers, func(name string) bool {
+		v, there := members[name]
+		return there && string(v) != "null"
+	})
+}
+
+func (l Locator) MarshalJSON() ([]byte, error) {
+	if len(l.Raw) == 0 {
+		return []byte("null"), nil
+	}
+	return l.Raw, nil
+}
+
+// given says whether there is a locator at all.
+func (l Locator) Given() bool { return len(l.Raw) > 0 && string(l.Raw) != "null" }
+
+// RefLocator is the locator of a ref.
+func RefLocator(ref string) Locator {
+	raw, _ := json.Marshal(map[string]string{"ref": ref}) // a string
+	return Locator{Raw: raw, Ref: ref}
+}
+
+// names says whether a locator narrows anything. One that does not stands for
+// every control of the page, which an expression that gave nothing must not
+// mean.
+func (l Locator) NamesElement() bool {
+	var in map[string]any
+	if json.Unmarshal(l.Raw, &in) != nil {
+		return false
+	}
+	for _, k := range []string{"selector", "text", "text_contains", "text_equals"} {
+		if s, ok := in[k].(string); ok && s != "" {
+			return true
+		}
+	}
+	for _, k := range extensionMembers {
+		if in[k] != nil && k != "nth" {
+			return true
+		}
+	}
+	return false
+}
+
+// Enter goes to the document that a locator is about: that of its ref, or that
+// of its frame. Frame errors carry the locator.
+func (l Locator) Enter(ctx context.Context, p primitives.Page) (Place, error) {
+	if l.Ref != "" {
+		return PlaceOfRef(ctx, p, l.Ref)
+	}
+	at, err := Enter(ctx, p, l.Frame)
+	return at, aboutLocator(err, l)
+}
+
+// ask asks fn about what the locator names, with the view that its frame needs.
+// args gets the members locator and view.
+func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, args map[string]any, out any) error {
+	at, err := l.Enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	if args == nil {
+		args = map[string]any{}
+	}
+	args["locator"] = l
+	if at.View != nil {
+		args["view"] = at.View
+	}
+	return l.EvaluateIn(ctx, p, at.Frame, fn, args, out)
+}
+
+// call asks fn in a frame. What a locator that looks into shadow roots does not
+// find may be in a closed one: those are opened, and it looks again.
+func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
+	var question any = args
+	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most questions take: not encoded again
+		raw, _ := own.MarshalJSON()
+		question = json.RawMessage(slices.Concat([]byte(`{"locator":`), raw, []byte(`}`)))
+	}
+	err := p.Call(ctx, frame, fn, question, out)
+	if IsMiss(err) && l.pierces() && openHidden(ctx, p, frame) {
+		err = p.Call(ctx, frame, fn, question, out)
+	}
+	return err
+}
+
+// IsMiss says whether nothing was found.
+func IsMiss(err error) bool {
+	var f *fault.Error
+	if !errors.As(err, &f) || f == nil {
+		return false
+	}
+	return f.Code == fault.TargetNotFound || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
+}
+
+// pierces says whether the locator looks into shadow roots.
+func (l Locator) pierces() bool {
+	var in struct {
+		Pierce *bool `json:"pierce"`
+	}
+	if json.Unmarshal(l.Raw, &in) != nil {
+		return false
+	}
+	if in.Pierce != nil {
+		return *in.Pierce
+	}
+	return hasExtension(l.Raw)
+}
+
+// openHidden opens closed shadow roots that were not looked into yet, and says
+// whether there were some. It costs a question where there are none.
+func openHidden(ctx context.Context, p primitives.Page, frame primitives.FrameID) bool {
+	var found struct {
+		Hosts []string `json:"hosts"`
+	}
+	if err := p.Call(ctx, frame, "unopened_hosts", nil, &found); err != nil || len(found.Hosts) == 0 {
+		return false
+	}
+	opened, err := p.OpenShadows(ctx, frame, found.Hosts)
+	return err == nil && opened > 0
+}

@@ -1,0 +1,100 @@
+package page
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// maxFetchBody is in bytes, and what one answer of the page may be without
+// crowding out everything else on the connection.
+const maxFetchBody = 8 << 20
+
+type pageFetchIn struct {
+	URL string `json:"url"`
+	// MaxBytes lowers the limit of the body.
+	MaxBytes int `json:"max_bytes"`
+}
+
+type pageFetchOut struct {
+	OK          bool   `json:"ok"` // the status is 2xx
+	Status      int    `json:"status"`
+	ContentType string `json:"content_type"`
+	Length      int    `json:"length"` // UTF-16 units of the body
+	Body        string `json:"body"`
+	URL         string `json:"url"` // after redirects
+	Redirected  bool   `json:"redirected"`
+}
+
+// pageFetch reads an address with the page's cookies, GET only and of the
+// page's own origin only, also after redirects. The page library asks in our
+// world; both sides check the origin.
+var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p primitives.Page, in pageFetchIn) (pageFetchOut, error) {
+	if requested := originOf(in.URL); requested == "" {
+		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").With("requested_origin", nil)
+		return pageFetchOut{}, e.With("page_origin", originOf(p.Tab().URL)).Next("give the whole address, beginning with https://")
+	}
+	most := maxFetchBody
+	if in.MaxBytes > 0 {
+		most = min(most, in.MaxBytes)
+	}
+	args := map[string]any{"url": in.URL, "max_bytes": most}
+	if deadline, ok := ctx.Deadline(); ok {
+		args["timeout_ms"] = max(1, (time.Until(deadline) - primitives.LoadAnswerMargin).Milliseconds())
+	}
+	var answer struct {
+		pageFetchOut
+		Origin string `json:"origin"`
+	}
+	if err := p.Call(ctx, "", "page_fetch", args, &answer); err != nil {
+		return pageFetchOut{}, err
+	}
+	if final := originOf(answer.URL); final == "" || final != answer.Origin {
+		return pageFetchOut{}, fault.New(fault.PageFetchFailed, "the request was redirected to another origin").
+			With("final_origin", final).With("page_origin", answer.Origin)
+	}
+	return answer.pageFetchOut, nil
+})
+
+// originOf is the origin of an absolute http or https address as a browser
+// writes it, "" for anything else. It looks at scheme, host and port alone and
+// reads them as a browser does: what stands after them is no concern of an
+// origin, and url.Parse refuses some of what a browser takes there, such as the
+// bare percent sign of /sale/50%.
+func originOf(address string) string {
+	address = strings.TrimFunc(address, func(c rune) bool { return c <= ' ' })
+	address = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(address)
+	scheme, rest, _ := strings.Cut(address, ":")
+	scheme = strings.ToLower(scheme)
+	if scheme != "http" && scheme != "https" {
+		return ""
+	}
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/\?#`); i >= 0 {
+		rest = rest[:i]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	host, port := rest, ""
+	if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
+		host, port = rest[:i], rest[i+1:]
+	}
+	if host == "" || strings.ContainsAny(host, " <>^|") {
+		return ""
+	}
+	origin := scheme + "://" + strings.ToLower(host)
+	if port == "" {
+		return origin
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return ""
+	}
+	if scheme == "http" && n == 80 || scheme == "https" && n == 443 {
+		return origin
+	}
+	return origin + ":" + strconv.FormatUint(n, 10)
+}

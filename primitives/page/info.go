@@ -1,0 +1,23 @@
+package page
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+type pageInfoIn struct{}
+
+type pageInfoOut struct {
+	URL        string `json:"url"`
+	Title      string `json:"title"`
+	HTTPStatus int    `json:"http_status,omitempty"`
+}
+
+// pageInfo asks the document, not the tab: the tab's address lags behind a
+// navigation that has just been committed.
+var pageInfo = primitives.Define("page.info", func(ctx context.Context, p primitives.Page, _ pageInfoIn) (pageInfoOut, error) {
+	var out pageInfoOut
+	err := p.Call(ctx, "", "page_info", nil, &out)
+	return out, err
+})

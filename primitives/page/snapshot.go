@@ -1,0 +1,153 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+type pageSnapshotIn struct {
+	Ref             string           `json:"ref"`
+	Locator         *locator.Locator `json:"locator"`
+	Format          string           `json:"format"`
+	InteractiveOnly bool             `json:"interactive_only"`
+	URLs            bool             `json:"urls"`
+	MaxNodes        *int             `json:"max_nodes"`
+	MaxBytes        *int             `json:"max_bytes"`
+	Offset          int              `json:"offset"`
+	Since           string           `json:"since"`
+
+	tellVisible bool // for page.extract
+}
+
+type pageSnapshotOut struct {
+	ID        string            `json:"snapshot_id"`
+	URL       string            `json:"url"`
+	Title     string            `json:"title"`
+	NodeCount int               `json:"node_count"`
+	Frames    int               `json:"frame_count"`
+	Text      *string           `json:"text,omitempty"`
+	Nodes     []json.RawMessage `json:"nodes,omitzero"`
+	Delta     *snapshotDelta    `json:"delta,omitempty"`
+	Truncated bool              `json:"truncated"`
+	LeftOut   *snapshotLeftOut  `json:"left_out,omitempty"`
+	Missed    []missedFrame     `json:"missed_frames,omitempty"`
+}
+
+// snapshotLeftOut says what is missing and how to get it.
+type snapshotLeftOut struct {
+	Nodes   int    `json:"nodes"` // at least
+	Because string `json:"because"`
+	Next    string `json:"next"`
+	Offset  int    `json:"offset"`
+}
+
+const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
+
+// pageSnapshot walks the page in the page: one round trip for the document and those of
+// its origin in it, and one for each other, the frames of one side by side. A document
+// that was never asked anything needs one of its own.
+var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, p primitives.Page, in pageSnapshotIn) (pageSnapshotOut, error) {
+	tree, err := readTree(ctx, p, in)
+	if err != nil {
+		return pageSnapshotOut{}, err
+	}
+	tab := p.Tab()
+	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Missed: tree.missed}
+	if tree.title != nil {
+		out.Title = *tree.title
+	}
+	whole := tree.rows[min(in.Offset, len(tree.rows)):]
+	rows, left := in.cut(whole)
+	if in.Since != "" {
+		rows, left = whole, 0 // what is told of them is cut
+	}
+	if left += tree.left; left > 0 {
+		out.Truncated = true
+		out.LeftOut = in.leftOut(len(rows), left, tree.stopped)
+	}
+	out.NodeCount = len(rows)
+	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0}
+	var then *keptSnapshot
+	if in.Since != "" {
+		if then, err = earlierSnapshot(p.Refs(), in.Since, kept.about); err != nil {
+			return pageSnapshotOut{}, err
+		}
+	}
+	out.ID = p.Refs().Keep(kept)
+	switch {
+	case then != nil:
+		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())
+		if n := out.Delta.untold; n > 0 {
+			out.Truncated = true
+			out.LeftOut = &snapshotLeftOut{Nodes: n, Because: "max_bytes", Next: "take a snapshot without since, or one of the ref of a row", Offset: in.Offset}
+		}
+	case in.Format == "json":
+		out.Nodes = make([]json.RawMessage, len(rows))
+		for i, r := range rows {
+			out.Nodes[i] = r.object()
+		}
+	default:
+		text := outline(rows)
+		out.Text = &text
+	}
+	return out, nil
+})
+
+func (in *pageSnapshotIn) maxNodes() int {
+	if in.MaxNodes != nil {
+		return *in.MaxNodes
+	}
+	return defaultSnapshotNodes
+}
+
+func (in *pageSnapshotIn) maxBytes() int {
+	if in.MaxBytes != nil {
+		return *in.MaxBytes
+	}
+	return defaultSnapshotBytes
+}
+
+// walkNodes and walkBytes are how much is read of the page, which may be more
+// than is told: a later snapshot is compared with it.
+func (in *pageSnapshotIn) walkNodes() int { return max(in.maxNodes(), defaultSnapshotNodes) }
+
+func (in *pageSnapshotIn) walkBytes() int { return max(in.maxBytes(), defaultSnapshotBytes) }
+
+// about names the question that a snapshot answers: only answers to the same
+// one can be compared.
+func (in *pageSnapshotIn) about() string {
+	var loc []byte
+	if in.Locator != nil {
+		loc = in.Locator.Raw
+	}
+	return fmt.Sprintf("%s|%s|%t|%t|%t|%d", in.Ref, loc, in.InteractiveOnly, in.URLs, in.Format == "json", in.Offset)
+}
+
+// cut keeps the rows that the limits of nodes and bytes let through, at least
+// one.
+func (in *pageSnapshotIn) cut(rows []treeRow) (kept []treeRow, left int) {
+	size, most := 0, in.maxBytes()
+	for i, r := range rows {
+		size += len(r.text) + 2*r.depth + 1
+		if i == in.maxNodes() || size > most && i > 0 {
+			return rows[:i], len(rows) - i
+		}
+	}
+	return rows, 0
+}
+
+func (in *pageSnapshotIn) leftOut(shown, left int, stopped bool) *snapshotLeftOut {
+	out := &snapshotLeftOut{Nodes: left, Because: "max_nodes", Offset: in.Offset + shown}
+	switch {
+	case stopped:
+		out.Because = "time"
+	case shown < in.maxNodes():
+		out.Because = "max_bytes"
+	}
+	out.Next = fmt.Sprintf("ask again with offset %d, with the ref of a row, or with interactive_only", out.Offset)
+	return out
+}

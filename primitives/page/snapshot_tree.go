@@ -1,0 +1,270 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+const (
+	// documentWalk bounds how long one document may be walked.
+	documentWalk = 10 * time.Second
+	// frameAnswer bounds how long a frame is waited for: one that is stuck must
+	// not cost the rest of the page.
+	frameAnswer = 3 * time.Second
+	// openRounds bounds how deep closed shadow roots are looked for inside
+	// closed shadow roots.
+	openRounds = 6
+	// sideBySide bounds how many documents are read at the same time.
+	sideBySide = 24
+)
+
+// treeRow is one row of a snapshot: a line of text without its indent, or an
+// object without its depth.
+type treeRow struct {
+	depth int
+	text  []byte
+}
+
+// object is the row with its depth.
+func (r treeRow) object() json.RawMessage {
+	b := make([]byte, 0, len(r.text)+12)
+	b = fmt.Appendf(b, `{"depth":%d`, r.depth)
+	if rest := bytes.TrimPrefix(r.text, []byte("{")); len(rest) > 1 {
+		b = append(b, ',')
+		return append(b, rest...)
+	}
+	return append(b, '}')
+}
+
+// outline is rows as indented text.
+func outline(rows []treeRow) string {
+	size := 0
+	for _, r := range rows {
+		size += len(r.text) + 2*r.depth + 1
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, r := range rows {
+		for range r.depth {
+			b.WriteString("  ")
+		}
+		b.Write(r.text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// missedFrame is a frame whose document did not answer.
+type missedFrame struct {
+	Ref  string `json:"ref"`
+	Code string `json:"code"`
+}
+
+// tree is what a document and the frames in it offer.
+type tree struct {
+	rows    []treeRow
+	frames  int // documents that answered
+	left    int
+	stopped bool
+	title   *string // nil for a part of the page
+	missed  []missedFrame
+}
+
+// documentRows is the answer of the page library for one document. Its rows
+// come as text, a line for each, indented by a space for each step of depth.
+type documentRows struct {
+	rows   []treeRow
+	Count  int `json:"count"`
+	Frames []struct {
+		Row    int    `json:"row"`
+		Handle string `json:"handle"`
+		// Within and Nesting are for an element of a document inside this one: the
+		// prefix of its refs, and how many frames it lies in.
+		Within  string `json:"within"`
+		Nesting int    `json:"nesting"`
+	} `json:"frames"`
+	// Inside counts documents of frames whose rows are among those of this one.
+	Inside int `json:"inside"`
+	// RefsInside says how far their refs have come.
+	RefsInside []struct {
+		Prefix string `json:"prefix"`
+		Next   int    `json:"next"`
+	} `json:"refs_inside"`
+	LeftOut int      `json:"left_out"`
+	Stopped bool     `json:"stopped"`
+	Hosts   []string `json:"hosts"`
+	More    bool     `json:"more_hosts"`
+	Title   *string  `json:"title"`
+}
+
+// TakeText implements TextTaker.
+func (d *documentRows) TakeText(text []byte) {
+	d.rows = make([]treeRow, 0, d.Count)
+	for len(text) > 0 {
+		line := text
+		if end := bytes.IndexByte(text, '\n'); end >= 0 {
+			line, text = text[:end:end], text[end+1:]
+		} else {
+			text = nil
+		}
+		depth := 0
+		for depth < len(line) && line[depth] == ' ' {
+			depth++
+		}
+		d.rows = append(d.rows, treeRow{depth: depth, text: line[depth:]})
+	}
+}
+
+func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree, error) {
+	args := map[string]any{
+		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(), "max_nesting": locator.MaxFrameDepth,
+		// Each document may use up the whole of it; what is too much is cut here.
+		"max_nodes": in.Offset + in.walkNodes(), "max_bytes": in.walkBytes() * (in.Offset + in.walkNodes()) / in.walkNodes(),
+	}
+	if in.Format == "json" {
+		args["format"] = "json"
+	}
+	if in.tellVisible {
+		args["tell_visible"] = true
+	}
+	at, part, err := partOf(ctx, p, in.Ref, in.Locator)
+	if err != nil {
+		return nil, err
+	}
+	r := treeReader{p: p, args: args, slots: make(chan struct{}, sideBySide)}
+	doc, err := r.document(ctx, at.Frame, part)
+	if err != nil {
+		if in.Ref != "" {
+			err = locator.GoneWithFrame(in.Ref, err)
+		}
+		return nil, err
+	}
+	out := r.assemble(ctx, at.Frame, doc, 0)
+	out.title = doc.Title
+	return out, nil
+}
+
+type treeReader struct {
+	p     primitives.Page
+	args  map[string]any
+	slots chan struct{} // one for each document that is read at the same time
+}
+
+// document reads one document, and opens the closed shadow roots that are met.
+func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, part map[string]any) (*documentRows, error) {
+	args := maps.Clone(r.args)
+	maps.Copy(args, part)
+	var doc *documentRows
+	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
+		doc = &documentRows{}
+		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
+			err = fault.New(fault.Internal, "the page library said %d rows and gave %d", doc.Count, len(doc.rows))
+		}
+		for _, given := range doc.RefsInside {
+			if inner, err := r.p.Refs().Frame(given.Prefix + "e1"); err == nil {
+				r.p.Refs().Given(inner, given.Next)
+			}
+		}
+		args["again"] = true // what components say of themselves is asked for once
+		return doc.Hosts, doc.More, err
+	})
+	return doc, err
+}
+
+// withShadows asks again for as long as the answer names elements that turn out
+// to have closed shadow roots: from then on the page library looks into them.
+func withShadows(ctx context.Context, p primitives.Page, frame primitives.FrameID, ask func() (hosts []string, more bool, err error)) error {
+	for range openRounds {
+		hosts, more, err := ask()
+		if err != nil || len(hosts) == 0 {
+			return err
+		}
+		opened, err := p.OpenShadows(ctx, frame, hosts)
+		if err != nil || opened == 0 && !more {
+			return err
+		}
+	}
+	_, _, err := ask()
+	return err
+}
+
+// assemble puts the documents of frames below the rows that show them. They are
+// read side by side; one that cannot be read is named and left out.
+func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc *documentRows, nesting int) *tree {
+	below := make([]*tree, len(doc.Frames))
+	failed := make([]error, len(doc.Frames))
+	var wg sync.WaitGroup
+	for i, f := range doc.Frames {
+		if nesting+f.Nesting >= locator.MaxFrameDepth {
+			continue
+		}
+		wg.Go(func() {
+			parent := frame
+			if f.Within != "" {
+				if parent, failed[i] = r.p.Refs().Frame(f.Within + "e1"); failed[i] != nil {
+					return
+				}
+			}
+			below[i], failed[i] = r.child(ctx, parent, f.Handle, nesting+f.Nesting+1)
+		})
+	}
+	wg.Wait()
+	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, stopped: doc.Stopped}
+	if len(doc.Frames) == 0 {
+		return out
+	}
+	out.rows = make([]treeRow, 0, len(doc.rows)+8*len(doc.Frames))
+	next := 0
+	for i, row := range doc.rows {
+		out.rows = append(out.rows, row)
+		if next == len(doc.Frames) || doc.Frames[next].Row != i {
+			continue
+		}
+		inner, err := below[next], failed[next]
+		next++
+		switch {
+		case err != nil:
+			out.missed = append(out.missed, missedFrame{Ref: rowRef(row.text), Code: string(fault.CodeOf(err))})
+		case inner != nil:
+			for _, b := range inner.rows {
+				b.depth += row.depth + 1
+				out.rows = append(out.rows, b)
+			}
+			out.frames += inner.frames
+			out.left += inner.left
+			out.stopped = out.stopped || inner.stopped
+			out.missed = append(out.missed, inner.missed...)
+		}
+	}
+	return out
+}
+
+func (r *treeReader) child(ctx context.Context, parent primitives.FrameID, handle string, nesting int) (*tree, error) {
+	ctx, cancel := context.WithTimeout(ctx, frameAnswer)
+	defer cancel()
+	select {
+	case r.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fault.New(fault.Timeout, "the frame did not answer in time")
+	}
+	frame, err := r.p.ChildFrame(ctx, parent, handle)
+	var doc *documentRows
+	if err == nil {
+		doc, err = r.document(ctx, frame, nil)
+	}
+	<-r.slots
+	if err != nil {
+		return nil, err
+	}
+	return r.assemble(ctx, frame, doc, nesting), nil
+}

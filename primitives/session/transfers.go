@@ -1,0 +1,214 @@
+package session
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/arguments"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+const (
+	// maxTransferSize bounds one item, in bytes, also after appending, where
+	// upstream does not look again.
+	maxTransferSize = 256 << 10
+	// maxTransferItems bounds what a session keeps.
+	maxTransferItems   = 256
+	DefaultTransferTTL = 7200
+)
+
+// Transfers is the buffer of a session in which data waits on its way from one
+// tab to another, so that it need not pass through the agent. The zero value is
+// empty and ready.
+type Transfers struct {
+	mu    sync.Mutex
+	last  int
+	items []*transferItem
+}
+
+type transferItem struct {
+	TransferRecord
+	value   json.RawMessage
+	expires time.Time
+}
+
+// TransferRecord is what is said of an item without showing it.
+type TransferRecord struct {
+	ID          string          `json:"id"`
+	Label       string          `json:"label"`
+	Format      string          `json:"format"`
+	Source      TransferSource  `json:"source"`
+	CreatedAt   string          `json:"created_at"`
+	ExpiresAt   string          `json:"expires_at"`
+	SizeBytes   int             `json:"size_bytes"`
+	Redaction   map[string]any  `json:"redaction"`
+	Metadata    json.RawMessage `json:"metadata"`
+	RecordCount *int            `json:"record_count,omitempty"`
+}
+
+type TransferSource struct {
+	TabID     int    `json:"tab_id"`
+	RuntimeID string `json:"runtime_id"`
+	URL       string `json:"url"`
+}
+
+// TransferKey names an item: the id is looked up before the label.
+type TransferKey struct {
+	Primitive, Label, Id string
+}
+
+func (k TransferKey) Fault(code fault.Code, message string) *fault.Error {
+	return fault.New(code, "%s", message).With("primitive", k.Primitive).With("label", k.Label).With("id", k.Id)
+}
+
+// find runs under the lock. An item that has expired is removed.
+func (s *Transfers) find(k TransferKey, now time.Time) (*transferItem, *fault.Error) {
+	if k.Label == "" && k.Id == "" {
+		return nil, k.Fault(fault.TransferLabelRequired, "label or id is needed")
+	}
+	at := s.index(k)
+	if at < 0 {
+		return nil, k.Fault(fault.TransferLabelNotFound, "no transfer item has this label or id")
+	}
+	item := s.items[at]
+	if !now.Before(item.expires) {
+		s.remove(at)
+		return nil, k.Fault(fault.TransferExpired, "the transfer item is older than its time to live").With("expires_at", item.ExpiresAt)
+	}
+	return item, nil
+}
+
+func (s *Transfers) index(k TransferKey) int {
+	if k.Id != "" {
+		for i, item := range s.items {
+			if item.ID == k.Id {
+				return i
+			}
+		}
+	}
+	if k.Label != "" {
+		for i, item := range s.items {
+			if item.Label == k.Label {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func (s *Transfers) remove(at int) { s.items = append(s.items[:at:at], s.items[at+1:]...) }
+
+// get returns a copy of an item.
+func (s *Transfers) Get(k TransferKey) (TransferRecord, json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	item, err := s.find(k, time.Now())
+	if err != nil {
+		return TransferRecord{}, nil, err
+	}
+	return item.TransferRecord, item.value, nil
+}
+
+// clear removes one item, or all of them without a key.
+func (s *Transfers) Clear(k TransferKey, all bool) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if all {
+		n := len(s.items)
+		s.items = nil
+		return n, nil
+	}
+	if _, err := s.find(k, time.Now()); err != nil {
+		return 0, err
+	}
+	s.remove(s.index(k))
+	return 1, nil
+}
+
+// TransferDraft is an item to be written.
+type TransferDraft struct {
+	Key       TransferKey
+	Format    string
+	Value     json.RawMessage
+	Metadata  json.RawMessage
+	Redaction map[string]any
+	Ttl       time.Duration
+	Add       bool
+	Source    TransferSource
+}
+
+func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	// What has expired makes room.
+	kept := s.items[:0]
+	for _, item := range s.items {
+		if now.Before(item.expires) {
+			kept = append(kept, item)
+		}
+	}
+	clear(s.items[len(kept):])
+	s.items = kept
+	at := s.index(d.Key)
+	var item *transferItem
+	if d.Add && at >= 0 {
+		old := s.items[at]
+		var before, more []json.RawMessage
+		if old.Format != d.Format || json.Unmarshal(old.value, &before) != nil || json.Unmarshal(d.Value, &more) != nil || before == nil || more == nil {
+			return TransferRecord{}, d.Key.Fault(fault.TransferAppendIncompatible, "both items must be lists of the same format").
+				With("format", d.Format).With("existing_format", old.Format)
+		}
+		joined, err := json.Marshal(append(before, more...))
+		if err != nil {
+			return TransferRecord{}, d.Key.Fault(fault.TransferFailed, "the joined items cannot be encoded")
+		}
+		d.Value = arguments.Stringify(joined)
+		next := *old
+		item = &next
+	} else {
+		if at < 0 && len(s.items) >= maxTransferItems {
+			return TransferRecord{}, d.Key.Fault(fault.TransferFailed, "the session holds too many transfer items").With("max_items", maxTransferItems).
+				Next("clear what is not needed any more")
+		}
+		s.last++
+		item = &transferItem{TransferRecord: TransferRecord{ID: "transfer-" + strconv.Itoa(s.last), Label: d.Key.Label, Format: d.Format, CreatedAt: stamp(now)}}
+	}
+	size := transferSize(d.Value)
+	if size > maxTransferSize {
+		return TransferRecord{}, d.Key.Fault(fault.TransferPayloadTooLarge, "the transfer item exceeds its byte limit").
+			With("size_bytes", size).With("max_bytes", maxTransferSize)
+	}
+	item.value, item.expires, item.SizeBytes = d.Value, now.Add(d.Ttl), size
+	item.ExpiresAt, item.Source, item.Metadata = stamp(item.expires), d.Source, d.Metadata
+	item.Redaction = map[string]any{}
+	for k, v := range d.Redaction {
+		item.Redaction[k] = v
+	}
+	item.Redaction["log_payload"] = false
+	item.RecordCount = nil
+	var list []json.RawMessage
+	if json.Unmarshal(d.Value, &list) == nil && list != nil {
+		n := len(list)
+		item.RecordCount = &n
+	}
+	if at >= 0 {
+		s.items[at] = item
+	} else {
+		s.items = append(s.items, item)
+	}
+	return item.TransferRecord, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// transferSize is that of the text of a string and of the JSON of anything else.
+func transferSize(value json.RawMessage) int {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return len(text)
+	}
+	return len(value)
+}

@@ -1,0 +1,155 @@
+package text
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/actionability"
+	"github.com/outrider-run/outrider/primitives/arguments"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/keyboard"
+	"github.com/outrider-run/outrider/primitives/keys"
+	"github.com/outrider-run/outrider/primitives/locator"
+)
+
+type textInsertIn struct {
+	Text   arguments.Text             `json:"text"`
+	Target *locator.SelectorOrLocator `json:"target"`
+	// Mode is "replace", or anything else to append.
+	Mode string `json:"mode"`
+	actionability.ElementTarget
+}
+
+// textInsert puts text into an editable by script, because frameworks depend on
+// the events of that path; text.type sends keys.
+var textInsert = primitives.Define("text.insert", func(ctx context.Context, p primitives.Page, in textInsertIn) (json.RawMessage, error) {
+	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.Target != nil, "target")
+	if err != nil {
+		return nil, err
+	}
+	target, timeout := in.Target, time.Duration(0)
+	if named {
+		target = &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
+	}
+	if named || in.TimeoutMS != nil {
+		timeout = actionability.Timeout(ctx, in.TimeoutMS)
+	}
+	return insertInTime(ctx, p, target, string(in.Text), in.Mode, timeout)
+})
+
+// insertInTime is InsertText that waits for a target which is not there yet, is
+// disabled or read-only. What takes no text ever fails at once.
+func insertInTime(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string, timeout time.Duration) (json.RawMessage, error) {
+	out, err := InsertText(ctx, p, target, text, mode)
+	if err == nil || target == nil || timeout <= 0 || !mayBecomeEditable(err) {
+		return out, err
+	}
+	if _, err := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "attached", Enabled: true, Editable: true}, timeout, false); err != nil {
+		return nil, err
+	}
+	return InsertText(ctx, p, target, text, mode)
+}
+
+func mayBecomeEditable(err error) bool {
+	f := fault.From(err)
+	if f.Code != fault.TargetNotEditable {
+		return locator.IsFrameFault(f.Code)
+	}
+	switch f.Evidence["reason"] {
+	case "not_found", "disabled", "read_only":
+		return true
+	}
+	return false
+}
+
+// InsertText puts text into what target finds first, or, without a target, into
+// what has the focus, following it into frames.
+func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
+	ask := func(pressed []string, handle string) (out json.RawMessage, err error) {
+		args := map[string]any{"text": text, "replace": mode == "replace"}
+		if len(pressed) > 0 {
+			args["pressed"], args["handle"] = pressed, handle
+		}
+		if target == nil {
+			err = locator.CallFocused(ctx, p, "text_insert", args, &out)
+		} else {
+			err = target.Locator.Evaluate(ctx, p, "text_insert", args, &out)
+		}
+		return out, err
+	}
+	out, err := askPressing(ctx, p, text, ask)
+	if err == nil || target == nil {
+		return out, err
+	}
+	err = locator.FrameUnsaid(p, err, fault.TargetNotEditable)
+	if f := fault.From(err); f.Code == fault.TargetNotEditable {
+		return nil, f.With("target", target.Raw)
+	}
+	return nil, err
+}
+
+// askPressing asks until the page library does not want anything pressed any
+// more. What it may want, each once, is what only the browser's own input does in
+// an editor with a model of its own: selecting everything and going to the end,
+// also of what is not drawn, deleting the selection, and inserting text.
+func askPressing(ctx context.Context, p primitives.Page, text string, ask func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
+	var pressed []string
+	var next struct {
+		Press  string `json:"press"`
+		Handle string `json:"handle"`
+	}
+	for {
+		out, err := ask(pressed, next.Handle)
+		if err != nil {
+			return nil, err
+		}
+		next.Press, next.Handle = "", ""
+		if err := json.Unmarshal(out, &next); err != nil {
+			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
+		}
+		if next.Press == "" {
+			return out, nil
+		}
+		if slices.Contains(pressed, next.Press) {
+			return nil, fault.New(fault.Internal, "the page library wants the same pressed twice")
+		}
+		pressed = append(pressed, next.Press)
+		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pressInEditor presses one of those, with the keys of the machine that the
+// browser is on; that it is this one may be wrong, and what is selected is looked
+// at afterwards.
+func pressInEditor(ctx context.Context, p primitives.Page, what, text string) error {
+	var name string
+	mac := runtime.GOOS == "darwin"
+	switch {
+	case what == "insert":
+		return p.InsertText(ctx, text)
+	case what == "delete":
+		name = "Delete"
+	case what == "select_all" && mac:
+		name = "Meta+A"
+	case what == "select_all":
+		name = "Control+A"
+	case what == "end" && mac:
+		name = "Meta+ArrowDown"
+	case what == "end":
+		name = "Control+End"
+	default:
+		return fault.New(fault.Internal, "the page library wants something unknown pressed")
+	}
+	c, err := keys.ParseChord(name, nil)
+	if err != nil {
+		return err
+	}
+	_, err = keyboard.PressChord(ctx, p, c, 1)
+	return err
+}

@@ -1,0 +1,62 @@
+package text
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
+)
+
+// CallTarget asks fn about what target finds first, or, without a target, about
+// what has the focus. A target that is a frame stands for what has the focus in
+// it; one that finds nothing, or whose frame is not there or out of reach, is an
+// error, never the focused element, but with paste_into_focus.
+func CallTarget(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {
+	if target == nil {
+		return locator.CallFocused(ctx, p, fn, args, out)
+	}
+	err := callFound(ctx, p, target, fn, args, out)
+	if (locator.IsMiss(err) || locator.IsFrameFault(fault.CodeOf(err))) && primitives.QuirksOf(p).Has(quirks.PasteIntoFocus) {
+		return locator.CallFocused(ctx, p, fn, args, out)
+	}
+	return err
+}
+
+func callFound(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {
+	if !target.Locator.NamesElement() {
+		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.Raw)
+	}
+	at, err := target.Locator.Enter(ctx, p)
+	if err != nil {
+		return err
+	}
+	with := map[string]any{"locator": target.Locator}
+	if at.View != nil {
+		with["view"] = at.View
+	}
+	for k, v := range args {
+		with[k] = v
+	}
+	var raw json.RawMessage
+	if err := target.Locator.EvaluateIn(ctx, p, at.Frame, fn, with, &raw); err != nil {
+		return err
+	}
+	var next struct {
+		Descend string          `json:"descend"`
+		View    json.RawMessage `json:"view"`
+	}
+	if err := json.Unmarshal(raw, &next); err != nil {
+		return err
+	}
+	if next.Descend == "" {
+		return json.Unmarshal(raw, out)
+	}
+	child, err := p.ChildFrame(ctx, at.Frame, next.Descend)
+	if err != nil {
+		return err
+	}
+	return locator.CallFocusedFrom(ctx, p, child, fn, locator.WithView(args, next.View), out)
+}
