@@ -2,11 +2,13 @@
 package outrider_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +47,9 @@ var mayImport = map[string][]string{
 	"primitives/text":                    {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks"},
 	"primitives/catalog":                 {"primitives/..."},
 	"sites/manifest":                     {"primitives/fault", "primitives/schema"},
-	"sites":                              {"primitives/fault", "primitives/schema", "sites/manifest"},
+	"sites":                              {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
+	"sites/location":                     {},
+	"sites/filewatch":                    {"sites/location"},
 	"sites/demo":                         {},
 	"projection/expr":                    {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata":            {"primitives/fault"},
@@ -56,9 +60,9 @@ var mayImport = map[string][]string{
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                                                  // our provider, for tests
 	"runtime/call":                       {"primitives/fault"},
-	"runtime/mapset":                     {"primitives", "primitives/fault", "sites", "sites/manifest", "projection", "projection/expr", "workflow", "runtime/call"},
+	"runtime/mapset":                     {"primitives", "primitives/fault", "sites", "sites/manifest", "sites/filewatch", "projection", "projection/expr", "workflow", "runtime/call"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
-	"runtime":                            {"primitives/...", "sites", "sites/manifest", "projection/...", "workflow", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/browser"},
+	"runtime":                            {"primitives/...", "sites", "sites/manifest", "sites/location", "projection/...", "workflow", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/browser"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp":                   {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
@@ -87,7 +91,7 @@ var doors = map[string][]string{
 	"github.com/spf13/pflag":                 {"cmd/outrider"},
 	"github.com/google/uuid":                 {".", "cmd/outrider"},
 	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
-	"github.com/fsnotify/fsnotify":           {"sites"},
+	"github.com/fsnotify/fsnotify":           {"sites/filewatch"},
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
@@ -97,6 +101,7 @@ var doors = map[string][]string{
 type goPackage struct {
 	ImportPath string
 	Imports    []string
+	Dir        string
 }
 
 func TestImportsFollowTheTable(t *testing.T) {
@@ -157,7 +162,7 @@ func matches(allowed []string, pkg string) bool {
 
 func list(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Dir", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -178,4 +183,45 @@ func list(t *testing.T) []goPackage {
 		t.Fatalf("found %d packages: the test does not see the repository", len(all))
 	}
 	return all
+}
+
+// Limits on what one person keeps in mind of a package: its lines without
+// tests, and the files of its folder without tests.
+const (
+	maxPackageLines = 4000
+	maxFolderFiles  = 40
+)
+
+// beyondTheLimits names the packages that may be larger, with the reason.
+var beyondTheLimits = map[string]string{
+	"projection/expr/jsonata": "the JSONata evaluator: a library of its own, cut as the language is",
+}
+
+func TestPackagesFitIntoOneHead(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		entries, err := os.ReadDir(p.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, lines := 0, 0
+		for _, e := range entries {
+			if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(p.Dir, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files++
+			lines += bytes.Count(text, []byte("\n"))
+		}
+		small := files <= maxFolderFiles && lines <= maxPackageLines
+		switch _, excepted := beyondTheLimits[name]; {
+		case excepted && small:
+			t.Errorf("%s fits the limits: take it out of beyondTheLimits", name)
+		case !excepted && !small:
+			t.Errorf("%s has %d files and %d lines: expected at most %d and %d", name, files, lines, maxFolderFiles, maxPackageLines)
+		}
+	}
 }

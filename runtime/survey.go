@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -157,7 +158,7 @@ func (s *survey) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth i
 		claim("url_contains", containsFold(s.url, p.URLContains))
 	}
 	if p.URLMatches != "" {
-		claim("url_matches", sites.URLMatches(p.URLMatches, s.url))
+		claim("url_matches", location.URLMatches(p.URLMatches, s.url))
 	}
 	f.state(s, m, p, depth, claim)
 	in, t := targetOf(s.lib, m, p)

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
 )
@@ -164,7 +165,7 @@ func hasAddress(t *manifest.Target) bool { return t != nil && t.URLContains+t.UR
 
 // applies says whether a page has an address that a target is for.
 func applies(t *manifest.Target, url string) bool {
-	return !hasAddress(t) || (t.URLContains == "" || containsFold(url, t.URLContains)) && (t.URLMatches == "" || sites.URLMatches(t.URLMatches, url))
+	return !hasAddress(t) || (t.URLContains == "" || containsFold(url, t.URLContains)) && (t.URLMatches == "" || location.URLMatches(t.URLMatches, url))
 }
 
 // asks says whether the transitions depend on anything that can be seen.

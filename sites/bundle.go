@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -162,10 +163,10 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 	storage, said := b.workspace()
 	reports = append(reports, said...)
 	for _, name := range b.Paths() {
-		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), func(p string) bool { return skippedFolders[p] }) {
+		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), location.HoldsNoMaps) {
 			continue
 		}
-		loc, ok := Locate(name)
+		loc, ok := location.Locate(name)
 		if !ok {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -98,7 +99,7 @@ func loads(w *manifest.LoadWhen, s Situation, namespace string) bool {
 	}) {
 		return false
 	}
-	if len(w.URLMatches) > 0 && !slices.ContainsFunc(w.URLMatches, func(pattern string) bool { return s.URL != "" && URLMatches(pattern, s.URL) }) {
+	if len(w.URLMatches) > 0 && !slices.ContainsFunc(w.URLMatches, func(pattern string) bool { return s.URL != "" && location.URLMatches(pattern, s.URL) }) {
 		return false
 	}
 	return len(w.Tasks) == 0 || slices.ContainsFunc(w.Tasks, func(task string) bool { return aboutTask(task, s.Task) })

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -102,11 +103,11 @@ func (m *Map) resolve(f *manifest.File) string {
 	}
 	allowed := func(prefix string) bool { return strings.HasPrefix(f.Path, prefix) }
 	switch m.Location.Scope {
-	case Public:
+	case location.Public:
 		if !allowed("scopes/public/") {
 			return ""
 		}
-	case Shared:
+	case location.Shared:
 		if !allowed("scopes/public/") && !allowed("scopes/shared/"+m.Location.Audience+"/") {
 			return ""
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -48,7 +49,7 @@ func (m *Map) trust() Trust {
 	switch {
 	case m.fetched != "":
 		return m.fetched
-	case m.Location.Scope == Unscoped:
+	case m.Location.Scope == location.Unscoped:
 		return TrustLocal
 	}
 	return Trust(m.Location.Scope)
@@ -126,21 +127,21 @@ func scopedPlace(m *Map, kind, uri string) (importPlace, *fault.Error) {
 		return importPlace{}, fault.New(fault.PathEscape, "a storage path is relative to the storage root and has no empty, . and .. parts")
 	}
 	var paths []string
-	switch loc, is := Locate(full); {
-	case is && loc.Scope != Unscoped:
+	switch loc, is := location.Locate(full); {
+	case is && loc.Scope != location.Unscoped:
 		paths = []string{canonical(loc), full}
 	case kind == "public":
 		paths = []string{"scopes/public/" + full}
 	case kind == "shared":
 		paths = []string{"scopes/shared/" + full}
-		if m.Location.Scope == Shared && strings.HasPrefix(full, "sites/") {
+		if m.Location.Scope == location.Shared && strings.HasPrefix(full, "sites/") {
 			paths = []string{"scopes/shared/" + m.Location.Audience + "/" + full}
 		}
 	case is: // without a scope: that of the importing map comes first
 		switch m.Location.Scope {
-		case Shared:
+		case location.Shared:
 			paths = []string{"scopes/shared/" + m.Location.Audience + "/" + full}
-		case Private, Public:
+		case location.Private, location.Public:
 			paths = []string{"scopes/" + string(m.Location.Scope) + "/" + full}
 		}
 		paths = append(paths, full)
@@ -149,7 +150,7 @@ func scopedPlace(m *Map, kind, uri string) (importPlace, *fault.Error) {
 	}
 	if kind != "storage" {
 		for _, p := range paths {
-			if scope, _ := scopeOf(p); scope != Scope(kind) {
+			if scope, _ := scopeOf(p); scope != location.Scope(kind) {
 				return importPlace{}, fault.New(fault.InvalidValue, "an import of kind %s names a path of another scope", kind)
 			}
 		}
@@ -170,7 +171,7 @@ func websitePlace(uri, pageURL string) (importPlace, *fault.Error) {
 		return p, fault.New(fault.ImportUnavailable, "the page is of no website")
 	}
 	if uri == "" {
-		p.web = []string{origin(base) + "/.well-known/actions.json", origin(base) + "/actions.json"}
+		p.web = []string{location.Origin(base) + "/.well-known/actions.json", location.Origin(base) + "/actions.json"}
 		return p, nil
 	}
 	ref, err := url.Parse(uri)
@@ -179,7 +180,7 @@ func websitePlace(uri, pageURL string) (importPlace, *fault.Error) {
 	}
 	root := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: "/"}
 	at := root.ResolveReference(ref)
-	if origin(at) != origin(base) {
+	if location.Origin(at) != location.Origin(base) {
 		return p, fault.New(fault.PermissionDenied, "an import of kind website is read from the page's own origin only; a map of another origin is public")
 	}
 	p.web = []string{at.String()}
@@ -207,11 +208,11 @@ func absoluteReference(uri string) bool {
 }
 
 // canonical is the storage path of a location with a scope.
-func canonical(l Location) string {
+func canonical(l location.Location) string {
 	switch l.Scope {
-	case Shared:
+	case location.Shared:
 		return "scopes/shared/" + l.Audience + "/sites/" + l.Host + "/" + l.Rest
-	case Unscoped:
+	case location.Unscoped:
 		return "sites/" + l.Host + "/" + l.Rest
 	}
 	return "scopes/" + string(l.Scope) + "/sites/" + l.Host + "/" + l.Rest
@@ -219,12 +220,12 @@ func canonical(l Location) string {
 
 // scopeOf returns the scope that a storage path lies in, whether or not it is of
 // a site.
-func scopeOf(name string) (scope Scope, audience string) {
+func scopeOf(name string) (scope location.Scope, audience string) {
 	if i := strings.Index(name, "/sites/"); i < 0 && !strings.HasPrefix(name, "sites/") {
 		// Locate reads paths of sites only.
 		name += "/sites/x/x"
 	}
-	loc, _ := Locate(name)
+	loc, _ := location.Locate(name)
 	return loc.Scope, loc.Audience
 }
 
@@ -235,7 +236,7 @@ func (m *Map) mayImport(name string) *fault.Error {
 	var g guard
 	g.scope, g.audience = scopeOf(name)
 	if strings.HasPrefix(name, "packages/") {
-		g.scope = Public
+		g.scope = location.Public
 	}
 	return m.mayReach(g)
 }
@@ -243,10 +244,10 @@ func (m *Map) mayImport(name string) *fault.Error {
 func (m *Map) mayReach(g guard) *fault.Error {
 	ok := true
 	switch m.Location.Scope {
-	case Public:
-		ok = g.scope == Public
-	case Shared:
-		ok = g.scope == Public || g.scope == Shared && g.audience == m.Location.Audience
+	case location.Public:
+		ok = g.scope == location.Public
+	case location.Shared:
+		ok = g.scope == location.Public || g.scope == location.Shared && g.audience == m.Location.Audience
 	}
 	if ok {
 		return nil
@@ -254,8 +255,8 @@ func (m *Map) mayReach(g guard) *fault.Error {
 	return fault.New(fault.PermissionDenied, "a map of the %s scope may not import from %s", m.Location.Scope, scopeName(g.scope))
 }
 
-func scopeName(s Scope) string {
-	if s == Unscoped {
+func scopeName(s location.Scope) string {
+	if s == location.Unscoped {
 		return "outside of it"
 	}
 	return "the " + string(s) + " scope"
@@ -314,7 +315,7 @@ func (im *importer) find(m *Map, i *manifest.Import) (found *Map, pending bool, 
 		if err := m.mayImport(p); err != nil {
 			return nil, false, err
 		}
-		if found, err = im.fromStorage(m, p); err == nil && found.guard.scope != Unscoped {
+		if found, err = im.fromStorage(m, p); err == nil && found.guard.scope != location.Unscoped {
 			err = m.mayReach(found.guard)
 		}
 		if err == nil || err.Code != fault.ImportUnavailable || n == len(place.paths)-1 {
@@ -368,12 +369,12 @@ func (im *importer) readFile(m *Map, name string) (*Map, *fault.Error) {
 	if parsed == nil {
 		return nil, invalidImport(name, report)
 	}
-	loc, ok := Locate(name)
+	loc, ok := location.Locate(name)
 	if !ok {
 		loc.Scope, loc.Audience = scopeOf(name)
 	}
 	if strings.HasPrefix(name, "packages/") {
-		loc.Scope = Public
+		loc.Scope = location.Public
 	}
 	loc, keep, _ := m.storage.locate(name, loc)
 	out := newMap(parsed, name, loc, im.opts)
@@ -423,7 +424,7 @@ func (im *importer) fetchMap(address string, website bool) (*Map, *fault.Error) 
 	if parsed == nil {
 		return nil, invalidImport(address, report)
 	}
-	out := newMap(parsed, got.URL, Location{Scope: Public}, im.opts)
+	out := newMap(parsed, got.URL, location.Location{Scope: location.Public}, im.opts)
 	out.fetched = TrustPublic
 	if website {
 		out.fetched = TrustWebsite

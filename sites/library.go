@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -134,7 +135,7 @@ func (l *Library) Composition(m *Map) *Composition {
 }
 
 func compareMaps(a, b *Map) int {
-	return cmp.Or(cmp.Compare(a.Location.Scope.rank(), b.Location.Scope.rank()), cmp.Compare(a.Path, b.Path), cmp.Compare(a.file, b.file))
+	return cmp.Or(cmp.Compare(a.Location.Scope.Rank(), b.Location.Scope.Rank()), cmp.Compare(a.Path, b.Path), cmp.Compare(a.file, b.file))
 }
 
 // Join returns a library with the maps of all.
@@ -182,14 +183,14 @@ func (l *Library) For(pageURL string) []*Map {
 	if pageURL == "" {
 		return slices.Clone(l.maps)
 	}
-	p := parsePage(pageURL)
+	p := location.ParsePage(pageURL)
 	var out []*Map
 	for _, m := range l.everywhere {
 		if m.applies(p) {
 			out = append(out, m)
 		}
 	}
-	for h := range p.hosts {
+	for h := range p.Hosts {
 		for _, m := range l.byHost[h] {
 			if m.applies(p) && !slices.Contains(out, m) {
 				out = append(out, m)
@@ -328,9 +329,9 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 		return e.With("failed_imports", failed).Next("a map that this page's map imports could not be used; list the actions of this page to see why")
 	}
 	var refused []string
-	p := parsePage(pageURL)
+	p := location.ParsePage(pageURL)
 	for _, r := range l.refused {
-		if r.everywhere || pageURL == "" || slices.Contains(slices.Collect(p.hosts), r.host) {
+		if r.everywhere || pageURL == "" || slices.Contains(slices.Collect(p.Hosts), r.host) {
 			refused = append(refused, r.path)
 		}
 	}
@@ -388,7 +389,7 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 	for _, m := range l.For(pageURL) {
 		taken := false
 		l.projections(m, func(e *Exposed[manifest.Projection]) {
-			if pageURL != "" && !wildcard(e.Entry.URLMatches, pageURL) {
+			if pageURL != "" && !location.URLMatches(e.Entry.URLMatches, pageURL) {
 				if e.Name == name {
 					elsewhere = e.Entry.URLMatches
 				}
@@ -462,7 +463,7 @@ func (l *Library) failedImports(pageURL, action string) []map[string]any {
 func (m *Map) Projection(pageURL, name string) *manifest.Projection {
 	for i := range m.Manifest.StateProjections {
 		p := &m.Manifest.StateProjections[i]
-		if p.Name == name && (pageURL == "" || wildcard(p.URLMatches, pageURL)) {
+		if p.Name == name && (pageURL == "" || location.URLMatches(p.URLMatches, pageURL)) {
 			return p
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -186,7 +187,7 @@ func (r *ActionRow) conflict(path string) {
 func (out *Listing) projections(l *Library, m *Map, pageURL string) {
 	l.projections(m, func(e *Exposed[manifest.Projection]) {
 		p := e.Entry
-		if p.Broken || pageURL != "" && !wildcard(p.URLMatches, pageURL) {
+		if p.Broken || pageURL != "" && !location.URLMatches(p.URLMatches, pageURL) {
 			return
 		}
 		r := ProjectionRow{Name: e.Name, Description: optional(p.Description), Summaries: []SummaryRow{}, MapPath: m.Path, Source: sourceRow(e.Source)}

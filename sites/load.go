@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -45,10 +46,6 @@ func reportOf(path string, r manifest.Report) FileReport {
 func failedReport(path string, code fault.Code, format string, args ...any) FileReport {
 	return reportOf(path, manifest.Report{Errors: []manifest.Problem{{Code: code, Message: fmt.Sprintf(format, args...)}}})
 }
-
-// skippedFolders hold no maps: proof is evidence of earlier runs, the others
-// belong to tools.
-var skippedFolders = map[string]bool{"proof": true, ".git": true, "node_modules": true, "dist": true}
 
 // Load reads maps. Each path is one map, or a folder: a storage workspace, any
 // folder that has sites/<host>/.../actions.json below it, or a plain folder of
@@ -115,7 +112,7 @@ func (l *loader) unreadable(name string, err error) {
 // place is what a file's path says about a map.
 type place struct {
 	path       string // towards agents
-	loc        Location
+	loc        location.Location
 	root       string // folder that companions are read from
 	dir        string // of the map in it, with / separators
 	everywhere bool
@@ -126,9 +123,9 @@ type place struct {
 // for a file the user named himself.
 func locate(root, rel string, explicit bool) place {
 	full := filepath.ToSlash(filepath.Join(root, filepath.FromSlash(rel)))
-	tail, ok := canonicalTail(full)
+	tail, ok := location.StoragePath(full)
 	if !ok && !explicit {
-		if loc, ok := Locate(rel); ok {
+		if loc, ok := location.Locate(rel); ok {
 			return place{path: rel, loc: loc, root: root, dir: path.Dir(rel)}
 		}
 	}
@@ -136,7 +133,7 @@ func locate(root, rel string, explicit bool) place {
 		tail, ok = siteTail(full)
 	}
 	if ok {
-		if loc, ok := Locate(tail); ok {
+		if loc, ok := location.Locate(tail); ok {
 			top := strings.TrimSuffix(full, tail)
 			return place{path: tail, loc: loc, root: filepath.FromSlash(top), dir: path.Dir(tail)}
 		}
@@ -152,7 +149,7 @@ func siteTail(full string) (string, bool) {
 		if i < 0 {
 			return "", false
 		}
-		if host, _, ok := strings.Cut(full[i+len("/sites/"):], "/"); ok && hostLike(host) {
+		if host, _, ok := strings.Cut(full[i+len("/sites/"):], "/"); ok && location.HostLike(host) {
 			return full[i+1:], true
 		}
 		end = i
@@ -197,7 +194,7 @@ func agentPath(name string) string {
 // or without the folders above.
 func ShownPath(name string) string {
 	slashed := filepath.ToSlash(name)
-	if tail, ok := canonicalTail(slashed); ok {
+	if tail, ok := location.StoragePath(slashed); ok {
 		return tail
 	}
 	if tail, ok := siteTail(slashed); ok {
@@ -230,7 +227,7 @@ func (l *loader) folder(name string) {
 			}
 			return nil
 		case d.IsDir():
-			if rel != "." && skippedFolders[d.Name()] {
+			if rel != "." && location.HoldsNoMaps(d.Name()) {
 				return fs.SkipDir
 			}
 			return nil
@@ -381,7 +378,7 @@ func FromMap(mapPath string, raw json.RawMessage, opts Options) (*Library, *faul
 	if m == nil {
 		return nil, report.Err().With("map_path", shown(mapPath))
 	}
-	loc, ok := Locate(mapPath)
+	loc, ok := location.Locate(mapPath)
 	out := newMap(m, mapPath, loc, opts)
 	out.everywhere = !ok
 	return newLibrary([]*Map{out}, nil, opts), nil
@@ -400,7 +397,7 @@ func FromFiles(files fs.FS, name string, opts Options) (*Library, *fault.Error) 
 	if m == nil {
 		return nil, report.Err().With("map_path", shown(name))
 	}
-	loc, ok := Locate(name)
+	loc, ok := location.Locate(name)
 	out := newMap(m, name, loc, opts)
 	out.everywhere = !ok
 	out.companions, out.dir = from, path.Dir(name)

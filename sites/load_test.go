@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 func TestAStorageFolderIsLoaded(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAPieceOfAWorkspaceKeepsItsPlace(t *testing.T) {
 		t.Run(piece, func(t *testing.T) {
 			l := load(t, filepath.Join(root, filepath.FromSlash(piece)))
 			m := l.Maps()[0]
-			if m.Path != "scopes/private/sites/example.com/board/actions.json" || m.Location.Scope != sites.Private || m.Location.Host != "example.com" {
+			if m.Path != "scopes/private/sites/example.com/board/actions.json" || m.Location.Scope != location.Private || m.Location.Host != "example.com" {
 				t.Errorf("path %s, location %+v", m.Path, m.Location)
 			}
 			if m.Applies("https://evil.test/") {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -14,7 +15,7 @@ type Map struct {
 	// Path names the map towards agents and in errors: relative to the storage
 	// root, with / separators.
 	Path     string
-	Location Location
+	Location location.Location
 	Manifest *manifest.Manifest
 	// everywhere means that the map applies to every page: a file the user
 	// named himself that is not in a site folder.
@@ -38,7 +39,7 @@ type Map struct {
 	storage   *workspace
 	fetched   Trust
 	warnings  []manifest.Problem // of reading it
-	patterns  []urlPattern       // of the surface; none of them valid is no page at all
+	patterns  []location.Pattern // of the surface; none of them valid is no page at all
 	patterned bool
 }
 
@@ -49,7 +50,7 @@ func (m *Map) sameText(data []byte) bool {
 	return bytes.Equal(bytes.TrimSpace(data), bytes.TrimSpace(m.Manifest.Raw))
 }
 
-func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map {
+func newMap(m *manifest.Manifest, path string, loc location.Location, opts Options) *Map {
 	out := &Map{Path: path, Location: loc, guard: guard{loc.Scope, loc.Audience}, Manifest: m, known: opts.Known, tools: make(map[string]*manifest.Tool, len(m.Tools))}
 	for i := range m.Tools {
 		if t := &m.Tools[i]; t.AgentCallable() {
@@ -57,12 +58,12 @@ func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map 
 		}
 	}
 	if u, err := url.Parse(m.Surface.Origin); err == nil && u.Scheme != "" && m.Surface.Origin != "" {
-		out.origin = origin(u)
+		out.origin = location.Origin(u)
 		out.surface, out.port = u.Hostname(), u.Port()
 	}
 	for _, text := range m.Surface.URLPatterns {
 		out.patterned = true
-		if p, ok := parsePattern(text); ok {
+		if p, ok := location.ParsePattern(text); ok {
 			out.patterns = append(out.patterns, p)
 		}
 	}
@@ -73,7 +74,7 @@ func newMap(m *manifest.Manifest, path string, loc Location, opts Options) *Map 
 // than that of pageURL. The origin is metadata: such a map still applies when
 // its folder, or the user, says so.
 func (m *Map) OriginDiffers(pageURL string) bool {
-	return m.origin != "" && m.origin != parsePage(pageURL).origin
+	return m.origin != "" && m.origin != location.ParsePage(pageURL).Origin
 }
 
 // Applies reports whether the map applies to the page: the page's host, also
@@ -82,13 +83,13 @@ func (m *Map) OriginDiffers(pageURL string) bool {
 // and to every page when it declares none or the user named the file. A map
 // with surface.url_patterns applies only to pages that match one of them as
 // well, unless the user named the file. Every map applies when pageURL is "".
-func (m *Map) Applies(pageURL string) bool { return m.applies(parsePage(pageURL)) }
+func (m *Map) Applies(pageURL string) bool { return m.applies(location.ParsePage(pageURL)) }
 
-func (m *Map) applies(p page) bool {
-	if p.url == "" || m.everywhere {
+func (m *Map) applies(p location.Page) bool {
+	if p.URL == "" || m.everywhere {
 		return true
 	}
-	if m.port != "" && m.Location.Host == "" && m.port != p.port {
+	if m.port != "" && m.Location.Host == "" && m.port != p.Port {
 		return false
 	}
 	if !m.matches(p) {
@@ -98,7 +99,7 @@ func (m *Map) applies(p page) bool {
 	if key == "" {
 		return true
 	}
-	for h := range p.hosts {
+	for h := range p.Hosts {
 		if h == key {
 			return true
 		}
@@ -108,11 +109,11 @@ func (m *Map) applies(p page) bool {
 
 // matches reports whether the patterns of the map, if it has any, cover the
 // page.
-func (m *Map) matches(p page) bool {
+func (m *Map) matches(p location.Page) bool {
 	if !m.patterned {
 		return true
 	}
-	return p.parsed != nil && slices.ContainsFunc(m.patterns, func(pattern urlPattern) bool { return pattern.matches(p.parsed) })
+	return p.Parsed != nil && slices.ContainsFunc(m.patterns, func(pattern location.Pattern) bool { return pattern.Matches(p.Parsed) })
 }
 
 // hostKeys are the hosts under which the map is indexed. ok is false for maps
@@ -125,11 +126,11 @@ func (m *Map) hostKeys() (keys []string, ok bool) {
 		return nil, false
 	}
 	for _, p := range m.patterns {
-		if p.host == "" {
+		if p.Host == "" {
 			return nil, false
 		}
-		if !slices.Contains(keys, p.host) {
-			keys = append(keys, p.host)
+		if !slices.Contains(keys, p.Host) {
+			keys = append(keys, p.Host)
 		}
 	}
 	return keys, true

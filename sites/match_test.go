@@ -8,34 +8,35 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 func TestLocate(t *testing.T) {
 	tests := []struct {
 		path string
-		want sites.Location
+		want location.Location
 		ok   bool
 	}{
-		{"scopes/private/sites/example.com/board/actions.json", sites.Location{Scope: sites.Private, Host: "example.com", Rest: "board/actions.json"}, true},
-		{"scopes/public/sites/Example.COM/actions.json", sites.Location{Scope: sites.Public, Host: "example.com", Rest: "actions.json"}, true},
-		{"scopes/shared/team/sites/example.com/a/b/actions.json", sites.Location{Scope: sites.Shared, Audience: "team", Host: "example.com", Rest: "a/b/actions.json"}, true},
-		{"actions.json.storage.private/sites/e.com/actions.json", sites.Location{Scope: sites.Private, Host: "e.com", Rest: "actions.json"}, true},
-		{"actions.json.storage.shared.team/x/sites/e.com/actions.json", sites.Location{Scope: sites.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
-		{"shared/team/sites/e.com/actions.json", sites.Location{Scope: sites.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
-		{"sites/e.com/actions.json", sites.Location{Host: "e.com", Rest: "actions.json"}, true},
-		{"sites/localhost:8080/actions.json", sites.Location{Host: "localhost", Rest: "actions.json"}, true},
-		{"sites/localhost_8080/actions.json", sites.Location{Host: "localhost", Rest: "actions.json"}, true},
-		{"sites/a_b/actions.json", sites.Location{Host: "a_b", Rest: "actions.json"}, true},
-		{"scopes/other/sites/e.com/actions.json", sites.Location{Host: "e.com", Rest: "actions.json"}, true},
-		{"scopes/shared/sites/e.com/actions.json", sites.Location{Host: "e.com", Rest: "actions.json"}, true},
-		{"sites/actions.json", sites.Location{}, false},
-		{"sites/e.com", sites.Location{}, false},
-		{"sites//actions.json", sites.Location{}, false},
-		{"maps/actions.json", sites.Location{}, false},
-		{"", sites.Location{}, false},
+		{"scopes/private/sites/example.com/board/actions.json", location.Location{Scope: location.Private, Host: "example.com", Rest: "board/actions.json"}, true},
+		{"scopes/public/sites/Example.COM/actions.json", location.Location{Scope: location.Public, Host: "example.com", Rest: "actions.json"}, true},
+		{"scopes/shared/team/sites/example.com/a/b/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "example.com", Rest: "a/b/actions.json"}, true},
+		{"actions.json.storage.private/sites/e.com/actions.json", location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true},
+		{"actions.json.storage.shared.team/x/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
+		{"shared/team/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
+		{"sites/e.com/actions.json", location.Location{Host: "e.com", Rest: "actions.json"}, true},
+		{"sites/localhost:8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
+		{"sites/localhost_8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
+		{"sites/a_b/actions.json", location.Location{Host: "a_b", Rest: "actions.json"}, true},
+		{"scopes/other/sites/e.com/actions.json", location.Location{Host: "e.com", Rest: "actions.json"}, true},
+		{"scopes/shared/sites/e.com/actions.json", location.Location{Host: "e.com", Rest: "actions.json"}, true},
+		{"sites/actions.json", location.Location{}, false},
+		{"sites/e.com", location.Location{}, false},
+		{"sites//actions.json", location.Location{}, false},
+		{"maps/actions.json", location.Location{}, false},
+		{"", location.Location{}, false},
 	}
 	for _, tt := range tests {
-		got, ok := sites.Locate(tt.path)
+		got, ok := location.Locate(tt.path)
 		if got != tt.want || ok != tt.ok {
 			t.Errorf("Locate(%q) = %+v, %v; want %+v, %v", tt.path, got, ok, tt.want, tt.ok)
 		}
@@ -285,7 +286,7 @@ func TestJoinKeepsAllMaps(t *testing.T) {
 	if got := actionNames(l.List("https://e.com/")); !slices.Equal(got, []string{"two", "both", "one"}) {
 		t.Errorf("joined actions %q", got)
 	}
-	if m, err := l.Find("https://e.com/", "both"); err != nil || m.Map.Location.Scope != sites.Private {
+	if m, err := l.Find("https://e.com/", "both"); err != nil || m.Map.Location.Scope != location.Private {
 		t.Errorf("both is %v, %v; want the private one", m, err)
 	}
 }

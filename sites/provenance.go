@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -25,7 +26,7 @@ var (
 
 // unsafeProvenance warns of what a public map tells of people and machines.
 func (m *Map) unsafeProvenance() []manifest.Problem {
-	if m.Location.Scope != Public {
+	if m.Location.Scope != location.Public {
 		return nil
 	}
 	var out []manifest.Problem

@@ -1,14 +1,12 @@
 package sites_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -186,74 +184,5 @@ func TestReloadOfANamedFile(t *testing.T) {
 	}
 	if l, _, change = l.Reload([]string{file}); len(change.Removed) != 1 || len(change.Refused) != 1 || len(l.Maps()) != 0 {
 		t.Errorf("change %+v", change)
-	}
-}
-
-func TestWatch(t *testing.T) {
-	root := tree(t, map[string]string{"sites/a.test/m/actions.json": doc([]string{"a"}), "named/my.json": doc([]string{"n"})})
-	folder, file := filepath.Join(root, "sites"), filepath.Join(root, "named", "my.json")
-	ctx, cancel := context.WithCancel(t.Context())
-	changes, ended := make(chan struct{}, 100), make(chan error, 1)
-	ready, err := sites.WatchCounts([]string{folder, file}, file)
-	if err != nil || !ready {
-		t.Fatalf("counts %v, %v", ready, err)
-	}
-	go func() { ended <- sites.Watch(ctx, []string{folder, file}, func() { changes <- struct{}{} }) }()
-	// The watch may not stand yet at the first change, so that is repeated.
-	started := false
-	for i := 0; !started; i++ {
-		write(t, doc([]string{fmt.Sprintf("a%d", i)}), folder, "a.test/m/actions.json")
-		select {
-		case <-changes:
-			started = true
-		case <-time.After(time.Second):
-			if i == 30 {
-				t.Fatal("no change was noticed")
-			}
-		}
-	}
-	for _, s := range []struct {
-		name string
-		do   func()
-	}{
-		{"an edit", func() { write(t, doc([]string{"b"}), folder, "a.test/m/actions.json") }},
-		{"a new site", func() { write(t, doc([]string{"b"}), folder, "b.test/x/y/actions.json") }},
-		{"an edit of the new site", func() { write(t, doc([]string{"c"}), folder, "b.test/x/y/actions.json") }},
-		{"a removal", func() { os.Remove(filepath.Join(folder, "a.test/m/actions.json")) }},
-		{"a replacement of the named file, as editors do", func() {
-			write(t, doc([]string{"m"}), root, "named", ".my.json.swp")
-			if err := os.Rename(filepath.Join(root, "named", ".my.json.swp"), file); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"a part beside the named file", func() { write(t, doc([]string{"p"}), root, "named", "part.json") }},
-	} {
-		s.do()
-		select {
-		case <-changes:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("%s was not noticed", s.name)
-		}
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestWatchPassesOverWhatAreNoMaps(t *testing.T) {
-	root := tree(t, map[string]string{"sites/a.test/m/actions.json": doc(nil), "logs/x": "", "named/my.json": doc(nil)})
-	paths := []string{filepath.Join(root, "sites"), filepath.Join(root, "named", "my.json")}
-	for name, want := range map[string]bool{
-		"sites/a.test/m/actions.json": true, "sites/a.test/m/SKILL.md": true, "sites/new": true, "sites/a.test/m/.actions.json.swp": false,
-		"sites/a.test/m/actions.json~": false, "sites/a.test/m/runs.jsonl": false, "sites/.git": false, "sites/logs": false,
-		"named/my.json": true, "named/part.json": true, "named/notes.txt": false, "elsewhere/actions.json": false,
-	} {
-		if got, err := sites.WatchCounts(paths, filepath.Join(root, filepath.FromSlash(name))); err != nil || got != want {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
-		}
-	}
-	if err := sites.Watch(t.Context(), []string{filepath.Join(root, "nothing/here")}, func() {}); err == nil || !strings.Contains(err.Error(), "nothing") {
-		t.Errorf("watching what is not there: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 // Reach is what a map may read of the storage when something runs on its behalf:
@@ -21,8 +22,8 @@ func (m *Map) ReachesStored(full string) bool {
 	scope, audience := scopeOf(full)
 	keep := guard{scope, audience}
 	if m.storage != nil {
-		loc := Location{Scope: scope, Audience: audience}
-		if site, ok := Locate(full); ok {
+		loc := location.Location{Scope: scope, Audience: audience}
+		if site, ok := location.Locate(full); ok {
 			loc = site
 		}
 		_, keep, _ = m.storage.locate(full, loc)
@@ -38,7 +39,7 @@ func (m *Map) reachesMap(other *Map) bool {
 // ChangesStored says whether something that runs on behalf of m may bring other
 // maps: the user's own maps may.
 func (m *Map) ChangesStored() bool {
-	return m == nil || m.fetched == "" && (m.Location.Scope == Private || m.Location.Scope == Unscoped)
+	return m == nil || m.fetched == "" && (m.Location.Scope == location.Private || m.Location.Scope == location.Unscoped)
 }
 
 // ReadSource reads a file that a map names: scopes/… from the root of the
@@ -60,7 +61,7 @@ func (l *Library) ReadSource(m *Map, name string, max int64) ([]byte, *fault.Err
 		if at := strings.Index("/"+m.Path, "/sites/"); at >= 0 {
 			candidates = append(candidates, m.Path[:at]+clean)
 		}
-		if s := m.Location.Scope; s != Unscoped {
+		if s := m.Location.Scope; s != location.Unscoped {
 			candidates = append(candidates, path.Join("scopes", string(s), m.Location.Audience, clean))
 		}
 		candidates = append(candidates, path.Join(m.dir, clean))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -25,14 +26,14 @@ const (
 // scopeRule is what one of these files says of a folder.
 type scopeRule struct {
 	folder   string // "" is the root of the storage
-	scope    Scope
+	scope    location.Scope
 	audience string
 	file     string
 }
 
 // guard is the audience a map may be shown to, at most.
 type guard struct {
-	scope    Scope
+	scope    location.Scope
 	audience string
 }
 
@@ -55,7 +56,7 @@ func (w *workspace) same(o *workspace) bool {
 
 // locate returns the location of a map, who may import it, and what is odd about
 // that.
-func (w *workspace) locate(name string, loc Location) (Location, guard, []manifest.Problem) {
+func (w *workspace) locate(name string, loc location.Location) (location.Location, guard, []manifest.Problem) {
 	var (
 		odd  []manifest.Problem
 		keep = guard{loc.Scope, loc.Audience}
@@ -69,15 +70,15 @@ func (w *workspace) locate(name string, loc Location) (Location, guard, []manife
 		}
 		said := guard{r.scope, r.audience}
 		switch {
-		case loc.Scope == Unscoped && (r.file == workspaceFile || r.folder == "" || r.scope != Private):
+		case loc.Scope == location.Unscoped && (r.file == workspaceFile || r.folder == "" || r.scope != location.Private):
 			loc.Scope, loc.Audience, keep = r.scope, r.audience, said
 		case said == keep:
-		case r.scope == Shared && keep.scope == Shared:
+		case r.scope == location.Shared && keep.scope == location.Shared:
 			// Two audiences: neither may see what is for the other.
-			keep = guard{Private, ""}
+			keep = guard{location.Private, ""}
 			odd = append(odd, r.odd(loc, keep))
 		default:
-			if r.scope.rank() < keep.scope.rank() {
+			if r.scope.Rank() < keep.scope.Rank() {
 				keep = said
 			}
 			odd = append(odd, r.odd(loc, keep))
@@ -86,7 +87,7 @@ func (w *workspace) locate(name string, loc Location) (Location, guard, []manife
 	return loc, keep, odd
 }
 
-func (r scopeRule) odd(loc Location, keep guard) manifest.Problem {
+func (r scopeRule) odd(loc location.Location, keep guard) manifest.Problem {
 	return manifest.Problem{
 		Code:    fault.InvalidValue,
 		Message: fmt.Sprintf("%s says that this is %s, and its path that it is %s: it is kept %s and ranks as %s", r.file, r.scope, scopeName(loc.Scope), keep.scope, scopeName(loc.Scope)),
@@ -142,8 +143,8 @@ func (w *workspace) readMounts(data []byte) []manifest.Problem {
 			if m.Visibility != "" {
 				odd = append(odd, manifest.Problem{Pointer: at + "/visibility", Code: fault.InvalidValue, Message: "the visibility is none of private, shared, public; the mount is treated as private"})
 			}
-			if scope, _ = scopeOf(folder); m.Visibility != "" || scope == Unscoped {
-				scope = Private
+			if scope, _ = scopeOf(folder); m.Visibility != "" || scope == location.Unscoped {
+				scope = location.Private
 			}
 		}
 		w.rules = append(w.rules, scopeRule{folder, scope, audienceOf(scope, m.Audience, folder), workspaceFile})
@@ -167,18 +168,18 @@ func (w *workspace) readScope(folder string, data []byte) []manifest.Problem {
 	return nil
 }
 
-func scopeNamed(name string) (Scope, bool) {
-	switch s := Scope(name); s {
-	case Private, Shared, Public:
+func scopeNamed(name string) (location.Scope, bool) {
+	switch s := location.Scope(name); s {
+	case location.Private, location.Shared, location.Public:
 		return s, true
 	}
-	return Unscoped, false
+	return location.Unscoped, false
 }
 
 // audienceOf is the audience of a shared folder: as declared, else as its path
 // says.
-func audienceOf(scope Scope, declared, folder string) string {
-	if scope != Shared {
+func audienceOf(scope location.Scope, declared, folder string) string {
+	if scope != location.Shared {
 		return ""
 	}
 	if declared != "" {

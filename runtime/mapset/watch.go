@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/filewatch"
 )
 
 // ChangedEvent is the name of the event that says, on every tab, that maps of
@@ -53,7 +54,7 @@ func (m *Maps) Watch(ctx context.Context, report func(change sites.Change, paylo
 		return nil
 	}
 	last := ""
-	return sites.Watch(ctx, m.paths, func() {
+	return filewatch.Watch(ctx, m.paths, func() {
 		change := m.reload()
 		payload, err := json.Marshal(payloadOf(change))
 		if err != nil {

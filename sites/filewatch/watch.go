@@ -1,4 +1,7 @@
-package sites
+// Package filewatch tells when the files of maps have changed and are quiet
+// again. It reads none of them and does not say what changed. The runtime calls
+// it to reload maps.
+package filewatch
 
 import (
 	"context"
@@ -10,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 // How long files must be left alone before a change counts as over, and how
@@ -114,7 +119,7 @@ func (w *watcher) addFolder(name string) {
 }
 
 // unwatched reports whether a folder holds nothing that maps are made of.
-func unwatched(name string) bool { return skippedFolders[name] || name == "logs" }
+func unwatched(name string) bool { return location.HoldsNoMaps(name) || name == "logs" }
 
 // counts reports whether a change of name may be one of maps.
 func (w *watcher) counts(name string) bool {
@@ -146,7 +151,7 @@ func (w *watcher) run(ctx context.Context, changed func()) error {
 	over := time.NewTimer(time.Hour)
 	over.Stop()
 	defer over.Stop()
-	var since time.Time // of the first change that nobody was told of
+	var since time.Time // of the first change that is not reported yet
 	for {
 		select {
 		case <-ctx.Done():

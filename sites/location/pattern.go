@@ -1,4 +1,4 @@
-package sites
+package location
 
 import (
 	"net/url"
@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// urlPattern is one entry of surface.url_patterns, such as
+// Pattern is one entry of surface.url_patterns, such as
 // https://example.com/board/*. It is compared part by part and not as a text, so
 // that x.com/* cannot mean https://netflix.com/ or https://evil.test/?x.com/.
-type urlPattern struct {
+type Pattern struct {
 	scheme string // "" for http and https
-	host   string // "" for any
+	Host   string // "" for any
 	below  bool   // host and what is below it
 	port   string // "" for any
 	rest   string // path, query and fragment; * is any run of characters
 }
 
-// parsePattern reads SCHEME://HOST[:PORT]/REST, in which the scheme may be
+// ParsePattern reads SCHEME://HOST[:PORT]/REST, in which the scheme may be
 // missing or *, the host may be * or start with *. and the rest may hold *. ok is
 // false for anything else, which matches no page.
-func parsePattern(text string) (p urlPattern, ok bool) {
+func ParsePattern(text string) (p Pattern, ok bool) {
 	text = strings.TrimSpace(text)
 	scheme, after, found := strings.Cut(text, "://")
 	if !found {
@@ -37,33 +37,34 @@ func parsePattern(text string) (p urlPattern, ok bool) {
 	if p.rest = "*"; hasRest {
 		p.rest = "/" + rest
 	}
-	p.host = strings.ToLower(authority)
-	if i := strings.LastIndexByte(p.host, ':'); i > strings.LastIndexByte(p.host, ']') {
-		p.host, p.port = p.host[:i], p.host[i+1:]
+	p.Host = strings.ToLower(authority)
+	if i := strings.LastIndexByte(p.Host, ':'); i > strings.LastIndexByte(p.Host, ']') {
+		p.Host, p.port = p.Host[:i], p.Host[i+1:]
 		if p.port == "*" {
 			p.port = ""
 		}
 	}
-	p.host = strings.TrimSuffix(strings.Trim(p.host, "[]"), ".")
+	p.Host = strings.TrimSuffix(strings.Trim(p.Host, "[]"), ".")
 	switch {
-	case p.host == "*":
-		p.host = ""
-	case p.host == "":
+	case p.Host == "*":
+		p.Host = ""
+	case p.Host == "":
 		return p, p.scheme == "file"
-	case strings.HasPrefix(p.host, "*."):
-		p.host, p.below = p.host[2:], true
+	case strings.HasPrefix(p.Host, "*."):
+		p.Host, p.below = p.Host[2:], true
 	}
-	return p, !strings.ContainsAny(p.host, "*@ ")
+	return p, !strings.ContainsAny(p.Host, "*@ ")
 }
 
-func (p urlPattern) matches(u *url.URL) bool {
+// Matches reports whether the pattern covers the address.
+func (p Pattern) Matches(u *url.URL) bool {
 	scheme, host := strings.ToLower(u.Scheme), strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if p.scheme != scheme && !(p.scheme == "" && (scheme == "http" || scheme == "https")) {
 		return false
 	}
 	switch {
-	case p.host == "" || host == p.host || host == "www."+p.host:
-	case p.below && strings.HasSuffix(host, "."+p.host):
+	case p.Host == "" || host == p.Host || host == "www."+p.Host:
+	case p.below && strings.HasSuffix(host, "."+p.Host):
 	default:
 		return false
 	}
@@ -83,7 +84,7 @@ func (p urlPattern) matches(u *url.URL) bool {
 	if u.Fragment != "" {
 		forms = append(forms, path+"#"+u.EscapedFragment(), forms[len(forms)-1]+"#"+u.EscapedFragment())
 	}
-	return slices.ContainsFunc(forms, func(form string) bool { return wildcard(p.rest, form) })
+	return slices.ContainsFunc(forms, func(form string) bool { return URLMatches(p.rest, form) })
 }
 
 func effectivePort(u *url.URL) string {

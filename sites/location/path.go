@@ -1,4 +1,8 @@
-package sites
+// Package location says where a map applies: what its storage path means, and
+// whether the address of a page is covered by a host, an origin or a pattern. It
+// reads no files and knows nothing of what is in a map. Package sites calls it
+// when it loads and matches maps, and the runtime where a map says url_matches.
+package location
 
 import (
 	"net"
@@ -17,7 +21,8 @@ const (
 	Unscoped Scope = ""
 )
 
-func (s Scope) rank() int {
+// Rank orders scopes: a lower one wins.
+func (s Scope) Rank() int {
 	switch s {
 	case Private:
 		return 0
@@ -28,6 +33,13 @@ func (s Scope) rank() int {
 	}
 	return 3
 }
+
+// noMaps are folders that hold no maps: proof is evidence of earlier runs, the
+// others belong to tools.
+var noMaps = map[string]bool{"proof": true, ".git": true, "node_modules": true, "dist": true}
+
+// HoldsNoMaps reports whether a folder of this name is passed over.
+func HoldsNoMaps(folder string) bool { return noMaps[folder] }
 
 // Location is what the path of a map says about it (workspace layout).
 type Location struct {
@@ -91,9 +103,9 @@ func Locate(path string) (loc Location, ok bool) {
 	return loc, true
 }
 
-// canonicalTail returns the part of an absolute path, with / separators, from
+// StoragePath returns the part of an absolute path, with / separators, from
 // its last scopes folder on, when that part is a storage path.
-func canonicalTail(path string) (string, bool) {
+func StoragePath(path string) (string, bool) {
 	for end := len(path); ; {
 		i := strings.LastIndex(path[:end], "/scopes/")
 		if i < 0 {
@@ -112,10 +124,10 @@ func canonicalTail(path string) (string, bool) {
 	}
 }
 
-// hostLike reports whether a folder name can only be meant as a host: a person
+// HostLike reports whether a folder name can only be meant as a host: a person
 // who names a file below sites/demo means a folder, below sites/example.com a
 // site.
-func hostLike(name string) bool {
+func HostLike(name string) bool {
 	h := stripPort(strings.ToLower(name))
 	if h == "localhost" || net.ParseIP(strings.Trim(h, "[]")) != nil {
 		return true
@@ -153,32 +165,33 @@ func stripPort(host string) string {
 	return host
 }
 
-// page is the address of a page as matching needs it.
-type page struct {
-	url    string
-	parsed *url.URL // nil when it does not parse
-	host   string   // lower case, no port, no trailing dot
-	port   string
-	origin string
+// Page is the address of a page as matching needs it.
+type Page struct {
+	URL    string
+	Parsed *url.URL // nil when it does not parse
+	Host   string   // lower case, no port, no trailing dot
+	Port   string
+	Origin string
 	isIP   bool
 }
 
-func parsePage(raw string) page {
-	p := page{url: raw}
+// ParsePage reads the address of a page. One that does not parse has a URL only.
+func ParsePage(raw string) Page {
+	p := Page{URL: raw}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return p
 	}
-	p.parsed = u
-	p.host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	p.port = u.Port()
-	p.isIP = net.ParseIP(p.host) != nil
-	p.origin = origin(u)
+	p.Parsed = u
+	p.Host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	p.Port = u.Port()
+	p.isIP = net.ParseIP(p.Host) != nil
+	p.Origin = Origin(u)
 	return p
 }
 
-// origin returns scheme, host and port as a browser compares them.
-func origin(u *url.URL) string {
+// Origin returns scheme, host and port as a browser compares them.
+func Origin(u *url.URL) string {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		if strings.Contains(host, ":") {
@@ -189,16 +202,16 @@ func origin(u *url.URL) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// hosts calls yield with every folder name that covers the page: its host, the
+// Hosts calls yield with every folder name that covers the page: its host, the
 // host without a leading www., and their parent domains.
-func (p page) hosts(yield func(string) bool) {
-	if p.host == "" {
+func (p Page) Hosts(yield func(string) bool) {
+	if p.Host == "" {
 		return
 	}
-	if !yield(p.host) || p.isIP {
+	if !yield(p.Host) || p.isIP {
 		return
 	}
-	for rest := p.host; ; {
+	for rest := p.Host; ; {
 		i := strings.IndexByte(rest, '.')
 		if i < 0 {
 			return
@@ -209,9 +222,10 @@ func (p page) hosts(yield func(string) bool) {
 	}
 }
 
-// wildcard reports whether pattern covers all of s. A * is any run of
-// characters; case does not count; a blank pattern covers everything.
-func wildcard(pattern, s string) bool {
+// URLMatches reports whether pattern covers the whole of a page's address: the
+// meaning of url_matches everywhere in a map. A * is any run of characters,
+// case does not count, and a blank pattern covers everything.
+func URLMatches(pattern, s string) bool {
 	pattern, s = strings.ToLower(strings.TrimSpace(pattern)), strings.ToLower(s)
 	if pattern == "" {
 		return true
