@@ -195,7 +195,6 @@ const (
 // beyondTheLimits names the packages that may be larger, with the reason.
 var beyondTheLimits = map[string]string{
 	"projection/expr/jsonata": "the JSONata evaluator: a library of its own, cut as the language is",
-	"primitives":              "being divided into families",
 	"runtime":                 "being divided into rooms",
 	"runtime/browser":         "being divided into rooms",
 }
