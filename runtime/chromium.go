@@ -198,6 +198,10 @@ func (h *Host) drop(t *Tab, why *fault.Error) {
 	t.emit(TabRemoved)
 }
 
+// reopenSlack is what opening a tab again may take beside its page's loading. A tab
+// that exceeds it is dropped, so it is for a machine that hardly moves.
+const reopenSlack = 30 * time.Second
+
 // revive opens a crashed tab again at its address.
 func (h *Host) revive(t *Tab, crashed *browser.Tab) {
 	h.mu.Lock()
@@ -206,7 +210,7 @@ func (h *Host) revive(t *Tab, crashed *browser.Tab) {
 	if b == nil {
 		return // the supervisor reopens every tab
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+5*time.Second)
+	ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+reopenSlack)
 	defer cancel()
 	if err := crashed.Close(ctx); err != nil {
 		h.log.Debug("closing a crashed tab", "tab", t.id, "error", err)
@@ -300,7 +304,7 @@ func (h *Host) restart() bool {
 			var opening sync.WaitGroup
 			for _, t := range h.tabList() {
 				opening.Go(func() {
-					ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+5*time.Second)
+					ctx, cancel := context.WithTimeout(h.ctx, h.opts.LoadTimeout+reopenSlack)
 					defer cancel()
 					h.settle(b, t, h.reopen(ctx, b, t))
 				})

@@ -374,10 +374,10 @@ func TestBrowserDies(t *testing.T) {
 	if a["id"] != waiting || e["code"] != "browser_not_running" || e["retryable"] != true {
 		t.Errorf("the request under way was answered with %v", a)
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for c.call("provider.status", nil)["availability"] != "ready" {
 		if time.Now().After(deadline) {
-			t.Fatal("the browser is not back after 30 s")
+			t.Fatal("the browser is not back after two minutes")
 		}
 		c.call("page.wait", object{"session_id": s, "url_matches": "*/there", "timeout_ms": 200})
 	}

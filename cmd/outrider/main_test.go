@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/scripts",
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"within": withinLimit},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SITE", contact)
 			e.Setenv("TICK", ticking)
@@ -111,6 +113,28 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// withinLimit is the script command "within PATTERN COMMAND...": it runs a command that
+// ends by its own --timeout, $LIMIT, and has to succeed with a match of PATTERN in its
+// output. What happens before the limit takes as long as the machine is loaded, so one
+// that was too short is doubled.
+func withinLimit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: within PATTERN COMMAND...")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for limit := 4 * time.Second; ; limit *= 2 {
+		ts.Setenv("LIMIT", limit.String())
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && pattern.MatchString(ts.ReadFile("stdout")+ts.ReadFile("stderr")) {
+			return
+		}
+		if limit > 2*time.Minute {
+			ts.Fatalf("no success with a match of %q within %s: %v\n%s%s", args[0], limit, err, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		}
+	}
 }
 
 func requireBrowser(t *testing.T) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // lines are requests that need no browser, then one that does.
@@ -123,10 +121,10 @@ func TestConformanceOfOtherCommands(t *testing.T) {
 			`printf '{"protocol_version":"0.1","id":"%s",%s}\n' "$id" "$r"; done`}, exitFailed, "EXPERIMENTAL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := background(t)
 			defer cancel()
 			var out, said bytes.Buffer
-			code := execute(ctx, append([]string{"provider", "--conformance", "--call-timeout", "2s", "--"}, c.args...), strings.NewReader(""), &out, &said)
+			code := execute(ctx, append([]string{"provider", "--conformance", "--call-timeout", "10s", "--"}, c.args...), strings.NewReader(""), &out, &said)
 			if code != c.code || !strings.Contains(out.String()+said.String(), c.says) {
 				t.Errorf("exit %d, want %d; it says\n%s%s\nwant %q", code, c.code, out.String(), said.String(), c.says)
 			}

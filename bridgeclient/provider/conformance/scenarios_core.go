@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 )
 
 var coreMethods = []string{"session.ensure", "session.close", "page.open", "page.snapshot", "page.click", "page.type", "page.wait", "page.screenshot"}
@@ -243,11 +242,11 @@ func click(r *run) {
 		s := r.session("")
 		r.call("page.open", object{"session_id": s, "url": r.site.fixture(r.visit)})
 		params := c.target(s)
-		params["session_id"] = s
+		params["session_id"], params["timeout_ms"] = s, 20000
 		result := r.call("page.click", params)
 		r.is("page.click", result, "clicked")
 		r.text("page.click", result, "page_id")
-		if r.site.happened(r.visit, c.sees, 5*time.Second) == 0 {
+		if !r.seen(c.sees) {
 			r.wrong("page.click by %s claims success, and the page did not see it; it saw %q", c.how, r.site.reported(r.visit))
 		}
 		r.visit = visit
@@ -261,11 +260,11 @@ func typeText(r *run) {
 		r.is("page.type", r.call("page.type", params), "typed")
 	}
 	typing(object{"selector": "#name", "text": "Ada", "replace": true})
-	if r.site.happened(r.visit, "value Ada", 5*time.Second) == 0 {
+	if !r.seen("value Ada") {
 		r.fail("page.type with replace did not leave the new text alone in the input; the page saw %q", r.site.reported(r.visit))
 	}
 	typing(object{"element_ref": r.ref(s, "textbox", "Name"), "text": "Grace", "replace": true, "submit": true})
-	if r.site.happened(r.visit, "submitted Grace", 5*time.Second) == 0 {
+	if !r.seen("submitted Grace") {
 		r.fail("page.type with submit did not submit the new text; the page saw %q", r.site.reported(r.visit))
 	}
 	if text := r.pageText(s); !strings.Contains(text, "submitted Grace") {
@@ -285,15 +284,15 @@ func wait(r *run) {
 		r.fail("page.wait is satisfied by text that is not there")
 	}
 	r.call("page.click", object{"session_id": s, "selector": "#later"})
-	r.is("page.wait", waiting(object{"text_present": "It has arrived", "timeout_ms": 10000}), "satisfied")
-	if r.site.happened(r.visit, "changed", 100*time.Millisecond) == 0 {
+	r.is("page.wait", waiting(object{"text_present": "It has arrived", "timeout_ms": 20000}), "satisfied")
+	if r.site.happened(r.visit, "changed", 0) == 0 {
 		r.fail("page.wait was satisfied before the page changed")
 	}
 	for _, c := range []object{
 		{"selector_present": ".late"}, {"selector_absent": "#early"}, {"text_absent": "Still here"}, {"url_matches": "*/fixture*"}, {"navigation_complete": true},
 	} {
 		name := members(c)
-		c["timeout_ms"] = 5000
+		c["timeout_ms"] = 20000
 		if result := waiting(c); result["satisfied"] != true {
 			r.wrong("page.wait %s is not satisfied by what is there", name)
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // fixture is the page that most scenarios use. What happens on it is reported
-// to the server at once, so that a claim can be compared with the truth.
+// to the server at once, so that a claim can be compared with the truth. The change
+// that #later makes is reported before it is there.
 const fixture = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Conformance fixture</title>
 <style>body{margin:0;font:16px sans-serif} #spot{position:absolute;left:300px;top:200px;width:120px;height:40px}</style></head><body>
 <h1>Conformance fixture</h1>
@@ -38,7 +39,7 @@ at('disabled', 'click', () => did('disabled'));
 at('name', 'input', event => { say('value ' + event.target.value); did('value ' + event.target.value) });
 at('name', 'keydown', event => did('key ' + event.key));
 at('form', 'submit', event => { event.preventDefault(); did('submitted ' + document.getElementById('name').value); say('submitted ' + document.getElementById('name').value) });
-at('later', 'click', () => setTimeout(() => { document.getElementById('early').remove(); const p = document.createElement('p'); p.className = 'late'; p.textContent = 'It has arrived'; document.body.prepend(p); did('changed') }, 250));
+at('later', 'click', () => setTimeout(async () => { await did('changed'); document.getElementById('early').remove(); const p = document.createElement('p'); p.className = 'late'; p.textContent = 'It has arrived'; document.body.prepend(p) }, 250));
 at('pick', 'change', event => did('picked ' + event.target.value));
 at('zone', 'mouseover', () => did('hovered'));
 addEventListener('scroll', () => did('scrolled'), {once: true});

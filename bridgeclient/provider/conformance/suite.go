@@ -70,6 +70,9 @@ type Report struct {
 type Options struct {
 	// CallLimit bounds one request. Default 30 s.
 	CallLimit time.Duration
+	// EffectLimit bounds the wait for a page to report what a call did to it. Default
+	// CallLimit.
+	EffectLimit time.Duration
 	// Only names the scenarios to run; default all. The tier is then that of
 	// what was run.
 	Only []string
@@ -82,6 +85,9 @@ type Options struct {
 func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) (Report, error) {
 	if opts.CallLimit <= 0 {
 		opts.CallLimit = 30 * time.Second
+	}
+	if opts.EffectLimit <= 0 {
+		opts.EffectLimit = opts.CallLimit
 	}
 	pages, err := newSite()
 	if err != nil {
@@ -336,9 +342,12 @@ func (r *run) opened() (session, page string) {
 	return session, r.text("page.open", result, "page_id")
 }
 
+// seen reports whether the page reports something in time.
+func (r *run) seen(what string) bool { return r.site.happened(r.visit, what, r.opts.EffectLimit) > 0 }
+
 // saw checks that the page reported what was claimed.
 func (r *run) saw(method, what string) {
-	if r.site.happened(r.visit, what, 5*time.Second) == 0 {
+	if !r.seen(what) {
 		r.fail("%s claims success, and the page did not see %q; it saw %q", method, what, r.site.reported(r.visit))
 	}
 }
