@@ -38,7 +38,7 @@ const attachmentPage = `<h2>Results</h2><p>text</p><ul id=list><li>a<li>b<li>c</
 // attachments.
 func attachmentStates(t *testing.T, h *runtime.Host, want string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		var got []string
 		for _, a := range h.Tabs()[0].Attachments {
@@ -173,7 +173,7 @@ func TestAttachmentsLeaveNothing(t *testing.T) {
 		t.Fatalf("importing: %v", err)
 	}
 	attachmentStates(t, h, "")
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		after := script(t, h, `return {html: document.documentElement.outerHTML}`)["html"]
 		if after == before && during != before {

@@ -16,7 +16,7 @@ func TestStatesAreKeptUpWithThePage(t *testing.T) {
 	ev := subscribe(t, h)
 	is := func(want ...string) {
 		t.Helper()
-		end := time.After(15 * time.Second)
+		end := time.After(patience)
 		for !slices.Equal(h.Tabs()[0].States, want) {
 			select {
 			case <-ev:

@@ -18,14 +18,14 @@ func pending(t *testing.T, h *runtime.Host, target runtime.Target) <-chan runtim
 	t.Helper()
 	replies := make(chan runtime.Reply, 2)
 	started := make(chan struct{}, 10)
-	h.Accept(runtime.Call{ID: "pending", Target: target, Name: "locator.wait_for", Timeout: 20 * time.Second,
-		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":15000}`),
+	h.Accept(runtime.Call{ID: "pending", Target: target, Name: "locator.wait_for", Timeout: patience,
+		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":30000}`),
 		Progress:  func(runtime.Progress) { started <- struct{}{} },
 	}, func(r runtime.Reply) { replies <- r })
 	select {
 	case <-started:
-	case <-time.After(5 * time.Second):
-		t.Fatal("the call did not start within 5 s")
+	case <-time.After(patience):
+		t.Fatal("the call did not start")
 	}
 	return replies
 }

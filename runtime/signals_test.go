@@ -27,7 +27,7 @@ const signalMap = `{"protocol":"actions.json","version":1,"tools":[
 // that ok refuses.
 func (e events) signal(t *testing.T, name string) runtime.Event {
 	t.Helper()
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(patience)
 	for {
 		select {
 		case ev := <-e:
@@ -35,7 +35,7 @@ func (e events) signal(t *testing.T, name string) runtime.Event {
 				return ev
 			}
 		case <-timeout:
-			t.Fatalf("no event %s within 10 s", name)
+			t.Fatalf("no event %s within %s", name, patience)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func (e events) signal(t *testing.T, name string) runtime.Event {
 func script(t *testing.T, h *runtime.Host, source string) map[string]any {
 	t.Helper()
 	args, _ := json.Marshal(map[string]string{"source": source})
-	out := value(t, do(t, h, "debug.run_javascript", string(args), 10*time.Second))
+	out := value(t, do(t, h, "debug.run_javascript", string(args), patience))
 	result, _ := out["result"].(map[string]any)
 	return result
 }
@@ -118,7 +118,7 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 func TestSignalsOfTheFirstDocument(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<script>dispatchEvent(new CustomEvent('app:said', {detail: {word: 'early'}}))</script>`})
 	h := openMap(t, []string{url + "/"}, signalMap)
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		out := value(t, do(t, h, runtime.SiteTool, `{"mode":"signals","name":"page.said"}`, 10*time.Second))
 		row := out["signals"].([]any)[0].(map[string]any)
@@ -186,7 +186,7 @@ func TestSignalsOnDemand(t *testing.T) {
 		t.Errorf("got %s, want the event after it was enabled", e.Payload)
 	}
 	value(t, do(t, h, runtime.SiteTool, `{"mode":"signals","name":"quiet.said","enabled":false}`, 10*time.Second))
-	script(t, h, `quiet(3); setTimeout(() => quiet(4), 400)`)
+	script(t, h, `quiet(3); setInterval(() => quiet(4), 100)`)
 	r := do(t, h, runtime.SiteTool, `{"mode":"call","action":"somebody_speaks"}`, 10*time.Second)
 	if r.Err != nil {
 		t.Fatalf("waiting for the signal: %v", r.Err)
@@ -220,7 +220,7 @@ func TestSignalsFlood(t *testing.T) {
 	out := script(t, h, fmt.Sprintf(`return {ms: flood(%d)}`, total))
 	t.Logf("%d events took the page %v ms", total, out["ms"])
 	ev.signal(t, "page.said")
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		out := value(t, do(t, h, runtime.SiteTool, `{"mode":"signals","name":"page.busy"}`, 10*time.Second))
 		row := out["signals"].([]any)[0].(map[string]any)

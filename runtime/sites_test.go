@@ -132,7 +132,7 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 // payload is empty.
 func (e events) next(t *testing.T) string {
 	t.Helper()
-	timeout := time.After(15 * time.Second)
+	timeout := time.After(patience)
 	for {
 		select {
 		case ev := <-e:

@@ -36,7 +36,7 @@ func (e events) state(t *testing.T, projection string, d time.Duration) map[stri
 	}
 }
 
-const eventually = 20 * time.Second
+const eventually = patience
 
 func TestStateWatch(t *testing.T) {
 	h := shelf(t)

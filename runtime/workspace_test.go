@@ -90,7 +90,7 @@ func TestWorkspaceHoldsItsPopups(t *testing.T) {
 		if ev.Tab.Workspace != w.ID() {
 			t.Errorf("the popup belongs to %q, want %q", ev.Tab.Workspace, w.ID())
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no popup")
 	}
 }

@@ -62,7 +62,7 @@ func TestDialogBlocksThePage(t *testing.T) {
 			t.Errorf("%s: the page's text is in the message", name)
 		}
 	}
-	if d := time.Since(start); d > time.Second {
+	if d := time.Since(start); d > patience/3 {
 		t.Errorf("calls under a dialog took %v, want them to fail at once", d)
 	}
 
@@ -93,7 +93,7 @@ func TestDialogEndsCallsInFlight(t *testing.T) {
 		select {
 		case err := <-ended:
 			wantCode(t, err, fault.DialogOpen)
-		case <-time.After(3 * time.Second):
+		case <-time.After(patience / 2):
 			t.Fatalf("%s: the call is still waiting", c.name)
 		}
 		if d := awaitDialog(t, tab); d.Type != c.kind {
@@ -139,7 +139,7 @@ func TestClosingUnderADialog(t *testing.T) {
 		case <-tab.Done():
 		case <-b.Done():
 			t.Fatal("the browser crashed")
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("the tab is still there")
 		}
 		if _, err := b.NewContext(within(t, 20*time.Second)); err != nil {
@@ -209,11 +209,11 @@ func TestNavigatingIntoADialog(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{"/": `<title>t</title><script>alert(1)</script>late`})
 	start := time.Now()
-	nav, err := tab.Navigate(within(t, 10*time.Second), primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: 8 * time.Second})
+	nav, err := tab.Navigate(within(t, 10*time.Second), primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: patience})
 	if err != nil || !nav.Replaced || nav.Loaded || nav.URL != s.origin+"/" {
 		t.Errorf("got %+v, %v", nav, err)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > patience/2 {
 		t.Errorf("took %v", d)
 	}
 	if _, err := tab.AnswerDialog(context.Background(), true, ""); err != nil {

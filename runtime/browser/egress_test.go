@@ -168,7 +168,7 @@ func TestEgressVectors(t *testing.T) {
 		h := newHosts(t)
 		tab := launchWith(t, browser.Options{DownloadDir: t.TempDir()})
 		h.visit(t, tab)
-		end := time.After(15 * time.Second)
+		end := time.After(patience)
 		for len(h.seen()) < len(vectors) {
 			select {
 			case <-h.change:
@@ -188,7 +188,7 @@ func TestEgressVectors(t *testing.T) {
 		tab := launchWith(t, browser.Options{DownloadDir: t.TempDir(), AllowOrigins: []string{h.allowed.URL}})
 		h.visit(t, tab)
 		// All vectors but WebRTC show as refused.
-		end := time.Now().Add(15 * time.Second)
+		end := time.Now().Add(patience)
 		want := len(vectors) - 1
 		refused := map[string]bool{}
 		for len(refused) < want && time.Now().Before(end) {

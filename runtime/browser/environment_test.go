@@ -266,7 +266,7 @@ func TestAttach(t *testing.T) {
 	host.Process.Kill()
 	select {
 	case <-lost:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Error("the loss was not noticed")
 	}
 	if err := b.Close(within(t, 10*time.Second)); err != nil {

@@ -51,7 +51,7 @@ func TestNavigate(t *testing.T) {
 		{name: "title set by the load event", to: "/title", want: primitives.Navigation{URL: "/title", Title: "at load and shown", Replaced: true, Loaded: true, Status: 200}},
 		{name: "document written anew", to: "/rewritten", want: primitives.Navigation{URL: "/rewritten", Title: "written", Replaced: true, Loaded: true, Status: 200}},
 		{name: "redirect into a download", to: "/to-download", want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
-		{name: "load event too late", to: "/slow-image", load: 300 * time.Millisecond, want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200}},
+		{name: "load event too late", to: "/slow-image", load: 3 * time.Second, want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200}},
 		{name: "no answer", from: "/", to: "/hang", load: 300 * time.Millisecond, code: fault.Timeout},
 		{name: "empty answer", from: "/", to: "/204", code: fault.NavigationFailed, says: "204"},
 		{name: "download", from: "/", to: "/download", code: fault.NavigationFailed, says: "download"},
@@ -72,7 +72,7 @@ func TestNavigate(t *testing.T) {
 			}
 			load := c.load
 			if load == 0 {
-				load = 8 * time.Second
+				load = patience
 			}
 			opts := primitives.NavigateOptions{URL: full(c.to), LoadTimeout: load}
 			if c.reload {
@@ -80,7 +80,7 @@ func TestNavigate(t *testing.T) {
 			}
 			start := time.Now()
 			got, err := tab.Navigate(within(t, 15*time.Second), opts)
-			if d := time.Since(start); d > 5*time.Second {
+			if d := time.Since(start); d > patience/2 {
 				t.Errorf("took %v", d)
 			}
 			if c.code != "" {
@@ -137,7 +137,7 @@ func TestCallInterruptedByNavigation(t *testing.T) {
 			select {
 			case err := <-ended:
 				wantCode(t, err, fault.PageNavigated)
-			case <-time.After(2 * time.Second):
+			case <-time.After(patience):
 				t.Fatal("the call is still waiting")
 			}
 		})
@@ -162,7 +162,7 @@ func TestCallInAFrameThatIsRemoved(t *testing.T) {
 			if c := fault.CodeOf(err); c != fault.PageNavigated && c != fault.FrameNotFound {
 				t.Errorf("%s: got %v", selector, err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			t.Errorf("%s: the call is still waiting", selector)
 		}
 	}

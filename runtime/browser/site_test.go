@@ -63,7 +63,16 @@ func newSite(t testing.TB, pages map[string]string) site {
 	return s
 }
 
+// patience is what a step of a test may take on a machine under load. A wait that ends
+// with what it waits for costs nothing when it is long; it tells late from never.
+const patience = time.Minute
+
+// within bounds a call that takes less than d on an idle machine; under load it has
+// patience. Less than a second is a deadline that the test is about.
 func within(t testing.TB, d time.Duration) context.Context {
+	if d >= time.Second {
+		d = max(d, patience)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
@@ -71,7 +80,7 @@ func within(t testing.TB, d time.Duration) context.Context {
 
 func open(t testing.TB, tab *browser.Tab, url string) primitives.Navigation {
 	t.Helper()
-	nav, err := tab.Navigate(within(t, 15*time.Second), primitives.NavigateOptions{URL: url, LoadTimeout: 10 * time.Second})
+	nav, err := tab.Navigate(within(t, 15*time.Second), primitives.NavigateOptions{URL: url, LoadTimeout: patience})
 	if err != nil {
 		t.Fatalf("opening %s: %v", url, err)
 	}
@@ -85,9 +94,10 @@ func wantCode(t testing.TB, err error, want fault.Code) {
 	}
 }
 
-// eventually waits for a state that no event of ours announces.
+// eventually waits for a state that no event of ours announces. d is as for within.
 func eventually(t testing.TB, d time.Duration, what string, ok func() bool) {
 	t.Helper()
+	d = max(d, patience)
 	for end := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not within %v: %s", d, what)
