@@ -170,7 +170,7 @@ func (c liveCall) check(t *testing.T, h *runtime.Host, at string) {
 		}
 	}
 	if c.Then != "" {
-		wait := "const end = performance.now() + 8000; while (performance.now() < end) { if (" + c.Then + ") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
+		wait := "const end = performance.now() + 60000; while (performance.now() < end) { if (" + c.Then + ") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
 		if v := script(wait); v["result"] != true {
 			t.Errorf("%s: then %s does not hold", at, c.Then)
 		}

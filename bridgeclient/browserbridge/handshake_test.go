@@ -120,7 +120,7 @@ func TestRefusalsAreFinal(t *testing.T) {
 				}
 			})
 			var states []browserbridge.StateKind
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := client(t, url, func(o *browserbridge.Options) {
 				o.OnState = func(s browserbridge.State) { states = append(states, s.Kind) }
@@ -164,7 +164,7 @@ func TestNothingBeforeAck(t *testing.T) {
 // A connection that is lost in any other way comes back: before ack, after it,
 // with 1000, or when the backend is silent.
 func TestReconnects(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	url := peer(t, func(n int, ws *websocket.Conn) {
 		switch n {
@@ -267,7 +267,7 @@ func TestResultsOfALostConnectionAreDropped(t *testing.T) {
 			if !strings.Contains(string(e), want) {
 				t.Errorf("event %s, want %s", e, want)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no event with %s", want)
 		}
 	}
@@ -288,7 +288,7 @@ func TestBackendRefuses(t *testing.T) {
 			server := httptest.NewServer(b)
 			defer server.Close()
 			defer b.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := client(t, "ws"+strings.TrimPrefix(server.URL, "http"), nil).Run(ctx)
 			var refused *browserbridge.RejectedError
@@ -313,7 +313,7 @@ func TestNewestClientWins(t *testing.T) {
 		select {
 		case k := <-kinds:
 			seen[k]++
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("saw %v", seen)
 		}
 	}

@@ -77,7 +77,7 @@ func connect(t testing.TB, host browserbridge.Host, change func(*browserbridge.O
 			t.Errorf("the client acted against the protocol: %s", v)
 		}
 	})
-	waiting, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	waiting, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	if err := b.backend.Await(waiting); err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func (p *player) step(line string, last *outcome) bool {
 		select {
 		case e := <-p.events:
 			return p.matches(rest, e)
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			p.t.Error("no event came")
 			return false
 		}
@@ -272,7 +272,7 @@ func (p *player) step(line string, last *outcome) bool {
 }
 
 func (p *player) control(word, rest string, last *outcome) bool {
-	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	switch word {
 	case "@stop":

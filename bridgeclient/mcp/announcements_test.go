@@ -22,7 +22,7 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
 	until := func(tool, args string) *sdk.CallToolResult {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); ; {
+		for deadline := time.Now().Add(time.Minute); ; {
 			if other := attempt(t, cs, "read", `{"session":"`+session+`"}`); len(other.Content) > 1 {
 				t.Fatalf("another session's result has %v", other.Content[1])
 			}

@@ -94,7 +94,7 @@ func use(t testing.TB, cs *sdk.ClientSession, name, args string) (map[string]any
 
 func attempt(t testing.TB, cs *sdk.ClientSession, name, args string) *sdk.CallToolResult {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	r, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
 	if err != nil {
@@ -178,10 +178,10 @@ func TestAnIdleSessionIsClosed(t *testing.T) {
 	cs := client(t, open(t, site), func(o *mcp.Options) { o.SessionIdle = 300 * time.Millisecond }, nil)
 	one, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	args := fmt.Sprintf(`{"action":"list","session":%q}`, one["session"])
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for code(attempt(t, cs, "tabs", args)) != "session_lost" {
 		if time.Now().After(deadline) {
-			t.Fatal("the session is still there after 20 s without a call")
+			t.Fatal("the session is still there after a minute without a call")
 		}
 		time.Sleep(500 * time.Millisecond) // longer than the session may be idle
 	}
@@ -248,7 +248,7 @@ func TestCancelledCallsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: "locator.wait_for", Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":20000}`)})
+		_, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: "locator.wait_for", Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":30000}`)})
 		done <- err
 	}()
 	time.AfterFunc(300*time.Millisecond, cancel)
@@ -257,14 +257,14 @@ func TestCancelledCallsEnd(t *testing.T) {
 		if err == nil {
 			t.Error("the cancelled call succeeded")
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the cancelled call did not end within 10 s")
+	case <-time.After(20 * time.Second):
+		t.Fatal("the cancelled call did not end within 20 s")
 	}
-	// The page's queue is free again: its worker did not wait for the twenty seconds.
+	// The page's queue is free again: its worker did not wait for the thirty seconds.
 	began := time.Now()
 	use(t, cs, "tabs", `{"action":"list"}`)
 	use(t, cs, "screenshot", `{"max_width":32}`)
-	if took := time.Since(began); took > 15*time.Second {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("the next call took %v: the cancelled one went on", took)
 	}
 }

@@ -70,7 +70,7 @@ func TestAnAgentAnswersADialog(t *testing.T) {
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Name"}}`)
 	use(t, cs, "act", `{"action":"dialog","accept":true,"text":"Heron"}`)
 	list, _ := use(t, cs, "tabs", `{"action":"list"}`)
-	for deadline := time.Now().Add(10 * time.Second); list["pages"].([]any)[0].(map[string]any)["title"] != "Heron"; list, _ = use(t, cs, "tabs", `{"action":"list"}`) {
+	for deadline := time.Now().Add(time.Minute); list["pages"].([]any)[0].(map[string]any)["title"] != "Heron"; list, _ = use(t, cs, "tabs", `{"action":"list"}`) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after the prompt: %v", list)
 		}

@@ -99,12 +99,12 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 	}
 	await := func(want bool) {
 		t.Helper()
-		late := time.After(20 * time.Second)
+		late := time.After(time.Minute)
 		for slices.Contains(names(), "site.harbour.moor") != want {
 			select {
 			case <-changed:
 			case <-late:
-				t.Fatalf("site.harbour.moor there is not %v within 20 s: %v", want, names())
+				t.Fatalf("site.harbour.moor there is not %v within a minute: %v", want, names())
 			}
 		}
 	}

@@ -125,14 +125,14 @@ func (h *jcodeHome) pid(session string) int {
 // eventually looks until something outside this process has come about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("%s did not come about within 30 s", what)
+			t.Fatalf("%s did not come about within two minutes", what)
 		}
 	}
 }

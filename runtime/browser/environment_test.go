@@ -89,7 +89,7 @@ func TestTabsInTheBackground(t *testing.T) {
 			if got, err := tab.Eval(ctx, "", `n+' '+document.hasFocus()`); err != nil || got != fmt.Sprintf("%d true", rounds) {
 				t.Errorf("got %s, %v", got, err)
 			}
-			if got, err := tab.Eval(ctx, "", `new Promise(r=>{let k=0;const f=()=>++k<5?requestAnimationFrame(f):r(k);f();setTimeout(()=>r('only '+k+' frames'),5000)})`); err != nil || got != "5" {
+			if got, err := tab.Eval(ctx, "", `new Promise(r=>{let k=0;const f=()=>++k<5?requestAnimationFrame(f):r(k);f();setTimeout(()=>r('only '+k+' frames'),30000)})`); err != nil || got != "5" {
 				t.Errorf("frames: got %s, %v", got, err)
 			}
 		})
