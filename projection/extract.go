@@ -18,7 +18,7 @@ type extraction struct {
 	records json.RawMessage
 }
 
-// head is the first half of the answer of inject/extract_plan.js.
+// head is the first half of the answer of inject/maps/extract_plan.js.
 type head struct {
 	URL          json.RawMessage `json:"url"`
 	Title        json.RawMessage `json:"title"`

@@ -8,7 +8,7 @@ import (
 
 // The page answers with values only, in the order of the plan: names would be
 // most of the text, and a large answer costs by the character on its way here.
-// The shapes of the plan say what the values are. inject/extract_plan.js
+// The shapes of the plan say what the values are. inject/maps/extract_plan.js
 // describes the list.
 
 type shapeKind uint8

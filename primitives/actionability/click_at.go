@@ -35,7 +35,7 @@ func ClickAt(ctx context.Context, p primitives.Page, a ActionPoint, events []pri
 			return nil
 		}
 		var now clickCount
-		if err := p.Call(ctx, a.frame, "presses_seen", nil, &now); err != nil {
+		if err := p.Call(ctx, a.frame, "click_count", nil, &now); err != nil {
 			return nil // a dialog, another document or the end of the frame: something came of it
 		}
 		if now.Document != a.before.Document || now.Presses != a.before.Presses {

@@ -70,7 +70,7 @@ func (w *clickWatch) ask(ctx context.Context, wait bool) verdict {
 		args["view"] = w.at.View
 	}
 	var seen verdict
-	if err := w.page.Call(ctx, w.at.Frame, "press_seen", args, &seen); err != nil {
+	if err := w.page.Call(ctx, w.at.Frame, "click_verdict", args, &seen); err != nil {
 		code := fault.CodeOf(err)
 		return verdict{Lost: wait && (code == fault.PageNavigated || locator.IsFrameFault(code))}
 	}

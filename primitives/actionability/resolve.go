@@ -1,6 +1,6 @@
 // Package actionability resolves what an action is aimed at, waits until the element can take it, and checks that
 // a click arrived there. It does not know which primitive acts: families pass requirements and events. The page's
-// part is in the page scripts actionable.js and press_guard.js.
+// part is in the page scripts actionability/actionable.js and hit_test_guard.js.
 package actionability
 
 import (

@@ -1,5 +1,5 @@
 // Package inject holds the page library: the scripts that decide, inside a
-// document, what an element is, where it is and whether a press reaches it.
+// document, what an element is, where it is and whether a click reaches it.
 //
 // # Shape
 //
@@ -20,12 +20,15 @@
 //
 // # Files
 //
-// Each file answers one question. All files share one scope: they are joined
+// Each file answers one query. Each folder holds the files of one family of
+// primitives, under the family's name, or what several families share: base,
+// geometry, accname (roles and accessible names), actionability, changes, maps.
+// All files share one scope: they are joined
 // with base.js and dom.js first and wrapped in one strict function, so a name
 // declared at the top of one file is visible in all and must be unique (a test
 // checks that). A file makes a function callable from Go by writing
 //
-//	questions.element_info = (args) => value
+//	queries.element_info = (args) => value
 //
 // and fails by throwing new Fault(code, message, evidence). A value may be a
 // promise, or new Raw(jsonText) when the text has been made already, with lines for
@@ -40,28 +43,32 @@
 // (parentOf, matches, queryIn, rectOf, ...) or protoGet, never through a dot on
 // a node that may be a form or the document.
 //
-// # Shared helpers
+// # Shared functions
 //
-//	base.js       Fault, Raw, questions, quirk(name), keep, element, elementOf
-//	dom.js        parentOf, parentElementOf, flatParent, textOf, attributeOf, matches, closest, queryIn,
-//	              rectOf, styleOf, tagOf, contains, bodyOf, activeElement, protoGet, protoSet, utf8Length
-//	words.js      norm, contains words: hasText, cut
-//	selectors.js  splitSelector, queryParts, queryList
-//	locate.js     locate(locator, view), locateVisible(locator, view), notFound(...)
-//	extended.js   what locators of this host say beyond those: oneOf(...), severalTargets(...)
-//	role.js       roleOf(element); name.js: nameOf(element), unexposed(element)
-//	recycled.js   refuseRecycled(element, ref): a ref whose element shows another record; semantics.js: what components say of themselves
-//	acted.js      actedTarget(element, view): what an action says of its target; name_surely.js: which name an element cannot have
-//	actionable.js act_target: reach an element and wait until it can be acted on; press_guard.js: what a press hits
-//	geometry.js   rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
-//	reveal.js     scrollOperation, performScroll, reveal(element, ...)
-//	frame.js      time to the next frame: nextFrame(); frame boxes
-//	scope.js      resolveScope(scope, itemSelector, view)
+//	base/base.js       Fault, Raw, queries, quirk(name), keep, element, elementOf
+//	base/dom.js        parentOf, parentElementOf, flatParent, textOf, attributeOf, matches, closest, queryIn,
+//	                   rectOf, styleOf, tagOf, contains, bodyOf, activeElement, protoGet, protoSet, utf8Length
+//	base/words.js      norm, contains words: hasText, cut
+//	locator/selectors.js  splitSelector, queryParts, queryList
+//	locator/locate.js     locate(locator, view), locateVisible(locator, view), notFound(...)
+//	locator/extended.js   what locators of this host say beyond those: oneOf(...), severalTargets(...)
+//	locator/recycled.js   refuseRecycled(element, ref): a ref whose element shows another record
+//	locator/scope.js      resolveScope(scope, itemSelector, view)
+//	accname/role.js       roleOf(element); name.js: nameOf(element), unexposed(element)
+//	accname/semantics.js  what components say of themselves; name_mismatch.js: which name an element cannot have
+//	actionability/acted.js           actedTarget(element, view): what an action says of its target
+//	actionability/actionable.js      act_target: resolve an element and wait until it can be acted on
+//	actionability/hit_test_guard.js  what a click hits
+//	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
+//	geometry/reveal.js    scrollOperation, performScroll, reveal(element, ...)
+//	geometry/frame.js     time to the next frame: nextFrame(); frame boxes
 package inject
 
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -69,26 +76,23 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed *.js
+//go:embed a11y accname actionability base browser changes clipboard dom files geometry keyboard locator maps overlay page
+//go:embed pointer storage text
 var files embed.FS
 
 // first are the files whose declarations the others use while they load.
-var first = []string{"base.js", "dom.js"}
+var first = []string{"base/base.js", "base/dom.js"}
 
-// Files returns the names of the library's files in the order in which they
-// are joined.
+// Files returns the names of the library's files, folder/file.js, in the order
+// in which they are joined: by the name of the file.
 func Files() []string {
-	entries, err := files.ReadDir(".")
+	names, err := fs.Glob(files, "*/*.js")
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // the pattern is right
 	}
-	names := slices.Clone(first)
-	for _, e := range entries {
-		if !slices.Contains(names, e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
+	return append(slices.Clone(first), names...)
 }
 
 // Source returns the text of one file.

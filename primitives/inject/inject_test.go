@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,7 +34,7 @@ func TestFilesNameOnlyDeclaredCodes(t *testing.T) {
 // the first without a word.
 func TestTopLevelNamesAreUnique(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^(?:async )?(?:function\*?|const|let|var|class) +([A-Za-z_$][\w$]*)`)
-	question := regexp.MustCompile(`(?m)^questions\.(\w+) =`)
+	query := regexp.MustCompile(`(?m)^queries\.(\w+) =`)
 	seen := map[string]string{}
 	for _, name := range inject.Files() {
 		src := inject.Source(name)
@@ -43,11 +44,11 @@ func TestTopLevelNamesAreUnique(t *testing.T) {
 			}
 			seen[m[1]] = name
 		}
-		for _, m := range question.FindAllStringSubmatch(src, -1) {
-			if first, ok := seen["questions."+m[1]]; ok {
-				t.Errorf("question %s is in %s and in %s", m[1], first, name)
+		for _, m := range query.FindAllStringSubmatch(src, -1) {
+			if first, ok := seen["queries."+m[1]]; ok {
+				t.Errorf("query %s is in %s and in %s", m[1], first, name)
 			}
-			seen["questions."+m[1]] = name
+			seen["queries."+m[1]] = name
 		}
 	}
 }
@@ -89,7 +90,7 @@ func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
 }
 
 func firstWord(file string) string {
-	word, _, _ := strings.Cut(strings.TrimSuffix(file, ".js"), "_")
+	word, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".js"), "_")
 	return word
 }
 
@@ -104,7 +105,7 @@ func TestNodeParsesEveryFile(t *testing.T) {
 		texts[name] = "'use strict';\n" + inject.Source(name)
 	}
 	for name, text := range texts {
-		path := filepath.Join(dir, name)
+		path := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +123,7 @@ func TestPatternsAreThoseOfThePlatformInBoundedTime(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	out, err := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.js"), "pattern.js").Output()
+	out, err := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.js"), filepath.Join("base", "pattern.js")).Output()
 	if err != nil {
 		t.Fatalf("%v %s", err, out)
 	}

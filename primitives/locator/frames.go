@@ -33,7 +33,7 @@ func (f *FrameSelectors) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// frameView maps a document to the viewport of the tab; inject/geometry.js
+// frameView maps a document to the viewport of the tab; inject/geometry/geometry.js
 // says how.
 type frameView struct {
 	X    float64   `json:"x"`

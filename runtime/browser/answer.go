@@ -86,7 +86,7 @@ func decodeAnswer(fn string, remote []byte, out any) (err error) {
 		value = nil
 	}
 	if success && len(value) > 0 && value[len(value)-1] == '}' {
-		value = value[:len(value)-1] // as inject/base.js writes it: nothing follows
+		value = value[:len(value)-1] // as inject/base/base.js writes it: nothing follows
 	} else if !eachMember(text, func(k, v []byte) bool {
 		switch string(k) {
 		case "ok":
@@ -119,7 +119,7 @@ const maxExpanded = 64 << 20
 
 // expand puts the lines of an answer where text refers to them: the control
 // character 1 stands for the first, which may itself refer to those after it
-// (class Raw in inject/base.js). Strings of JSON have no control characters, so what
+// (class Raw in inject/base/base.js). Strings of JSON have no control characters, so what
 // the page itself says cannot refer to anything. There are 8 lines at most: the next
 // characters are white space.
 func expand(text, lines []byte) ([]byte, bool) {

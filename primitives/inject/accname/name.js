@@ -1,0 +1,297 @@
+// name answers what an element is called: its accessible name, computed as
+// Accessible Name and Description Computation 1.2 and the HTML mappings say.
+// Generated text of ::before and ::after counts, text that is not exposed does
+// not.
+
+/** Roles that take their name from what they contain. */
+const namedByContent = /^(?:button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|rowheader|switch|tab|term|tooltip|treeitem)$/;
+
+const maxNameNodes = 5000; // one name looks at no more
+const maxNameText = 10000;
+
+const childNodesOf = getterOf(Node.prototype, 'childNodes');
+const nodeValueOf = getterOf(Node.prototype, 'nodeValue');
+const assignedTo = methodOf(HTMLSlotElement.prototype, 'assignedNodes');
+const checkVisibility = methodOf(Element.prototype, 'checkVisibility');
+
+/** flatChildren lists the children that are drawn: those of an open shadow root, or what a slot was given. */
+function flatChildren(node) {
+  const shadow = shadowOf(node);
+  if (shadow) return Array.from(childNodesOf(shadow));
+  if (node instanceof HTMLSlotElement) {
+    const given = assignedTo(node);
+    if (given.length > 0) return given;
+  }
+  return Array.from(childNodesOf(node));
+}
+
+/** unexposed: the accessibility tree leaves the element out. known may be shared by the elements of one pass. */
+function unexposed(node, known = new Map()) {
+  const path = [];
+  let hidden = false;
+  for (let at = node; at; at = flatParentElement(at)) {
+    const said = known.get(at);
+    if (said !== undefined) {
+      hidden = said;
+      break;
+    }
+    path.push(at);
+  }
+  for (let i = path.length - 1; i >= 0; i--) {
+    const at = path[i];
+    hidden = hidden || attributeOf(at, 'aria-hidden') === 'true' || hasAttribute(at, 'inert');
+    known.set(at, hidden);
+  }
+  return hidden || undrawn(node);
+}
+
+/** undrawn: display, visibility or content-visibility leave nothing of the element. display:contents draws its children. */
+function undrawn(node) {
+  const tag = tagOf(node);
+  if (tag === 'option' || tag === 'optgroup') {
+    // Options of a closed list have no boxes.
+    const list = closestCSS(node, 'select, datalist');
+    if (list) return tagOf(list) === 'select' && (styleOf(node).display === 'none' || undrawn(list));
+  }
+  if (tag === 'area') return false;
+  const style = styleOf(node);
+  if (style.visibility !== 'visible') return true;
+  if (style.display === 'contents') {
+    const parent = flatParentElement(node);
+    return parent !== null && styleOf(parent).display === 'none' || ![...flatChildren(node)].some((child) => nodeType(child) === 3 || nodeType(child) === 1 && !undrawn(child));
+  }
+  return !checkVisibility(node, { contentVisibilityAuto: false });
+}
+
+/** byIds lists the elements that an attribute with ids names, in the element's own tree. */
+function byIds(node, attribute) {
+  const text = attributeOf(node, attribute);
+  if (!text) return [];
+  const root = rootOf(node);
+  const found = [];
+  for (const id of text.split(/\s+/).slice(0, 50)) {
+    if (id === '') continue;
+    const target = queryIn(root, '#' + CSS.escape(id))[0];
+    if (target) found.push(target);
+  }
+  return found;
+}
+
+function generatedText(node, which) {
+  const style = getComputedStyle(node, which);
+  const content = style.content;
+  if (!content || content === 'none' || content === 'normal' || style.display === 'none' || style.visibility !== 'visible') return '';
+  // What follows a slash is the alternative for those who do not see it.
+  const alternative = /\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(content);
+  const strings = alternative ? [alternative] : [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)];
+  const text = strings.map((m) => m[1].replace(/\\(.)/g, '$1')).join('');
+  return text === '' || style.display === 'inline' || style.display === 'contents' ? text : ' ' + text + ' ';
+}
+
+/** controlText is what a control says inside the name of another element; undefined when it is no such control. */
+function controlText(node, role, ctx) {
+  switch (role) {
+    case 'textbox': case 'searchbox': {
+      const value = protoGet(node, 'value');
+      if (protoGet(node, 'type') === 'password') return '';
+      return typeof value === 'string' ? value : textOf(node);
+    }
+    case 'combobox': case 'listbox': {
+      if (tagOf(node) === 'select') {
+        return Array.from(protoGet(node, 'selectedOptions')).map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+      }
+      const value = protoGet(node, 'value');
+      if (typeof value === 'string') return value;
+      const chosen = queryIn(node, '[role="option"][aria-selected="true"]');
+      return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+    }
+    case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter': {
+      const said = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
+      if (said !== null) return said;
+      const value = protoGet(node, 'value');
+      if (value !== undefined && value !== null && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
+      return attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
+    }
+  }
+  return undefined;
+}
+
+/** nativeName is the name that HTML gives by other elements and attributes; '' when it gives none. */
+function nativeName(node, tag, ctx) {
+  if (tag === 'input') {
+    const type = protoGet(node, 'type');
+    if (type === 'button' || type === 'submit' || type === 'reset') {
+      const labelled = labelText(node, ctx);
+      if (labelled) return labelled;
+      const value = protoGet(node, 'value');
+      if (norm(value)) return value;
+      return type === 'submit' && !hasAttribute(node, 'value') ? 'Submit' : type === 'reset' && !hasAttribute(node, 'value') ? 'Reset' : '';
+    }
+    if (type === 'image') {
+      return labelText(node, ctx) || attributeOf(node, 'alt') || (hasAttribute(node, 'value') ? attributeOf(node, 'value') : attributeOf(node, 'title') || 'Submit');
+    }
+    if (type === 'file') return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File'); // what its button says
+    return labelText(node, ctx);
+  }
+  switch (tag) {
+    case 'button': case 'textarea': case 'select': case 'meter': case 'output': case 'progress': return labelText(node, ctx);
+    case 'fieldset': return ofFirst(node, 'legend', ctx);
+    case 'table': return ofFirst(node, 'caption', ctx) || attributeOf(node, 'summary') || '';
+    case 'img': case 'area': return attributeOf(node, 'alt') || '';
+    case 'optgroup': return attributeOf(node, 'label') || '';
+    case 'option': return attributeOf(node, 'label') || textOf(node); // a list draws its text only
+    case 'svg': return ofFirst(node, 'title', ctx);
+  }
+  return tag.includes('-') ? labelText(node, ctx) : '';
+}
+
+/** labelsOf lists the labels of a control. A custom element that is a form control does not tell them itself; its labels do. */
+function labelsOf(node) {
+  const labels = protoGet(node, 'labels');
+  if (labels) return Array.from(labels);
+  if (!localNameOf(node).includes('-')) return [];
+  const found = [];
+  const around = closestCSS(node, 'label');
+  if (around) found.push(around);
+  const id = idOf(node);
+  if (id) for (const label of queryIn(rootOf(node), 'label[for="' + CSS.escape(id) + '"]')) if (label !== around) found.push(label);
+  return found.filter((label) => protoGet(label, 'control') === node);
+}
+
+function labelText(node, ctx) {
+  const labels = labelsOf(node);
+  if (labels.length === 0) return '';
+  return labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => norm(text) !== '').join(' ');
+}
+
+function ofFirst(node, tag, ctx) {
+  const child = queryIn(node, ':scope > ' + tag)[0];
+  return child ? textAlternative(child, { ...ctx, inside: 'label', hidden: tag === 'title' }) : '';
+}
+
+/** Controls whose text does not run into that around them, though they are drawn in its line. */
+const standsApart = /^(?:checkbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
+
+/** contentText joins what the element contains, and what it owns. */
+function contentText(node, ctx) {
+  const pieces = [];
+  let size = 0;
+  const add = (text, apart) => {
+    if (text === '') return;
+    pieces.push(apart ? ' ' + text + ' ' : text);
+    size += text.length;
+  };
+  if (!ctx.bare) add(generatedText(node, '::before'), false);
+  const children = flatChildren(node).concat(byIds(node, 'aria-owns'));
+  for (const child of children) {
+    if (size > maxNameText || ctx.budget.left <= 0) break;
+    const type = nodeType(child);
+    if (type === 3) {
+      add(nodeValueOf(child) || '', false);
+    } else if (type === 1) {
+      const tag = tagOf(child);
+      if (tag === 'br' || tag === 'wbr') {
+        if (tag === 'br') pieces.push(' ');
+        continue;
+      }
+      const role = roleOf(child);
+      if (ctx.branch && role === 'group') continue; // the branches of a tree have names of their own
+      const display = styleOf(child).display;
+      add(textAlternative(child, { ...ctx, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
+    }
+  }
+  if (!ctx.bare) add(generatedText(node, '::after'), false);
+  return pieces.join('');
+}
+
+/**
+ * textAlternative is one step of the computation. ctx.inside says how the
+ * element was reached: '' when it is the one that is named, else 'labelledby',
+ * 'label' or 'content'. ctx.hidden: what is not exposed counts too, because a
+ * hidden element was referred to.
+ */
+function textAlternative(node, ctx) {
+  if (ctx.visited.has(node) || ctx.budget.left-- <= 0) return '';
+  ctx.visited.add(node);
+  try {
+    const tag = tagOf(node);
+    if (tag === 'script' || tag === 'style' || tag === 'template' || tag === 'noscript') return '';
+    if (ctx.inside !== '' && !ctx.hidden && (ctx.inside === 'labelledby' ? false : unexposed(node, ctx.known))) return '';
+    if (ctx.inside !== 'labelledby') {
+      const referred = ctx.inLabelledby ? [] : byIds(node, 'aria-labelledby');
+      if (referred.length > 0) {
+        const text = referred.map((target) => textAlternative(target, {
+          ...ctx, visited: new Set(target === node ? [] : [node]), inside: 'labelledby', inLabelledby: true, hidden: unexposed(target, ctx.known),
+        })).join(' ');
+        if (norm(text) !== '') return text;
+      }
+    }
+    const role = roleOf(node);
+    if (ctx.inside !== '') {
+      const said = controlText(node, role, ctx);
+      if (said !== undefined && !(ctx.inside === 'labelledby' && norm(attributeOf(node, 'aria-label')) !== '')) return said;
+    }
+    const label = norm(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
+    if (label) return label;
+    const native = role === 'none' ? '' : nativeName(node, tag, ctx);
+    if (norm(native) !== '') return native;
+    if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
+      if (tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
+        const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
+        if (norm(text) !== '') return text;
+      }
+    }
+    const title = attributeOf(node, 'title');
+    if (norm(title) !== '' && role !== 'generic' && role !== 'paragraph' && tag !== 'label' && !(ctx.inside === '' && role === 'listitem' && norm(title) === norm(textOf(node)))) return title;
+    return ctx.inside === '' ? placeholderOf(node) : '';
+  } finally {
+    ctx.visited.delete(node);
+  }
+}
+
+/** Roles of which aria-placeholder says something. */
+const takesPlaceholder = /^(?:searchbox|spinbutton|textbox)$/;
+
+/** Types of inputs that show their placeholder. */
+const showsPlaceholder = /^(?:email|number|password|search|tel|text|url)$/;
+
+/** placeholderOf is what a control shows while it is empty. The attribute says nothing of other elements. */
+function placeholderOf(node) {
+  const tag = localNameOf(node);
+  const native = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type')) ? norm(attributeOf(node, 'placeholder')) : '';
+  return native || (hasAttribute(node, 'aria-placeholder') && takesPlaceholder.test(roleOf(node)) ? norm(attributeOf(node, 'aria-placeholder')) : '');
+}
+
+/** rowIsNamed: rows of grids, and rows that take the focus, are named by their cells. */
+function rowIsNamed(node) {
+  if (isFocusable(node)) return true;
+  for (let at = flatParentElement(node); at; at = flatParentElement(at)) {
+    const role = roleOf(at);
+    if (role === 'grid' || role === 'treegrid') return true;
+    if (role === 'table') return false;
+  }
+  return false;
+}
+
+/** nameOf is the accessible name, '' when there is none. */
+function nameOf(node, known = new Map()) {
+  return cut(norm(textAlternative(node, { inside: '', inLabelledby: false, hidden: unexposed(node, known), visited: new Set(), known, budget: { left: maxNameNodes } })), maxNameText);
+}
+
+/** inClosedRoot: the element is in a closed shadow root, or in one of the browser's own. */
+function inClosedRoot(node) {
+  const root = rootOf(node);
+  return root instanceof ShadowRoot && shadowOf(hostOf(root)) !== root;
+}
+
+/** role_name tells role, name and exposure of elements that were kept, null for what is none. */
+queries.role_name = ({ handles }) => {
+  const known = new Map();
+  return handles.map((handle) => {
+    const node = element(handle);
+    if (!(node instanceof Element)) return null;
+    return {
+      tag_name: tagOf(node), role: roleOf(node), name: nameOf(node, known), exposed: !unexposed(node, known), label: label(node), closed: inClosedRoot(node),
+    };
+  });
+};

@@ -1,0 +1,390 @@
+// actionable answers where a press on the target of a locator goes, as soon as
+// it would arrive there: it resolves, scrolls into view, waits until the element
+// is drawn, enabled and at rest, and hit-tests, all in one call. What may still
+// come is waited for; an element that lies there and rests costs no frame.
+
+const interactive = 'a[href], area[href], button, input, select, textarea, summary, label, [role="button"], [role="link"], [role="checkbox"], [role="radio"], ' +
+  '[role="switch"], [role="tab"], [role="option"], [role="menuitem"], [role="menuitemcheckbox"], [role="menuitemradio"], [role="treeitem"], [contenteditable=""], [contenteditable="true"]';
+
+/** controlAround is the interactive element that a press on node is for: itself or the nearest around it. */
+function controlAround(node) {
+  for (let at = node; at; at = flatParentElement(at)) if (matchesCSS(at, interactive)) return at;
+  return null;
+}
+
+const labelledControl = (label) => tagOf(label) === 'label' ? protoGet(label, 'control') : null;
+
+/** pressedControl is the control that a press on node works on: of a label its control. */
+function pressedControl(node) {
+  const control = controlAround(node);
+  return control && (labelledControl(control) || control);
+}
+
+/**
+ * pressedThroughHost: the element lets presses through to the component whose
+ * shadow root it is in, which acts for it. There is no other way to press it.
+ */
+function pressedThroughHost(node, hit) {
+  if (!shadowOf(hit) || styleOf(node).pointerEvents !== 'none') return false;
+  for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(hostOf(root))) if (hostOf(root) === hit) return true;
+  return false;
+}
+
+/**
+ * arrives says whether a press that hits hit is one on node: the node or
+ * something in it, another part of the same button or link, or its label, whose
+ * press works on the same control.
+ */
+function arrives(node, hit) {
+  if (!hit) return false;
+  if (flatContains(node, hit)) {
+    // A link or a button inside a label takes the press for itself.
+    const control = labelledControl(node);
+    const around = control && controlAround(hit);
+    return !around || around === node || around === control;
+  }
+  if (pressedThroughHost(node, hit)) return true;
+  const wanted = pressedControl(node);
+  if (wanted !== null && pressedControl(hit) === wanted) return true;
+  const drawing = drawingAround(node);
+  return drawing !== null && flatContains(drawing, hit);
+}
+
+/** Longest side, in pixels, of what is drawn around a control that is clipped away: the thumb of a slider, a switch. */
+const longestDrawing = 64;
+
+/**
+ * drawingAround is the parent of a control that is clipped away, where it is no
+ * more than the drawing of it: small, and with no other control in it. It gets
+ * the presses for the control.
+ */
+function drawingAround(node) {
+  if (tagOf(node) !== 'input' || drawnLabel(node)) return null;
+  const style = styleOf(node);
+  if (!/^rect\(0px,? 0px,? 0px,? 0px\)$/.test(style.clip) && !/^inset\((?:50|100)%/.test(style.clipPath)) return null;
+  const parent = flatParentElement(node);
+  if (!parent) return null;
+  const box = rectOf(parent);
+  const small = box.width <= longestDrawing && box.height <= longestDrawing;
+  return small && queryIn(parent, interactive).length === 1 ? parent : null;
+}
+
+/** drawnLabel is a label to press for a control that cannot be pressed itself, or null. */
+function drawnLabel(node) {
+  const tag = tagOf(node);
+  if (tag !== 'input' && tag !== 'select' && tag !== 'textarea' && tag !== 'button') return null;
+  const labels = protoGet(node, 'labels');
+  return labels ? Array.from(labels).find((label) => rendered(label)) || null : null;
+}
+
+/** drawnChild is what stands for an element whose box is that of its children alone (display: contents): the first of them that is drawn, or null. */
+function drawnChild(node) {
+  if (styleOf(node).display !== 'contents') return null;
+  for (const child of flatChildren(node)) {
+    if (nodeType(child) !== 1) continue;
+    const part = rendered(child) ? child : drawnChild(child);
+    if (part) return part;
+  }
+  return null;
+}
+
+/** beyondReach: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
+const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
+
+/**
+ * pressableSliver: an element too small to measure by is pressed as it is where
+ * a press arrives, such as the empty input of a combobox, no wider than its
+ * caret. One pixel is how controls are hidden behind their drawing.
+ */
+const pressableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && pressPlace(node, seen).arrived;
+
+/** pressPlace finds a point of the element at which a press arrives: the middle, a line's middle, then a quarter in from each corner. */
+function pressPlace(node, seen) {
+  const points = [middleOf(seen)];
+  const pieces = piecesOf(node);
+  for (let i = 0; pieces.length > 1 && i < pieces.length && i < 8; i++) {
+    const piece = intersect(pieces[i], seen);
+    if (piece) points.push(middleOf(piece));
+  }
+  for (const [x, y] of [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]]) {
+    points.push({ x: seen.left + x * widthOf(seen), y: seen.top + y * heightOf(seen) });
+  }
+  points.push(...shapePoints(node, seen));
+  let first = null;
+  for (const point of points) {
+    const hit = deepHit(point.x, point.y);
+    first ||= { point, hit, arrived: false };
+    if (arrives(node, hit)) return { point, hit, arrived: true };
+  }
+  return first;
+}
+
+/** refusal says what keeps a control from being worked with, '' for nothing. */
+function refusal(args, node) {
+  if (args.force) return '';
+  const control = args.press ? pressedControl(node) || node : node;
+  if (args.enabled && isDisabled(control)) return 'disabled';
+  if (args.editable && protoGet(control, 'readOnly') === true) return 'readonly';
+  return '';
+}
+
+/**
+ * actState looks once, without waiting or scrolling. ready means that what
+ * args.until asks for holds: 'attached', 'drawn' (part of it is in the
+ * viewport), or by default that a press at point arrives.
+ */
+function actState(args, view) {
+  const { nodes, trace } = locate(args.locator);
+  if (nodes.length === 0) return { reason: 'not_found', trace };
+  const { node, count } = oneOf(args.locator, nodes, view);
+  if (args.until === 'attached') {
+    const reason = refusal(args, node);
+    return { node, pressed: node, count, m: measure(node, view), reason, ready: reason === '' };
+  }
+  let pressed = node;
+  let m = measure(node, view);
+  const unpressable = !m.rendered || (m.seen ? !m.point && !pressableSliver(node, m.seen) : beyondReach(m.rect));
+  if (unpressable && !args.force) {
+    const other = args.press && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
+    if (other) {
+      pressed = other;
+      m = measure(other, view);
+    } else if (!m.rendered) {
+      return { reason: 'hidden', node, count, m };
+    }
+  }
+  if (!m.rendered || innerWidth === 0 || innerHeight === 0) return { reason: 'hidden', node, count, m };
+  const state = { node, pressed, m, count };
+  const refused = refusal(args, node);
+  if (refused) return { ...state, reason: refused };
+  if (!m.seen) return { ...state, reason: 'outside' };
+  if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
+  if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
+  const place = pressPlace(pressed, m.seen);
+  Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
+  state.point = place.point;
+  if (!place.arrived && pressed === node && args.press) {
+    // A control under its own drawing is pressed through its label.
+    const label = drawnLabel(node);
+    const lm = label && measure(label, view);
+    const there = lm && lm.seen && pressPlace(label, lm.seen);
+    if (there && there.arrived) return { ...state, pressed: label, m: lm, point: there.point, ready: true };
+  }
+  return place.arrived ? { ...state, ready: true } : { ...state, reason: 'covered', over: place.hit };
+}
+
+/** Attempts keeps what was in the way, each thing once, with how often and how long it was seen. */
+class Attempts {
+  constructor(earlier, view) {
+    this.list = earlier || [];
+    this.start = performance.now();
+    this.view = view;
+  }
+
+  note(state) {
+    const over = state.over && !arrives(state.pressed, state.over) ? state.over : null;
+    const name = over ? label(over) : undefined;
+    const at = Math.round(performance.now() - this.start);
+    const known = this.list.find((a) => a.reason === state.reason && (a.occluded_by ? a.occluded_by.target_label : undefined) === name);
+    if (known) {
+      known.times++;
+      known.last_ms = at;
+      return;
+    }
+    if (this.list.length >= 10) return;
+    const attempt = { reason: state.reason, times: 1, first_ms: at, last_ms: at };
+    if (state.point) attempt.point = pointOut(state.point, this.view);
+    if (state.m && state.m.rendered) attempt.bounding_box = box(state.m.rect, this.view);
+    if (over) attempt.occluded_by = { target_label: name, tag_name: tagOf(over), role: roleOf(over) || null, name: cut(nameOf(over), 120), rect: box(rectOf(over), this.view) };
+    this.list.push(attempt);
+  }
+}
+
+const actReasons = {
+  hidden: 'the element is not drawn', disabled: 'the element is disabled', readonly: 'the element is read-only', moving: 'the element does not come to rest',
+  outside: 'the element is outside the viewport and nothing scrolls it in', covered: 'another element receives the press',
+};
+
+/** actFailure is what to say when the time is over. */
+function actFailure(args, state, attempts, view) {
+  const evidence = { reason: state.reason, attempts: attempts.list, timeout_ms: args.timeout_ms };
+  if (state.reason === 'not_found') {
+    const fault = notFound(args.locator, state.trace);
+    Object.assign(fault.evidence, evidence);
+    return fault;
+  }
+  const last = attempts.list[attempts.list.length - 1];
+  if (state.over && last && last.occluded_by) evidence.occluded_by = last.occluded_by;
+  return new Fault('target_not_actionable', actReasons[state.reason], { locator: args.locator, target: described(state.node, view), ...evidence });
+}
+
+const alignments = ['center', 'end', 'start'];
+
+/** coversAll: what lies over the element would do so wherever it were scrolled to. */
+function coversAll(over, view) {
+  const viewport = viewportRect(view);
+  const part = over && viewport && intersect(rectOf(over), viewport);
+  return Boolean(part) && heightOf(part) > 0.8 * heightOf(viewport) && widthOf(part) > 0.8 * widthOf(viewport);
+}
+
+/** bringIntoView scrolls until a press arrives or nothing helps, and resolves with what it performed. */
+async function bringIntoView(args, state, view) {
+  const remeasure = () => {
+    const m = measure(state.pressed, view);
+    if (m.seen) {
+      const place = pressPlace(state.pressed, m.seen);
+      Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
+    }
+    return m;
+  };
+  const shown = await reveal(state.m, view, remeasure);
+  const { performed } = shown;
+  let { m } = shown;
+  for (const block of alignments) {
+    if (m.seen && (m.receives || args.force || args.until === 'drawn')) break;
+    const before = plain(rectOf(state.pressed));
+    protoCall(drawnBy(state.pressed), 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
+    if (same(before, plain(rectOf(state.pressed)))) continue;
+    await nextFrame();
+    m = remeasure();
+    performed.push({ target: 'element', target_label: label(state.pressed), reason: 'aligned ' + block, aligned: true });
+  }
+  return performed;
+}
+
+function actAnswer(args, state, attempts, view, scrolls) {
+  const point = pointOut(state.point || middleOf(state.m.rect), view);
+  const out = {
+    x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, scrolled_from: args.from, part: plain(state.m.rect),
+    target: pressTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
+  };
+  if (args.until === 'drawn') Object.assign(out, { seen: edges(state.m.seen, view), fully: state.m.fully });
+  if (args.until) {
+    const { tag_name, computed_role: role, bounding_box } = out.target;
+    out.acted = { tag_name, role, name: actedName(state.node), bounding_box };
+  }
+  if (args.focus) {
+    takeFocus(state.node);
+    const active = activeElement();
+    out.focused = active !== null && flatContains(state.node, active);
+  }
+  if (state.count > 1) out.ambiguous = true;
+  if (state.pressed !== state.node) out.pressed_label = label(state.pressed);
+  if (attempts.list.length > 0) out.attempts = attempts.list;
+  if (args.guard) {
+    guardClick(args.guard, state.pressed, () => renderedAgainFor(args, view));
+    out.watched = clickWaiters.has(args.guard);
+  }
+  return out;
+}
+
+/**
+ * renderedAgainFor is the element that the locator finds now, null when there is none or
+ * it must not be pressed. A page that renders its contents again all the time, or because
+ * the pointer moved, would else never be pressed.
+ */
+function renderedAgainFor(args, view) {
+  try {
+    const { node } = oneOf(args.locator, locate(args.locator).nodes, view);
+    return refusal(args, node) === '' ? node : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * act_target takes locator, press (a button will be pressed, not only the
+ * pointer moved), enabled (a disabled control is waited for), force (only a
+ * point is needed), timeout_ms, and guard, an id under which click_verdict says
+ * what the press hit; until, editable and focus ask for less, or more, than a
+ * press; still forbids to scroll. A caller that composes frames gives view, partial and attempts: then
+ * the answer says what is missing instead of failing. An answer with hosts asks
+ * the caller to open the closed shadow roots of these elements and come back.
+ */
+queries.act_target = (args) => {
+  const view = viewOf(args.view);
+  const attempts = new Attempts(args.attempts, view);
+  args.from = windowOffsets();
+  const state = actState(args, view);
+  if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.pressed, state.m.rect))) {
+    remember(state.pressed, state.m.rect);
+    return actAnswer(args, state, attempts, view, 0);
+  }
+  return actInTime(args, state, attempts, view);
+};
+
+/** A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it. */
+const scrollAgain = 400;
+
+/** Milliseconds between two looks for new closed shadow roots. */
+const hostsAgain = 500;
+
+async function actInTime(args, first, attempts, view) {
+  const deadline = performance.now() + (args.timeout_ms || 0);
+  const left = () => deadline - performance.now();
+  let state = first;
+  let scrolls = 0;
+  let tried = { node: null, over: null, at: 0 };
+  let hostsAt = 0; // when to look again for elements that hide what is in them
+  let rested = false; // the end of its own movement was waited for
+  let restless = false; // the element moved when it was looked at last
+  const pierce = args.locator.pierce ?? isExtended(args.locator);
+  for (;;) {
+    const worth = !args.still && state.pressed && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
+    if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.pressed) > 0) {
+      // It is on its way, perhaps into view: to scroll now would leave its scroller shifted.
+      rested = true;
+      await settled(state.pressed, Math.min(left(), longestAnimation));
+      state = actState(args, view);
+      continue;
+    }
+    if (worth && !(tried.node === state.pressed && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
+      tried = { node: state.pressed, over: state.over || null, at: performance.now() };
+      const performed = await bringIntoView(args, state, view);
+      scrolls += performed.length;
+      // The browser's own alignment scrolls ancestor frames too: where this
+      // document lies has to be asked again.
+      if (args.partial && performed.some((op) => op.aligned)) return { pending: 'moved', attempts: attempts.list };
+      if (performed.length > 0) lately.delete(state.pressed);
+      const over = state.over || null;
+      state = actState(args, view);
+      tried.over = state.over || over;
+    }
+    if (state.ready) {
+      if (args.force || args.until === 'attached' || !restless && !mayMove(state.pressed, state.m.rect)) {
+        remember(state.pressed, state.m.rect);
+        return actAnswer(args, state, attempts, view, scrolls);
+      }
+      const still = await settled(state.pressed, Math.max(restBudget, Math.min(left(), 1000)));
+      const again = actState(args, view);
+      if (again.ready && again.pressed === state.pressed && still && same(plain(again.m.rect), lately.get(again.pressed).rect)) {
+        return actAnswer(args, again, attempts, view, scrolls);
+      }
+      restless = !still;
+      state = again.ready ? { ...again, ready: false, reason: 'moving' } : again;
+    }
+    attempts.note(state);
+    if (state.reason === 'not_found' && pierce && performance.now() >= hostsAt) {
+      hostsAt = performance.now() + hostsAgain;
+      const hosts = unopenedHosts();
+      if (hosts.length > 0) return { hosts, attempts: attempts.list };
+    }
+    if (left() <= 0 || args.partial && state.reason === 'outside') {
+      const fault = actFailure(args, state, attempts, view);
+      if (!args.partial) throw fault;
+      return { pending: state.reason, part: state.m && state.m.rendered ? plain(state.m.rect) : null, attempts: attempts.list, code: fault.code, message: fault.message, evidence: fault.evidence };
+    }
+    const waited = state;
+    // Whatever the look below finds, the page gets a frame between two rounds.
+    if (waited.reason !== 'not_found') await nextFrame();
+    const again = performance.now() + scrollAgain;
+    const changed = (now) => now.ready || now.reason !== waited.reason || now.node !== waited.node || now.over !== waited.over ||
+      now.reason === 'covered' && performance.now() >= again;
+    state = await waitUntil(() => {
+      const now = actState(args, view);
+      if (waited.reason === 'moving' ? now.ready : changed(now)) return now;
+      attempts.note(now);
+      return null;
+    }, { timeout: left(), silent: () => waited.reason !== 'not_found', pierce }) || actState(args, view);
+  }
+}

@@ -1,0 +1,136 @@
+// base answers calls: it finds the function, decodes its arguments, encodes its
+// value, and turns everything thrown into a code.
+
+/** A failure with a stable code. Evidence is data for repair, bounded by the caller. */
+class Fault extends Error {
+  constructor(code, message, evidence) {
+    super(message);
+    this.code = code;
+    this.evidence = evidence;
+  }
+}
+
+/**
+ * A value that is JSON text already. What would stand in it several times may be
+ * given once, as a line: the control character 1 stands for the first, 2 for the
+ * second, in the text and in lines before that one. There can be 8 of them, and then
+ * the text has no white space between its members: a line end begins the lines.
+ */
+class Raw {
+  constructor(json, lines) {
+    this.json = json;
+    this.lines = lines;
+  }
+}
+
+/** A value, and text that is told after it as it is: lines that need not be quoted once more. */
+class WithText {
+  constructor(value, text) {
+    this.value = value;
+    this.text = text;
+  }
+}
+
+/** Functions that Go may call, by name. */
+const queries = Object.create(null);
+
+function accept(value) {
+  const head = '{"ok":true' + refsTold() + ',"value":';
+  if (value instanceof Raw) return head + value.json + (value.lines ? '}\n' + value.lines.join('\n') : '}');
+  if (value instanceof WithText) return head + JSON.stringify(value.value) + '}\n' + value.text;
+  const json = JSON.stringify(value);
+  return head + (json === undefined ? 'null' : json) + '}';
+}
+
+function refuse(error) {
+  if (error instanceof Fault) {
+    return '{"ok":false' + refsTold() + ',' + JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1);
+  }
+  return JSON.stringify({
+    ok: false, code: 'internal', message: 'the page library failed',
+    evidence: { detail: String(error && error.stack || error).slice(0, 500) },
+  });
+}
+
+/** The quirks of the profile (package quirks), told with each call that has some. */
+let quirks = new Set();
+
+/** quirk says whether the upstream behaviour of this name is asked for. */
+const quirk = (name) => quirks.has(name);
+
+function outrider(name, json) {
+  let answer;
+  try {
+    const query = queries[name];
+    if (!query) throw new Fault('internal', 'the page library has no such function', { name });
+    const args = json ? JSON.parse(json) : {};
+    if (args.quirks) quirks = new Set(args.quirks);
+    answer = query(args);
+    if (!(answer instanceof Promise)) return accept(answer);
+  } catch (error) {
+    return refuse(error);
+  }
+  return answer.then(accept).catch(refuse);
+}
+
+const maxHandles = 2000;
+const byHandle = new Map(); // handle -> WeakRef, oldest first
+const handleOf = new WeakMap();
+let handles = 0;
+
+/** keep names an element so that a later call can speak of it. */
+function keep(node) {
+  let handle = handleOf.get(node);
+  if (handle !== undefined && byHandle.has(handle)) return handle;
+  handle = 'h' + ++handles;
+  handleOf.set(node, handle);
+  byHandle.set(handle, new WeakRef(node));
+  if (byHandle.size > maxHandles) byHandle.delete(byHandle.keys().next().value);
+  return handle;
+}
+
+/** element returns what keep named, or null when it is gone. */
+function element(handle) {
+  const ref = byHandle.get(handle);
+  return ref && ref.deref() || null;
+}
+
+/** elementOf is element for callers that cannot go on without it. */
+function elementOf(handle) {
+  const found = element(handle);
+  if (!found || !isConnected(found)) throw new Fault('target_not_found', 'the element is no longer in the document', { handle });
+  return found;
+}
+
+// Timers stand still where a document is frozen, and come late in frames out of
+// sight and in tabs behind others. So the library's own are kept here, and the
+// host rings those that are due whenever a call takes long: see Tab.watchStart.
+
+const alarms = new Set(); // {at, ring, timer}
+const { setTimeout: pageSetTimeout, clearTimeout: pageClearTimeout } = globalThis;
+
+/** setTimeout is that of the window, but what it gives can be rung by nudge too. */
+function setTimeout(ring, ms) {
+  const alarm = { at: performance.now() + (ms || 0), ring: null, timer: 0 };
+  alarm.ring = () => {
+    if (!alarms.delete(alarm)) return;
+    pageClearTimeout(alarm.timer);
+    ring();
+  };
+  alarms.add(alarm);
+  alarm.timer = pageSetTimeout(alarm.ring, ms);
+  return alarm;
+}
+
+function clearTimeout(alarm) {
+  if (alarm && alarms.delete(alarm)) pageClearTimeout(alarm.timer);
+}
+
+/** nudge rings what is overdue. */
+outrider.nudge = () => {
+  const now = performance.now();
+  for (const alarm of [...alarms]) if (alarm.at <= now) alarm.ring();
+};
+
+outrider.keep = keep;
+outrider.element = element;

@@ -1,0 +1,124 @@
+// effects answers what happened in a document between two questions: nodes,
+// values, focus. It is kept to one watch at a time; a new one ends the old.
+
+const effectsHeard = ['input', 'change'];
+let effectsNow = null;
+
+/** Nodes that are counted below one that came or went; more is said as at least so many. */
+const mostCounted = 5000;
+
+function effectTarget(node) {
+  if (!node) return null;
+  let role = null;
+  let name = '';
+  try {
+    role = roleOf(node) || null;
+    name = cut(norm(actedName(node)), 120);
+  } catch (error) {
+    name = '';
+  }
+  return { tag_name: tagOf(node), id: cut(idOf(node) || '', 200) || null, role, name };
+}
+
+const focusedNode = () => {
+  const active = activeElement();
+  return active && active !== bodyOf(document) && active !== documentElementOf(document) ? active : null;
+};
+
+queries.effects_begin = ({ id }) => {
+  if (effectsNow) effectsNow.end();
+  const dom = { added: 0, removed: 0, attributes: 0, text: 0 };
+  const values = new Map();
+  let last = 0;
+  let wake = null;
+  let counted = 0;
+  const count = (nodes) => {
+    let n = 0;
+    for (const node of nodes) {
+      n++;
+      if (counted < mostCounted && node instanceof Element) {
+        const below = queryIn(node, '*').length;
+        n += below;
+        counted += below + 1;
+      }
+    }
+    return n;
+  };
+  const take = (records) => {
+    if (records.length > 0) last = performance.now();
+    for (const record of records) {
+      if (record.type === 'childList') {
+        dom.added += count(record.addedNodes);
+        dom.removed += count(record.removedNodes);
+      } else if (record.type === 'attributes') {
+        dom.attributes++;
+      } else {
+        dom.text++;
+      }
+    }
+  };
+  const observer = new MutationObserver((records) => {
+    take(records);
+    if (wake) wake();
+  });
+  const hear = (event) => {
+    const path = pathOf(event);
+    const node = path.length > 0 ? path[0] : null;
+    if (node instanceof Element && values.size < 50) values.set(node, tagOf(node));
+    last = performance.now();
+    if (wake) wake();
+  };
+  for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+  for (const name of effectsHeard) listen(globalThis, name, hear, { capture: true, passive: true });
+  const focused = focusedNode();
+  const before = effectTarget(focused);
+  effectsNow = {
+    id, dom, values,
+    /** quiet resolves when nothing has changed for quiet_ms, or after timeout_ms. */
+    quiet: (quietMS, timeoutMS) => new Promise((resolve) => {
+      const start = performance.now();
+      last = Math.max(last, start);
+      let timer = 0;
+      const look = () => {
+        const now = performance.now();
+        const until = Math.min(last + quietMS, start + timeoutMS);
+        if (now < until - 1) {
+          timer = setTimeout(look, until - now);
+          return;
+        }
+        clearTimeout(timer);
+        resolve({ quiet: now - last >= quietMS - 1 });
+      };
+      look();
+    }),
+    end: () => {
+      take(observer.takeRecords());
+      observer.disconnect();
+      for (const name of effectsHeard) unlisten(globalThis, name, hear, true);
+      effectsNow = null;
+    },
+    report: () => {
+      const now = focusedNode();
+      return {
+        dom, focus: now === focused ? null : { from: before, to: effectTarget(now) },
+        values: Array.from(values.keys(), (node) => {
+          const value = protoGet(node, 'value');
+          return { target: effectTarget(node), length: typeof value === 'string' ? value.length : textOf(node).length };
+        }),
+      };
+    },
+  };
+  return { watching: true };
+};
+
+queries.effects_quiet = ({ id, quiet_ms, timeout_ms }) => {
+  if (!effectsNow || effectsNow.id !== id) return { quiet: true };
+  return effectsNow.quiet(quiet_ms, timeout_ms);
+};
+
+queries.effects_end = ({ id }) => {
+  if (!effectsNow || effectsNow.id !== id) return { known: false };
+  const watch = effectsNow;
+  watch.end();
+  return { known: true, ...watch.report() };
+};

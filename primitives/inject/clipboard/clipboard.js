@@ -1,0 +1,71 @@
+// clipboard moves data between the page and a clipboard that the caller keeps,
+// by the events that editors listen to. The browser's own clipboard is not
+// touched.
+
+/** selectedIn is what a copy would take: of a control its selected value, else the document's selection. */
+function selectedIn(node) {
+  if (node && isTextControl(node) && !quirk('controls_select_nothing')) {
+    if (protoGet(node, 'type') === 'password') return { text: '', html: '' };
+    const start = protoGet(node, 'selectionStart');
+    return { text: Number.isInteger(start) ? protoGet(node, 'value').slice(start, protoGet(node, 'selectionEnd')) : '', html: '' };
+  }
+  const selection = selectionOf(document);
+  if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return { text: '', html: '' };
+  const holder = new DOMParser().parseFromString('', 'text/html');
+  const root = holder.createElement('div');
+  for (let i = 0; i < selection.rangeCount; i++) root.append(holder.importNode(selection.getRangeAt(i).cloneContents(), true));
+  return { text: String(selection), html: root.innerHTML };
+}
+
+const clipboardEvent = (type, data) => new ClipboardEvent(type, { bubbles: true, cancelable: true, composed: true, clipboardData: data });
+
+queries.clipboard_copy = ({ locator, view: given }) => {
+  const view = viewOf(given);
+  const { node } = chosenTarget(locator);
+  if (node && isFrameElement(node)) return descended(node, view);
+  const target = actedTarget(node, view);
+  const data = new DataTransfer();
+  const untouched = dispatchOf(node || document, clipboardEvent('copy', data));
+  // An editor with a model of its own fills the clipboard and prevents the default.
+  if (!untouched) return { text: data.getData('text/plain'), html: data.getData('text/html'), target };
+  return { ...selectedIn(node), target };
+};
+
+/** plainOf is the text flavour of HTML: cells of a row parted by tabs, rows and blocks by line breaks. */
+function plainOf(html) {
+  const parsed = new DOMParser().parseFromString(html, 'text/html');
+  let out = '';
+  const broken = () => out === '' || out.endsWith('\n');
+  const walk = (node) => {
+    if (node.nodeType === 3) {
+      out += node.data.replace(/\s+/g, ' ');
+      return;
+    }
+    const tag = node.localName;
+    if (tag === 'br') out += '\n';
+    if (tag === 'style' || tag === 'script') return;
+    const block = /^(?:p|div|tr|li|h[1-6]|ul|ol|table|blockquote|pre|section|article)$/.test(tag);
+    if (block && !broken()) out = out.trimEnd() + '\n';
+    for (const child of node.childNodes) {
+      if (/^(?:table|thead|tbody|tfoot|tr)$/.test(tag) && child.nodeType === 3) continue;
+      if ((child.localName === 'td' || child.localName === 'th') && child.previousElementSibling) out += '\t';
+      walk(child);
+    }
+    if (block && !broken()) out += '\n';
+  };
+  walk(parsed.body);
+  return out.trim();
+}
+
+queries.clipboard_paste = async ({ locator, text, html, view: given }) => {
+  const view = viewOf(given);
+  const { node, kind } = chosenTarget(locator);
+  if (node && isFrameElement(node)) return descended(node, view);
+  if (!node) throw new Fault('no_paste_target', 'no element has the focus', {});
+  if (locator) takeFocus(isTextControl(node) ? node : editingHost(node));
+  const target = actedTarget(node, view);
+  const plainText = text === undefined ? plainOf(html) : text;
+  const taken = pasteInto(node, pasteData(plainText, html));
+  await nextFrame();
+  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: taken !== '', target_kind: kind, target };
+};

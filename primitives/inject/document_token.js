@@ -1,7 +1,0 @@
-// document_token answers whether two questions reached the same document.
-
-// The library is installed once per document, so what it makes up while it
-// loads is new in each.
-const token = [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('-');
-
-questions.document_token = () => ({ token });

@@ -1,0 +1,44 @@
+// gate answers what the accessibility layer says now, and whether that matches
+// an expression: keyboard.press_gated presses on only when it does.
+
+const maxSpoken = 10000;
+
+/** spokenOf is what a screen reader would say of an element; never a password. */
+function spokenOf(node) {
+  const labelled = norm(attributeOf(node, 'aria-label'));
+  if (labelled) return labelled;
+  const text = norm(textOf(node));
+  if (text) return text;
+  if (tagOf(node) === 'input' && norm(protoGet(node, 'type')).toLowerCase() === 'password') return '';
+  const value = protoGet(node, 'value');
+  return typeof value === 'string' ? norm(value) : '';
+}
+
+/** current follows aria-activedescendant: the focused list speaks of its option. */
+function currentOf(node) {
+  const id = attributeOf(node, 'aria-activedescendant');
+  if (!id) return node;
+  const active = queryIn(document, '#' + CSS.escape(id))[0];
+  return active || node;
+}
+
+const expression = (source) => patternFor(source, 'invalid_arguments', 'expect');
+
+/** gate_check compiles expressions before any key is pressed. */
+queries.gate_check = ({ expect }) => {
+  for (const source of expect) expression(source);
+  return {};
+};
+
+queries.gate = ({ expect, fallback, view }) => {
+  let spoken = '';
+  const region = queryIn(document, '#docs-aria-speakable')[0];
+  if (region) spoken = norm(textOf(region));
+  if (!spoken) {
+    const focused = activeElement();
+    if (focused && isFrameElement(focused)) return descended(focused, viewOf(view));
+    if (focused && focused !== bodyOf()) spoken = spokenOf(currentOf(focused));
+  }
+  spoken = cut(spoken || norm(fallback), maxSpoken);
+  return { spoken, matched: expect === undefined || expect === null ? null : expression(expect)(spoken) };
+};

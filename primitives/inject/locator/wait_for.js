@@ -1,0 +1,42 @@
+// wait_for answers when a locator has reached a state.
+
+/** stateTest makes a test of a locator's state that tells what it saw last. */
+function stateTest(locator, state, view) {
+  const seen = { trace: {}, count: 0 };
+  seen.holds = () => {
+    const { nodes, trace } = locate(locator);
+    seen.trace = trace;
+    seen.count = nodes.length;
+    if (state === 'attached') return nodes.length > 0;
+    if (state === 'rendered') return nodes.some((node) => rendered(node));
+    if (state === 'detached' && !quirk('wait_means_visible')) return nodes.length === 0;
+    const clips = new Map();
+    const visible = nodes.some((node) => isVisible(node, view, clips));
+    if (nodes.length > 0) trace.visible_matches = visible ? 1 : 0;
+    return visible === (state === 'visible' || quirk('wait_means_visible'));
+  };
+  return seen;
+}
+
+queries.wait_for = async ({ locator: given, state, timeout_ms, view }) => {
+  const locator = understood(given);
+  const start = performance.now();
+  const test = stateTest(locator, state, viewOf(view));
+  const geometric = state === 'visible' || state === 'hidden';
+  const pierce = locator.pierce ?? isExtended(locator);
+  let hostsAt = 0;
+  const look = () => {
+    const holds = test.holds();
+    // What is not found may be in a closed shadow root: the caller opens those.
+    if (!pierce || test.count > 0 || performance.now() < hostsAt) return holds;
+    hostsAt = performance.now() + hostsAgain;
+    const hosts = unopenedHosts();
+    return hosts.length > 0 ? { hosts } : holds;
+  };
+  const met = await waitUntil(look, { timeout: timeout_ms, silent: () => geometric && test.count > 0, pierce });
+  if (met && met.hosts) return met;
+  const elapsed = Math.round(performance.now() - start);
+  if (met) return { matched: true, state, elapsed_ms: elapsed };
+  const evidence = notFound(locator, test.trace).evidence;
+  throw new Fault('timeout', 'the locator did not reach the state in time', { ...evidence, state, timeout_ms });
+};

@@ -1,0 +1,99 @@
+// descriptors resolves target descriptors of maps: many of them in one call,
+// each by the first of its candidates that matches.
+
+const maxFactText = 2000;
+
+/** descriptorCandidates lists the locators of a descriptor, the preferred one first. */
+function descriptorCandidates(d) {
+  const narrow = {};
+  for (const key of ['text_equals', 'text_contains', 'role', 'name']) if (d[key]) narrow[key] = d[key];
+  const list = [];
+  const add = (field, selectors) => (selectors || []).forEach((selector, i) => {
+    list.push({ candidate: i === 0 && field === 'selector' ? field : field + '/' + i, locator: { ...narrow, selector } });
+  });
+  add('selector', d.selector);
+  add('selectors', d.selectors);
+  add('fallback_selectors', d.fallback_selectors);
+  if (list.length === 0 && Object.keys(narrow).length > 0) list.push({ candidate: 'predicates', locator: narrow });
+  return list;
+}
+
+/** triedCandidate looks once for one candidate: in the document, then in open shadow roots too. */
+function triedCandidate({ candidate, locator }) {
+  const tried = { candidate, count: 0 };
+  try {
+    let found = locate(locator);
+    if (found.nodes.length === 0) found = locate({ ...locator, pierce: true });
+    tried.count = found.nodes.length;
+    const lost = Object.keys(unmatched).find((stage) => found.trace[stage + '_matches'] === 0);
+    if (lost) tried.unmatched = lost;
+    return { tried, nodes: found.nodes };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    tried.code = error.code;
+    return { tried, nodes: [] };
+  }
+}
+
+/** elementFacts is what probes ask of an element. A password is never told. */
+function elementFacts(node, view) {
+  const { value } = liveValue(node);
+  const secret = tagOf(node) === 'input' && protoGet(node, 'type') === 'password';
+  const checked = ariaChecked(node);
+  return {
+    tag_name: tagOf(node), visible: isVisible(node, view, new Map()), rendered: rendered(node), enabled: !isDisabled(node), checked,
+    focused: activeElement() === node, value: typeof value === 'string' && !secret ? cut(value, maxFactText) : null, text: cut(textOrLabel(node), maxFactText),
+  };
+}
+
+/** ariaChecked is whether a control is checked, null when it is nothing that can be. */
+function ariaChecked(node) {
+  const type = protoGet(node, 'type');
+  if (tagOf(node) === 'input' && (type === 'checkbox' || type === 'radio')) return protoGet(node, 'checked') === true;
+  const said = attributeOf(node, 'aria-checked') ?? attributeOf(node, 'aria-pressed');
+  return said === null ? null : said === 'true';
+}
+
+function resolvedDescriptor(d, view) {
+  const tried = [];
+  const candidates = descriptorCandidates(d);
+  const attempt = (list) => {
+    for (const candidate of list) {
+      const one = triedCandidate(candidate);
+      tried.push(one.tried);
+      if (one.nodes.length > 0) return { candidate: candidate.candidate, nodes: one.nodes };
+    }
+    return null;
+  };
+  let found = attempt(candidates);
+  const relaxed = [];
+  // A map's name may be one for people, and a role may be meant loosely: a
+  // selector that finds something is better evidence. The answer says so.
+  if (!found && candidates.length > 0 && candidates[0].candidate !== 'predicates' && (d.name || d.role)) {
+    const loose = d.name && d.role ? [['name'], ['name', 'role']] : [[d.name ? 'name' : 'role']];
+    for (const dropped of loose) {
+      found = attempt(candidates.map(({ candidate, locator }) => {
+        const rest = { ...locator };
+        for (const key of dropped) delete rest[key];
+        return { candidate, locator: rest };
+      }));
+      if (found) {
+        relaxed.push(...dropped);
+        break;
+      }
+    }
+  }
+  if (!found) return { found: false, tried: tried.slice(0, 40) };
+  const clips = new Map();
+  const seen = found.nodes.filter((node) => isVisible(node, view, clips));
+  const chosen = seen[0] || found.nodes[0];
+  return {
+    found: true, candidate: found.candidate, count: found.nodes.length, visible_count: seen.length, relaxed, handle: keep(chosen),
+    tried: tried.slice(0, 40), facts: elementFacts(chosen, view),
+  };
+}
+
+queries.resolve_descriptors = ({ descriptors, view: given }) => {
+  const view = viewOf(given);
+  return { url: documentURLOf(document), matches: descriptors.map((d) => resolvedDescriptor(d, view)) };
+};

@@ -1,0 +1,78 @@
+// page_wait answers when conditions about this document hold: text, the state
+// of a locator, the address, how far the document has loaded.
+
+/** shownTexts says whether some drawn part of the page has a text, shadow roots included. */
+function showsText(needle) {
+  for (const root of withShadows(document)) {
+    const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
+    for (const top of tops) {
+      if (!top || !norm(textOf(top)).includes(needle)) continue; // cheaper than what follows, and never less
+      if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * documentShown: the document is drawn somewhere; that of a frame element without a box is
+ * not, nor that of one that is not visible, as far as the elements can be reached from here.
+ */
+function documentShown() {
+  if (location.ancestorOrigins.length === 0) return true;
+  if (!(innerWidth > 0 && innerHeight > 0)) return false;
+  const shownBy = (doc) => protoGet(doc, 'defaultView').frameElement;
+  for (let at = shownBy(document); at; at = shownBy(protoGet(at, 'ownerDocument'))) {
+    if (getComputedStyle(at).visibility !== 'visible') return false;
+  }
+  return true;
+}
+
+/** addressTest makes a test of the document's address. */
+function addressTest(want) {
+  if (want.regex !== undefined) {
+    const matches = patternFor(want.regex, 'invalid_arguments', 'regex');
+    return () => matches(cut(location.href, maxMatchedText));
+  }
+  if (want.equals !== undefined) return () => location.href === want.equals;
+  if (want.contains !== undefined) return () => location.href.includes(want.contains);
+  // In a glob * is anything but a slash, ** is anything.
+  const matches = patternFor('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$', 'invalid_arguments', 'glob');
+  return () => matches(cut(location.href, maxMatchedText));
+}
+
+/** conditionTest makes a test of one condition; geometric ones change without a sign. */
+function conditionTest(condition, view) {
+  if (condition.text !== undefined) return { holds: () => documentShown() && showsText(norm(condition.text)) };
+  if (condition.text_gone !== undefined) return { holds: () => !documentShown() || !showsText(norm(condition.text_gone)) };
+  if (condition.url !== undefined) return { holds: addressTest(condition.url) };
+  if (condition.load !== undefined) {
+    const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];
+    return { holds: () => enough.includes(protoGet(document, 'readyState')) };
+  }
+  const state = condition.state || 'visible';
+  const locator = condition.ref !== undefined ? { ref: condition.ref } : condition.locator;
+  const test = stateTest(locator, state, view);
+  const absent = state === 'hidden' || state === 'detached';
+  const holds = () => {
+    try {
+      return test.holds();
+    } catch (error) {
+      // What a ref named is not there any more: that may be what is waited for.
+      if (error instanceof Fault && error.code === 'element_stale' && absent && error.evidence.reason !== 'unknown') return true;
+      throw error;
+    }
+  };
+  return { holds, geometric: !absent && state !== 'attached' || state === 'hidden' };
+}
+
+queries.page_wait = async ({ conditions, mode, timeout_ms, view }) => {
+  const tests = conditions.map((condition) => conditionTest(condition, viewOf(view)));
+  const geometric = tests.some((test) => test.geometric);
+  let met = [];
+  const look = () => {
+    met = tests.map((test) => test.holds());
+    return mode === 'any' ? met.includes(true) : !met.includes(false);
+  };
+  const matched = await waitUntil(look, { timeout: timeout_ms, silent: () => geometric, pierce: true });
+  return { matched: Boolean(matched), met };
+};

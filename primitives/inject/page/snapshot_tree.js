@@ -1,0 +1,766 @@
+// snapshot_tree answers what a document offers to somebody who cannot see it:
+// roles, names, states and text in document order, each element with its ref.
+//
+// The walk goes down the flat tree once: shadow roots and slots as they are
+// drawn, elements that aria-owns moves at their owner. Containers that say
+// nothing are left out and their contents moved up; runs of text are one row.
+
+/** Roles whose element is not worth a row: its text is part of the text around it. */
+const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time', 'deletion', 'insertion',
+  'document', 'rowgroup', 'caption', 'term']);
+
+/** Roles that a press, a key or text is meant for. */
+const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
+  'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
+
+/** Roles whose name is their whole text, so that the text is not told again. */
+const toldByName = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
+
+/** Roles with nothing below them that could be told apart. */
+const leafRows = new Set(['checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math', 'menuitemcheckbox',
+  'menuitemradio', 'textbox', 'searchbox', 'spinbutton', 'input']);
+
+/** Roles that are dropped when nothing came of what they contain. */
+const emptyWithout = new Set(['paragraph', 'list', 'listitem', 'row', 'cell', 'gridcell', 'group', 'table', 'figure', 'article', 'blockquote', 'banner', 'contentinfo',
+  'complementary', 'sectionheader', 'sectionfooter', 'navigation', 'main', 'region', 'form', 'search', 'definition', 'status', 'feed', 'rowheader', 'columnheader']);
+
+/** Roles that HTML names by more than aria attributes and their own text. */
+const namedByMarkup = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'img', 'group', 'figure', 'table',
+  'meter', 'progressbar', 'status', 'option', 'form', 'iframe', 'input']);
+
+const tagRows = { iframe: 'iframe', frame: 'iframe', canvas: 'canvas', video: 'video', audio: 'audio', embed: 'embed', object: 'object' };
+const skippedTags = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'datalist', 'source', 'track', 'param', 'col', 'colgroup', 'rp']);
+
+/** Tags that stand apart from the text around them. */
+const blockTags = new Set(['address', 'article', 'aside', 'blockquote', 'body', 'dd', 'details', 'dialog', 'div', 'dl', 'dt', 'fieldset', 'figcaption', 'figure', 'footer', 'form',
+  'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'html', 'li', 'main', 'menu', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tfoot', 'th',
+  'thead', 'tr', 'ul', 'button', 'input', 'select', 'textarea', 'iframe', 'img']);
+
+/** Text of which nothing is seen. */
+const zeroWidth = /^ *(?:[\u200b-\u200d\u2060\ufeff] *)+$/;
+
+const seenOptions = Object.freeze({ visibilityProperty: true });
+const maxRowName = 300;
+const maxRowText = 2000;
+const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
+const maxOptions = 30; // of one list that are told
+
+const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
+const firstChildOf = getterOf(Node.prototype, 'firstChild');
+const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
+
+const firstInDocument = methodOf(Document.prototype, 'querySelector');
+const nothingOwned = Object.freeze({ owners: new Map(), owned: new Set() });
+
+/** ownership lists what aria-owns moves: owner -> elements, and all that are moved. */
+function ownership(root) {
+  if (firstInDocument(root, '[aria-owns]') === null) return nothingOwned;
+  const owners = new Map();
+  const owned = new Set();
+  for (const owner of queryIn(root, '[aria-owns]').slice(0, 2000)) {
+    // What nobody walks through, such as the contents of a canvas, would take along what is drawn elsewhere.
+    if (!checkVisibility(owner) && getComputedStyle(owner).display !== 'contents') continue;
+    const list = byIds(owner, 'aria-owns').filter((node) => node !== owner && !owned.has(node) && !contains(node, owner));
+    for (const node of list) owned.add(node);
+    if (list.length > 0) owners.set(owner, list);
+  }
+  return { owners, owned };
+}
+
+/**
+ * Row is what is told of an element, or of a run of text. All rows have the same
+ * members in the same order: thousands are written out one after the other.
+ */
+class Row {
+  constructor(depth, role, name, text) {
+    this.role = role;
+    this.name = name;
+    this.ref = undefined;
+    this.checked = undefined;
+    this.selected = undefined;
+    this.expanded = undefined;
+    this.pressed = undefined;
+    this.current = undefined;
+    this.disabled = undefined;
+    this.required = undefined;
+    this.readonly = undefined;
+    this.invalid = undefined;
+    this.busy = undefined;
+    this.focused = undefined;
+    this.filled = undefined;
+    this.clickable = undefined;
+    this.level = undefined;
+    this.type = undefined;
+    this.haspopup = undefined;
+    this.sort = undefined;
+    this.options = undefined;
+    this.url = undefined;
+    this.value = undefined;
+    this.text = text;
+    this.visible = undefined;
+    this.depth = depth;
+    this.frame = undefined;
+  }
+}
+
+/**
+ * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
+ * only compares), limit of rows, places (whether neighbours are noted), overdue, states
+ * ('first' or 'again', which walk of a snapshot it is: see wantsSemantics).
+ */
+class TreeWalk {
+  constructor(options) {
+    this.options = options;
+    this.rows = [];
+    this.bytes = 0;
+    this.leftOut = 0;
+    this.full = false;
+    this.tooDeep = 0;
+    this.text = '';
+    this.textDepth = 0;
+    this.known = new Map();
+    this.controls = new Map(); // root -> controls that labels name
+    this.active = activeElement();
+    const { owners, owned } = ownership(document);
+    this.owners = owners;
+    this.owned = owned;
+    this.last = ''; // what was said last, for the neighbours of a ref
+    this.closed = []; // places that wait for what is said next
+    this.opened = []; // places in which nothing has been said yet
+    this.named = []; // what gets a ref after the walk: row, element, place
+    this.elements = 0;
+    this.overdue = options.overdue;
+    this.stopped = false;
+    this.hosts = new Set();
+    this.shadows = 0; // shadow roots that are walked just now
+    this.generates = mayGenerateText();
+  }
+
+  /** said notes a piece of text or a named element as the neighbour of what is around it. */
+  said(what) {
+    if (!this.options.places) return;
+    for (const place of this.closed) place.next = what;
+    for (const place of this.opened) place.first = what;
+    if (this.closed.length > 0) this.closed = [];
+    if (this.opened.length > 0) this.opened = [];
+    this.last = what;
+  }
+
+  flush() {
+    if (this.text === '') return;
+    const text = norm(this.text);
+    this.text = '';
+    if (text === '' || text.length < 4 && zeroWidth.test(text)) return;
+    this.said(cut(text, 80));
+    if (this.options.interactive) return;
+    this.add(new Row(this.textDepth, 'text', undefined, text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text));
+  }
+
+  /** hides notes an element that may have a closed shadow root. */
+  hides(node) {
+    if (this.hosts.size < maxHosts && !examinedHosts.has(node)) this.hosts.add(node);
+  }
+
+  add(row) {
+    this.bytes += 48 + 2 * row.depth + (row.name === undefined ? 0 : row.name.length) + (row.text === undefined ? 0 : row.text.length);
+    if (this.rows.length >= this.options.limit || this.bytes > this.options.bytes) {
+      this.full = true;
+      this.leftOut++;
+      return false;
+    }
+    this.rows.push(row);
+    return true;
+  }
+
+  /** children walks what is drawn inside a node. */
+  children(node, depth, level, state, tag) {
+    const shadow = shadowOf(node);
+    const first = firstChildOf(node);
+    if (!shadow && (first === null || tag.includes('-')) && mayHideShadow(node, tag)) this.hides(node);
+    if (shadow) {
+      this.shadows++;
+      for (let child = firstChildOf(shadow); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+      this.shadows--;
+    } else if (tag === 'slot' && node instanceof HTMLSlotElement) {
+      const given = assignedTo(node);
+      if (given.length > 0) for (const child of given) this.node(child, depth, level, state);
+      else for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+    } else {
+      for (let child = first; child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+    }
+    const owned = this.owners.size > 0 && this.owners.get(node);
+    if (owned) for (const child of owned) this.element(child, depth, level, state, true);
+  }
+
+  node(node, depth, level, state) {
+    const type = nodeType(node);
+    if (type === 3) {
+      if (state.quiet || state.invisible) return;
+      if (this.text === '') this.textDepth = depth;
+      this.text += nodeValueOf(node);
+    } else if (type === 1) {
+      if (this.owned.size > 0 && this.owned.has(node)) return;
+      this.element(node, depth, level, state, false);
+    }
+  }
+
+  element(node, depth, level, state, moved) {
+    const tag = localNameOf(node);
+    if (skippedTags.has(tag)) return;
+    if (level > maxTreeDepth) {
+      this.tooDeep++;
+      this.leftOut++;
+      return;
+    }
+    if ((++this.elements & 1023) === 0 && this.overdue()) this.stopped = true;
+    if (this.stopped) {
+      this.leftOut++;
+      return;
+    }
+    let invisible = false;
+    let inline = false;
+    let style = null;
+    if (!checkVisibility(node, seenOptions)) {
+      style = getComputedStyle(node);
+      const display = style.display;
+      if (display === '') {
+        // It is not drawn at all: its parent shows a shadow root that we were not given.
+        const host = parentElementOf(node);
+        if (host) this.hides(host);
+        return;
+      }
+      // display:contents has no box of its own, but what is in it has.
+      inline = display === 'contents';
+      invisible = style.visibility !== 'visible';
+      if (!inline && !invisible && tag !== 'area') return;
+      if (!inline && invisible && !checkVisibility(node)) return;
+    }
+    const said = hasAttributes(node); // most elements need not be asked for one after the other
+    if (said && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
+      if (node !== this.active && tag !== 'body') return;
+    }
+    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxAsks) this.hosts.add(node);
+    if (!inline && !blockTags.has(tag)) {
+      style ||= getComputedStyle(node);
+      inline = style.display === 'inline' || style.display === 'contents';
+    }
+    if (tag === 'br') {
+      if (this.text !== '') this.text += ' ';
+      return;
+    }
+    if (!inline && this.text !== '') this.text += ' ';
+    let role = said ? roleOf(node) : implicitRole(node);
+    if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
+    if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
+    const disabled = state.disabled || said && attributeOf(node, 'aria-disabled') === 'true';
+    let clickable = false;
+    let shown = !invisible && !plainRoles.has(role);
+    if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
+      style ||= getComputedStyle(node);
+      if (style.contentVisibility === 'hidden') return;
+      clickable = !state.pressed && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
+        said && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
+      if (clickable) {
+        role = 'generic';
+        shown = true;
+      }
+    }
+    const interactive = clickable || interactiveRoles.has(role);
+    let name = '';
+    let row = null;
+    let place = null;
+    let rowDepth = depth;
+    if (shown) {
+      name = this.nameFor(node, tag, role, clickable);
+      if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
+        shown = false; // an icon that is not named
+      }
+    }
+    if (shown) {
+      this.flush();
+      const wanted = !this.options.interactive || interactive || tag === 'iframe' || tag === 'frame';
+      if (this.options.places) {
+        place = { path: state.path, prev: this.last, first: '', next: '' };
+        this.opened.push(place);
+        if (this.options.compare) this.options.compare(node, tag, role, name, place);
+      }
+      if (wanted) {
+        row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
+        if (!this.add(row)) row = null;
+        else this.describe(row, node, tag, role, disabled, clickable, place, name);
+      }
+      if (name !== '') this.said(role + ' ' + cut(name, 80));
+      rowDepth = depth + 1;
+    }
+    const before = this.rows.length;
+    if (!(shown && leafRows.has(role) && !this.hasInside(node, tag, role)) && !(tag === 'iframe' || tag === 'frame')) {
+      const inside = {
+        quiet: state.quiet || shown && name !== '' && toldByName.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
+          state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
+        titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
+        invisible, disabled, pressed: state.pressed || interactive && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
+        path: shown && this.options.places ? state.path + '/' + role + (toldByName.has(role) ? '' : name) : state.path,
+      };
+      if (tag === 'select') {
+        if (row) this.choices(row, node, rowDepth);
+      } else if (tag === 'details' && !hasAttribute(node, 'open') && !shadowOf(node)) {
+        const summary = queryIn(node, ':scope > summary')[0];
+        if (summary) this.element(summary, rowDepth, level + 1, inside, false);
+      } else {
+        this.children(node, rowDepth, level + 1, inside, tag);
+      }
+    }
+    if (shown) {
+      this.flush();
+      if (place) this.closed.push(place);
+      if (row) this.settle(row, before, role, name, clickable && shadowOf(node) !== null);
+    } else if (!inline && this.text !== '') {
+      this.text += ' ';
+    }
+  }
+
+  /** points: the pointer shows here, and not already around here, that something can be pressed. */
+  points(style, node) {
+    if (style.cursor !== 'pointer') return false;
+    const parent = flatParentElement(node);
+    return parent === null || getComputedStyle(parent).cursor !== 'pointer';
+  }
+
+  /** holdsOne: one control, and what is in it, is all that was told since. */
+  holdsOne(before, depth) {
+    const { rows } = this;
+    if (rows.length === before || this.full || !interactiveRoles.has(rows[before].role)) return false;
+    for (let i = before + 1; i < rows.length; i++) if (rows[i].depth <= depth + 1) return false;
+    return true;
+  }
+
+  /** settle merges a single text into its row and drops a row that says nothing. */
+  settle(row, before, role, name, component) {
+    if (component && name === '' && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
+      // A component around its button: the button is what is pressed, and told.
+      for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
+      this.rows.splice(before - 1, 1);
+      const at = this.named.findLastIndex((named) => named.row === row);
+      if (at >= 0) this.named.splice(at, 1);
+      return;
+    }
+    const count = this.rows.length - before;
+    if (count === 1 && this.rows[before].role === 'text') {
+      row.text = this.rows[before].text;
+      this.rows.length = before;
+    } else if (count === 0 && name === '' && emptyWithout.has(role) && row.text === undefined && !row.focused && !this.full && !row.clickable) {
+      this.rows.length = before - 1;
+      if (this.named.length > 0 && this.named[this.named.length - 1].row === row) this.named.pop();
+    }
+  }
+
+  /** hasInside: a control of this role that contains other controls, as authors nest them. */
+  hasInside(node, tag, role) {
+    if (role === 'textbox' || role === 'searchbox') return tag !== 'input' && tag !== 'textarea';
+    return firstElementOf(node) !== null && tag !== 'svg' && tag !== 'math' && queryIn(node, 'a[href], button, input, select, textarea, [tabindex]').length > 0;
+  }
+
+  labels(label) {
+    const control = protoGet(label, 'control');
+    if (control === null || control === undefined || unexposed(control, this.known)) return false;
+    if (!localNameOf(control).includes('-')) return true;
+    // A component that gets no row says nothing, and its label would be lost.
+    const role = roleOf(control);
+    return !plainRoles.has(role) || this.points(getComputedStyle(control), control);
+  }
+
+  /** hasLabel: a label names the control. The list that a control has of its labels costs a walk of its whole tree. */
+  hasLabel(control) {
+    const root = rootOf(control);
+    let controls = this.controls.get(root);
+    if (controls === undefined) {
+      controls = new Set(queryIn(root, 'label').map((label) => protoGet(label, 'control')));
+      this.controls.set(root, controls);
+    }
+    return controls.has(control);
+  }
+
+  nameFor(node, tag, role, clickable) {
+    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? nameOf(node, this.known) : '');
+    const said = hasAttributes(node);
+    if (semanticsOf(node, tag)) return nameOf(node, this.known);
+    const labelled = said && hasAttribute(node, 'aria-label');
+    const referring = said && hasAttribute(node, 'aria-labelledby');
+    const attributes = labelled || referring || said && hasAttribute(node, 'title');
+    if (labelled && !referring) {
+      const label = norm(attributeOf(node, 'aria-label'));
+      if (label !== '') return label;
+    }
+    if (tag === 'iframe' || tag === 'frame') return nameOf(node, this.known) || norm(attributeOf(node, 'name'));
+    if (!attributes) {
+      if (tag === 'input') return nameOf(node, this.known); // also a button has no text of its own
+      if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
+      if (toldByName.has(role)) {
+        if (firstElementOf(node) === null && !shadowOf(node) && !(said && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
+          const bare = !this.generates && this.shadows === 0;
+          const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          if (own !== '') return own;
+        }
+      } else if (!namedByMarkup.has(role)) {
+        return '';
+      }
+      return nameOf(node, this.known);
+    }
+    if (namedByContent.test(role) && !toldByName.has(role) && !namedByAttribute(node)) return '';
+    return nameOf(node, this.known);
+  }
+
+  describe(row, node, tag, role, disabled, clickable, place, name) {
+    if (this.options.refs) {
+      row.ref = ''; // its place among the members
+      this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
+    }
+    if (clickable) {
+      row.clickable = true;
+      if (this.options.interactive) row.text = cut(norm(textOf(node)), 100) || undefined;
+    }
+    if (node === this.active) row.focused = true;
+    if (role === 'heading') {
+      const level = Number(attributeOf(node, 'aria-level')) || Number(/^h([1-6])$/.exec(tag)?.[1]) || 2;
+      row.level = level;
+    }
+    const control = tag === 'input' || tag === 'button' || tag === 'select' || tag === 'textarea' || tag === 'option' || tag === 'fieldset' || tag === 'optgroup';
+    if (disabled || control && matchesCSS(node, ':disabled')) row.disabled = true;
+    if (!interactiveRoles.has(role) && !clickable) {
+      this.says(row, node, role);
+      if (role === 'iframe') row.frame = node;
+      if (role === 'progressbar' || role === 'meter') {
+        const value = controlText(node, role, null);
+        if (value && value !== name) row.value = value;
+      }
+      if (tag.includes('-')) saysItself(row, node, tag, role);
+      return;
+    }
+    switch (role) {
+      case 'checkbox': case 'radio': case 'switch': case 'menuitemcheckbox': case 'menuitemradio': {
+        const said = attributeOf(node, 'aria-checked');
+        row.checked = tag === 'input' ? protoGet(node, 'indeterminate') === true ? 'mixed' : protoGet(node, 'checked') === true : said === 'mixed' ? 'mixed' : said === 'true';
+        break;
+      }
+      case 'option':
+        row.selected = tag === 'option' ? protoGet(node, 'selected') === true : attributeOf(node, 'aria-selected') === 'true';
+        break;
+      case 'textbox': case 'searchbox': case 'spinbutton': case 'slider': case 'scrollbar': case 'input':
+        this.value(row, node, tag, role);
+        break;
+      case 'combobox':
+        if (tag === 'select') row.value = Array.from(protoGet(node, 'selectedOptions')).map((option) => norm(protoGet(option, 'label'))).join(', ');
+        else this.value(row, node, tag, role);
+        break;
+      case 'link':
+        if (this.options.urls) row.url = cut(String(typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || ''), 2000);
+        break;
+    }
+    if (tag === 'summary') {
+      const details = parentElementOf(node);
+      if (details && tagOf(details) === 'details') row.expanded = hasAttribute(details, 'open');
+    }
+    if (tag === 'input' || tag === 'select' || tag === 'textarea') {
+      if (hasAttribute(node, 'required')) row.required = true;
+      if (hasAttribute(node, 'readonly')) row.readonly = true;
+      const type = tag === 'input' ? protoGet(node, 'type') : '';
+      if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
+    }
+    this.says(row, node, role);
+    if (tag.includes('-')) saysItself(row, node, tag, role);
+  }
+
+  /** says reads the states that ARIA attributes tell. */
+  says(row, node, role) {
+    if (!hasAttributes(node)) return;
+    for (const attribute of attributeNames(node)) {
+      if (!attribute.startsWith('aria-')) continue;
+      const value = attributeOf(node, attribute);
+      switch (attribute) {
+        case 'aria-expanded': if (value === 'true' || value === 'false') row.expanded = value === 'true'; break;
+        case 'aria-pressed': if (role === 'button') row.pressed = value === 'mixed' ? 'mixed' : value === 'true'; break;
+        case 'aria-selected': if (value === 'true') row.selected = true; break;
+        case 'aria-current': if (value !== '' && value !== 'false') row.current = value === 'true' ? true : cut(value, 20); break;
+        case 'aria-required': if (value === 'true') row.required = true; break;
+        case 'aria-readonly': if (value === 'true') row.readonly = true; break;
+        case 'aria-invalid': if (value !== '' && value !== 'false') row.invalid = true; break;
+        case 'aria-busy': if (value === 'true') row.busy = true; break;
+        case 'aria-haspopup': if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20); break;
+        case 'aria-sort': if (value !== '' && value !== 'none') row.sort = cut(value, 20); break;
+      }
+    }
+  }
+
+  value(row, node, tag, role) {
+    if (tag === 'input' && protoGet(node, 'type') === 'password') {
+      if (protoGet(node, 'value') !== '') row.filled = true;
+      return;
+    }
+    let value = tag === 'input' || tag === 'textarea' ? protoGet(node, 'value') : controlText(node, role, null);
+    if (tag !== 'input' && tag !== 'textarea' && (role === 'textbox' || role === 'searchbox' || role === 'combobox')) value = norm(textOf(node));
+    value = String(value ?? '');
+    if (zeroWidth.test(value)) value = ''; // holds a line open
+    if (value !== '') row.value = value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
+  }
+
+  /** choices tells the options of a list. */
+  choices(row, select, depth) {
+    const all = protoGet(select, 'options');
+    let told = 0;
+    let count = 0;
+    for (let i = 0; i < all.length && i < 5000; i++) {
+      const option = all[i];
+      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : norm(protoGet(option, 'label')) || norm(textOf(option));
+      if (hasAttribute(option, 'hidden')) continue;
+      count++;
+      const selected = protoGet(option, 'selected') === true;
+      if (told >= maxOptions && !(selected && told < 2 * maxOptions)) continue;
+      told++;
+      const child = new Row(this.options.interactive ? 0 : depth, 'option', cut(name, maxRowName), undefined);
+      if (selected) child.selected = true;
+      if (matchesCSS(option, ':disabled')) child.disabled = true;
+      if (!this.options.interactive && this.add(child) && this.options.refs) {
+        child.ref = '';
+        this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null, number: refNumbers.get(option) });
+      }
+    }
+    if (count > told || this.options.interactive) row.options = count;
+  }
+}
+
+const styleSheetsOf = getterOf(Document.prototype, 'styleSheets');
+const adoptedSheetsOf = getterOf(Document.prototype, 'adoptedStyleSheets');
+const maxRules = 500;
+
+/**
+ * mayGenerateText: some rule of the document's style sheets is about ::before
+ * or ::after. To ask each element for its generated text costs more than its
+ * name; a sheet that is long, grouped or not ours to read counts as such a rule.
+ */
+function mayGenerateText() {
+  const sheets = styleSheetsOf(document);
+  const adopted = adoptedSheetsOf(document);
+  if (sheets.length === 0 && adopted.length === 0) return false;
+  let left = maxRules;
+  for (const sheet of [...sheets, ...adopted]) {
+    try {
+      for (const rule of sheet.cssRules) {
+        if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0 || /:(?:before|after)/i.test(rule.selectorText)) return true;
+      }
+    } catch {
+      return true; // of another origin
+    }
+  }
+  return false;
+}
+
+const hasAttributes = methodOf(Element.prototype, 'hasAttributes');
+const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
+const offsetHeightOf = getterOf(HTMLElement.prototype, 'offsetHeight');
+const styleMapOf = methodOf(Element.prototype, 'computedStyleMap');
+
+const maxHosts = 64;
+const shadowTags = new Set(['article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
+const examinedHosts = new WeakSet();
+
+/**
+ * mayHideShadow: the element can have a shadow root, shows none to us, and looks
+ * as if it had one: it is a custom element, or has height without contents.
+ */
+function mayHideShadow(node, tag) {
+  if (attachmentHosts.has(node)) return false;
+  if (tag.includes('-')) return true;
+  if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
+  const style = getComputedStyle(node);
+  if (style.display === 'inline' ? tag !== 'span' : style.position === 'absolute' || style.position === 'fixed') return false;
+  if (offsetHeightOf(node) <= 0) return false;
+  const height = styleMapOf(node).get('height');
+  return height instanceof CSSKeywordValue && height.value === 'auto' && offsetHeightOf(node) > parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.borderTopWidth) + parseFloat(style.borderBottomWidth);
+}
+
+/** adopt lets the page library look into a closed shadow root that the browser handed over. */
+outrider.adopt = (root) => {
+  adoptShadow(root);
+  return true;
+};
+
+/** walkTree walks a subtree, or the whole document. */
+function walkTree(root, options) {
+  const walk = new TreeWalk(options);
+  const state = { quiet: false, invisible: false, disabled: false, pressed: false, path: '' };
+  if (rootOf(root) !== document) walk.shadows++;
+  walk.element(root, 0, 0, state, false);
+  walk.flush();
+  return walk;
+}
+
+/** drawnPart is the first element of a locator that is drawn, wherever the page is scrolled to. */
+function drawnPart(locator) {
+  const { nodes, trace } = locate(locator);
+  const part = nodes.find((node) => drawnNow(node)) || nodes.find((node) => getComputedStyle(node).display === 'contents');
+  if (part) return part;
+  if (nodes.length > 0) trace.rendered_matches = 0;
+  throw notFound(locator, trace);
+}
+
+const notPlain = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
+
+/** quoted is text as a JSON string. */
+const quoted = (text) => notPlain.test(text) ? JSON.stringify(text) : '"' + text + '"';
+
+/** flagged is a state that is told also when it is not so only of what opens. */
+const flagged = (value, word) => value === true ? ' [' + word + ']' : value === false ? '' : ' [' + word + '=' + value + ']';
+
+const lineEnds = /[\r\n\u2028\u2029]/;
+
+/** oneLine: one row is one line, whatever somebody typed into a text area. */
+const oneLine = (text) => lineEnds.test(text) ? text.replace(/\r\n?|[\n\u2028\u2029]/g, '\\n') : text;
+
+/** rowLine is a row as one line of text. The ref comes first of what is in brackets. */
+function rowLine(row) {
+  if (row.role === 'text') return '- text: ' + row.text;
+  let line = '- ' + row.role;
+  if (row.name !== undefined) line += ' ' + quoted(row.name);
+  if (row.ref !== undefined) line += ' [ref=' + row.ref + ']';
+  if (row.checked !== undefined) line += flagged(row.checked, 'checked');
+  if (row.selected !== undefined) line += flagged(row.selected, 'selected');
+  if (row.expanded !== undefined) line += row.expanded === false ? ' [collapsed]' : flagged(row.expanded, 'expanded');
+  if (row.pressed !== undefined) line += flagged(row.pressed, 'pressed');
+  if (row.current !== undefined) line += row.current === true ? ' [current]' : ' [current=' + oneLine(row.current) + ']';
+  if (row.disabled) line += ' [disabled]';
+  if (row.required) line += ' [required]';
+  if (row.readonly) line += ' [readonly]';
+  if (row.invalid) line += ' [invalid]';
+  if (row.busy) line += ' [busy]';
+  if (row.focused) line += ' [focused]';
+  if (row.filled) line += ' [filled]';
+  if (row.clickable) line += ' [clickable]';
+  if (row.level !== undefined) line += ' [level=' + row.level + ']';
+  if (row.type !== undefined) line += ' [type=' + row.type + ']';
+  if (row.haspopup !== undefined) line += ' [haspopup=' + oneLine(row.haspopup) + ']';
+  if (row.sort !== undefined) line += ' [sort=' + oneLine(row.sort) + ']';
+  if (row.options !== undefined) line += ' [options=' + row.options + ']';
+  if (row.url !== undefined) line += ' [url=' + oneLine(row.url) + ']';
+  const said = row.value ?? row.text;
+  return said === undefined ? line : line + ': ' + oneLine(said);
+}
+
+/** rowObject is a row as JSON, without what only we need. */
+function rowObject(row) {
+  row.depth = undefined;
+  row.frame = undefined;
+  return JSON.stringify(row);
+}
+
+/** handOver tells which elements may have a shadow root that only the browser can open; each is told once. */
+function handOver(hosts) {
+  const handles = [];
+  for (const node of hosts) {
+    examinedHosts.add(node);
+    handles.push(askSemantics(node));
+  }
+  return handles;
+}
+
+const steps = [];
+
+/** stepsIn is a space for each step of depth. */
+const stepsIn = (depth) => steps[depth] ??= ' '.repeat(depth);
+
+/**
+ * page_snapshot answers the rows of this document: lines of text, or objects, as
+ * the text of the answer, each on a line of its own with a space before it for
+ * each step of depth. Documents inside it that this world can reach are told with
+ * it, and inside counts them; frames has the rows that show one of the others.
+ */
+queries.page_snapshot = (args) => {
+  const { ref, locator, tell_visible, time_ms } = args;
+  let root = rootElement();
+  if (ref !== undefined) root = elementOfRef(ref);
+  else if (locator !== undefined) root = drawnPart(locator);
+  const whole = root === rootElement();
+  if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
+  const overdue = overdueIn(time_ms);
+  const walk = rowsOf(root, args, overdue);
+  if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
+    // Only the whole document shows what was rendered again.
+    giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, overdue: overdueIn(time_ms) }).named, true);
+  }
+  giveRefs(walk.named, whole);
+  if (tell_visible) tellVisible(walk);
+  const told = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
+  tellRows(walk, args, told, 0, 0, overdue, undefined);
+  const { lines, frames, inside, leftOut, stopped, refs } = told;
+  return new WithText({
+    count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    title: whole ? documentTitleOf(document) : undefined,
+  }, lines.join('\n'));
+};
+
+/** overdueIn says whether so many milliseconds have passed since now. Each document has a clock of its own. */
+function overdueIn(ms) {
+  const until = performance.now() + ms;
+  return () => performance.now() > until;
+}
+
+const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again }, overdue) =>
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', overdue });
+
+function tellVisible(walk) {
+  const clips = new Map();
+  for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
+}
+
+/** tellRows adds the rows of a document, below depth, and those of the documents in it. */
+function tellRows(walk, args, told, depth, nesting, overdue, within) {
+  told.leftOut += walk.leftOut;
+  told.stopped ||= walk.stopped;
+  const { lines } = told;
+  for (const row of walk.rows) {
+    const before = stepsIn(depth + row.depth);
+    const { frame } = row;
+    lines.push(before + (args.format === 'text' ? rowLine(row) : rowObject(row)));
+    if (frame === undefined) continue;
+    if (!tellInside(frame, args, told, before.length + 1, nesting + 1, overdue)) told.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+  }
+}
+
+const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'), frame: getterOf(HTMLFrameElement.prototype, 'contentWindow') };
+
+/**
+ * tellInside adds the document that a frame shows, when its origin is ours and the
+ * library is in it: a world of ours sees that of a frame, where only we can have put
+ * what its window has of its own. A question for each frame costs several times more.
+ */
+function tellInside(frame, args, told, depth, nesting, overdue) {
+  if (nesting > args.max_nesting || told.stopped) return false;
+  let tell;
+  try {
+    const inside = windowOf[localNameOf(frame)](frame);
+    if (!Object.hasOwn(inside, 'outriderWorld')) return false;
+    tell = inside.outrider.tell;
+  } catch {
+    return false; // of another origin
+  }
+  return tell(args, told, depth, nesting, overdue);
+}
+
+/** tell is tellInside in the document of the frame. */
+outrider.tell = (args, told, depth, nesting, overdue) => {
+  const root = rootElement();
+  if (!root) return false;
+  if (args.quirks) quirks = new Set(args.quirks);
+  let walk;
+  try {
+    walk = rowsOf(root, args, overdue);
+    if (walk.hosts.size > 0) return false; // for the browser to open first
+    giveRefs(walk.named, true);
+    if (args.tell_visible) tellVisible(walk);
+  } catch {
+    return false; // asked by itself the frame says why, and only it is missed
+  }
+  told.inside++;
+  tellRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
+  if (numbering.next !== numbering.told) told.refs.push({ prefix: numbering.prefix, next: numbering.told = numbering.next });
+  return true;
+};

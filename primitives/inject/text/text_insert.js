@@ -1,0 +1,54 @@
+// text_insert puts text into one element of this document: the one a locator
+// finds first, visible or not, or the one with the focus.
+//
+// A focus that is inside a frame is answered with that frame's handle in
+// descend; nothing has been changed then, and the caller asks again there. What
+// only real input does is answered with press: the caller does that and asks
+// again, with what it has pressed so far.
+
+queries.text_insert = ({ locator, text, replace, pressed = [], handle, view: given }) => {
+  const view = viewOf(given);
+  let target;
+  if (locator) {
+    // What was pressed can have changed what the locator finds; the element goes on being meant.
+    const before = handle ? element(handle) : null;
+    target = before && isConnected(before) ? before : insertionTarget(understood(locator));
+  } else {
+    target = activeElement();
+    if (target && isFrameElement(target) && !quirk('frames_unseen')) return descended(target, view);
+  }
+  // Upstream asks for a control of its own realm: in a frame only editors are seen.
+  const reason = whyNotEditable(target) || (unseen() && isTextControl(target) ? 'not_editable' : null);
+  if (reason) throw notEditable(target, reason);
+  const editor = isTextControl(target) ? target : editingHost(target);
+  const active = activeElement();
+  const editing = active === target || !isTextControl(target) && active !== null && contains(editor, active);
+  focusWindow(editor);
+  if (!editing) {
+    protoCall(editor, 'focus');
+    if (!isConnected(target)) throw notEditable(target, 'removed', 'the element left the document when it got the focus');
+    const late = whyNotEditable(target);
+    if (late) throw notEditable(target, late);
+  }
+  const report = actedTarget(target, view);
+  const done = (value) => (value.press ? { ...value, handle: keep(target) } : { ...value, target: report });
+  // A control is answered at once: a promise costs a good tenth of the call.
+  const plainly = () => isTextControl(target)
+    ? done(insertIntoControl(target, text, replace, editing, pressed))
+    : insertIntoEditor(target, text, replace, pressed, !editing).then(done);
+  if (!hasEditContext(target) && !isTextSink(target)) return plainly();
+  return insertIntoDrawn(target, text, replace, pressed, !editing).then((drawn) => (drawn ? done(drawn) : plainly()));
+};
+
+/** insertionTarget is the first candidate of a locator that names something. */
+function insertionTarget(locator) {
+  const named = locator.selector !== undefined && locator.selector !== null || isExtended(locator);
+  if (!named && norm(locator.text || locator.text_contains || locator.text_equals) === '') {
+    throw notEditable(null, 'empty_target', 'the target names no element');
+  }
+  const { nodes, trace } = locate(locator);
+  if (nodes.length > 0) return isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0];
+  const fault = notEditable(null, 'not_found', 'nothing matches the target');
+  Object.assign(fault.evidence, notFound(locator, trace).evidence);
+  throw fault;
+}
