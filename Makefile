@@ -6,7 +6,7 @@ TEST_TIMEOUT ?= 20m
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: demo test race bench bench-browser lint generate check build
+.PHONY: demo test race bench bench-browser lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -28,14 +28,19 @@ bench-browser:
 		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract' -benchtime 20x -timeout 30m ./runtime/browser
 
 build:
-	$(GO) build -o bin/outrider ./cmd/outrider
+	$(GO) build -trimpath -o bin/outrider ./cmd/outrider
+
+# install puts outrider where go install puts programs, and says where that is.
+install:
+	$(GO) install -trimpath ./cmd/outrider
+	@dir="$$($(GO) env GOBIN)"; echo "installed $${dir:-$$($(GO) env GOPATH)/bin}/outrider"
 
 lint:
 	$(GO) vet ./...
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./docs/...
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

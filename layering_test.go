@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"sites/location":                     {},
 	"sites/filewatch":                    {"sites/location"},
 	"sites/demo":                         {},
+	"docs":                               {}, // tests only: runs what the pages show
 	"projection/expr":                    {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata":            {"primitives/fault"},
 	"projection":                         {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},

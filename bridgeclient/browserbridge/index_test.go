@@ -64,7 +64,7 @@ func TestIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 42; n++ {
-		if !bytes.Contains(doc, []byte("\n| "+strconv.Itoa(n)+" | ")) {
+		if !bytes.Contains(doc, []byte("\n"+strconv.Itoa(n)+". **")) {
 			t.Errorf("docs/reference/browser-bridge.md lacks choice %d", n)
 		}
 	}

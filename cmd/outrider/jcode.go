@@ -19,7 +19,7 @@ func (a *app) jcodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jcode",
 		Short: "Let jcode's browser tool drive this runtime",
-		Long:  "Put the command that jcode runs for its browser tool in place, take it away, or say how things stand: see docs/reference/provider.md.",
+		Long:  "Put the command that jcode runs for its browser tool in place, take it away, or say how things stand: see docs/reference/jcode.md.",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

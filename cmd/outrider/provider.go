@@ -36,7 +36,7 @@ func (a *app) providerCommand() *cobra.Command {
 		Short: "Serve the browser provider protocol 0.1, one JSON object per line",
 		Long: "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix socket.\n" +
 			"With --conformance the arguments are a command that starts a provider, ours or another: it is put through the\n" +
-			"scenarios of docs/reference/provider.md, and the tier it reaches is printed with the reasons. Exit code 0 is certified.",
+			"scenarios of docs/reference/provider-conformance.md, and the tier it reaches is printed with the reasons. Exit code 0 is certified.",
 		Example: `  outrider provider
   outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"
   outrider provider --conformance -- outrider provider`,

@@ -4,5 +4,5 @@
 // What a provider says is checked against what happened: the fixture pages report
 // presses, texts and submits to the suite's own server, pictures are decoded and
 // looked at, and every answer is counted. The scenarios are listed in
-// docs/reference/provider.md.
+// docs/reference/provider-conformance.md.
 package conformance

@@ -35,7 +35,7 @@ const (
 
 // Scenario is one thing that is tested.
 type Scenario struct {
-	// ID names it in reports and in docs/reference/provider.md.
+	// ID names it in reports and in docs/reference/provider-conformance.md.
 	ID string
 	// Title says what must hold.
 	Title string
