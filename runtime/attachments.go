@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -150,7 +152,7 @@ type attachmentSpec struct {
 func (o offeredAttachment) spec() attachmentSpec {
 	a := o.attachment
 	s := attachmentSpec{
-		ID: o.id, Kind: a.Kind, Target: descriptorOf(a.Target, "", nil), Label: a.Description, MaxInstances: 1, Placement: "afterend",
+		ID: o.id, Kind: a.Kind, Target: verify.DescriptorOf(a.Target, "", nil), Label: a.Description, MaxInstances: 1, Placement: "afterend",
 		Reattach: a.Lifecycle.Return(), Remove: a.Lifecycle.Removal(), HideDrifted: a.Lifecycle.HidesDrifted(),
 	}
 	if f := a.Affordance; f != nil {
@@ -204,7 +206,7 @@ func (t *Tab) certainlyNot(m *sites.Map, state string) bool {
 	}
 	t.diagnoser.mu.Lock()
 	defer t.diagnoser.mu.Unlock()
-	return t.diagnoser.last.verdictOf(m, state) == no
+	return t.diagnoser.last.VerdictOf(m, state) == verify.No
 }
 
 // keptAway says why the lifecycle of an attachment, or somebody who was asked in

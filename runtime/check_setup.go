@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -15,29 +17,10 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// setupOutcome says how the setup of a check went.
-type setupOutcome struct {
-	// Done is whether all of it was done by this runtime.
-	Done  bool            `json:"done"`
-	Steps json.RawMessage `json:"steps,omitempty"` // summaries, as of a tool
-	// ByHand points to entries that no runtime can follow.
-	ByHand []string `json:"by_hand,omitempty"`
-	// Dismissed is set when the setup opened a dialog, which was dismissed: it
-	// would block every check after this one.
-	Dismissed bool `json:"dialog_dismissed,omitempty"`
-	// LeftAt is where the page was left, when its address could not be restored.
-	LeftAt string `json:"left_at,omitempty"`
-}
-
-// hasSetup says whether something must happen before the check can fail. What
-// has not been prepared may pass, which is as good as ever, but that it does not
-// tells nothing about the site.
-func hasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest) > 0 }
-
 // runSetup does the steps of a check's setup as those of a tool are done, under
 // the same policy, pacing and deadline. They get no arguments.
-func (h *Host) runSetup(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check) (setupOutcome, *fault.Error) {
-	out := setupOutcome{ByHand: k.SetupRest}
+func (h *Host) runSetup(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check) (verify.SetupOutcome, *fault.Error) {
+	out := verify.SetupOutcome{ByHand: k.SetupRest}
 	tool := &manifest.Tool{Name: k.ID, Target: k.Target, XActions: manifest.XActions{
 		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
 	}}
@@ -61,59 +44,49 @@ func (h *Host) runSetup(ctx context.Context, v invoker, o *mapset.Offer, m *site
 	return out, reply.Err
 }
 
-// notRun turns the outcome of a check whose setup failed into one that says
-// nothing about the site.
-func (r checkOutcome) notRun(err *fault.Error) checkOutcome {
-	r.Status, r.Assertions, r.NegativeAssertions, r.Drift, r.Contingency = checkNotRun, nil, nil, nil, ""
-	e := *err
-	e.Message = "the setup of the check " + r.CheckID + " failed, so it was not run: " + err.Message
-	r.Error = e.With("check_id", r.CheckID).Field("phase", "setup")
-	return r
-}
-
 // preparedCheck sets up one check and judges it from a look of its own, again
 // after each change of the page while it fails, for as long as wait. The page
 // comes back to the address it had.
-func (h *Host) preparedCheck(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check, wait time.Duration) checkOutcome {
+func (h *Host) preparedCheck(ctx context.Context, v invoker, o *mapset.Offer, m *sites.Map, k *manifest.Check, wait time.Duration) verify.CheckOutcome {
 	began := v.tab.Status().URL
 	setup, err := h.runSetup(ctx, v, o, m, k)
-	var r checkOutcome
+	var r verify.CheckOutcome
 	if err == nil {
-		s := survey{lib: o.Library}
+		s := verify.Batch{Library: o.Library}
 		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
 		_, e := observe.Until(whole, bounded, v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
-			next := survey{lib: o.Library, attached: v.tab.attachmentState}
+			next := verify.Batch{Library: o.Library, Attached: v.tab.attachmentState}
 			if setup.Done {
-				next.prepared = k
+				next.Prepared = k
 			}
-			next.wantCheck(m, k)
-			if err := next.ask(ctx, page); err != nil {
+			next.AddCheck(m, k)
+			if err := next.Evaluate(ctx, page); err != nil {
 				return false, err
 			}
 			s = next
-			return !s.check(m, k).breaks(), nil
+			return !s.Check(m, k).Breaks(), nil
 		})
 		cancel()
 		end()
-		if s.at.IsZero() {
+		if s.At.IsZero() {
 			err = fault.From(e)
 			if e == nil {
 				err = fault.New(fault.Timeout, "the page could not be looked at in time")
 			}
 		}
-		r = s.check(m, k)
+		r = s.Check(m, k)
 	}
 	if err != nil {
-		s := survey{lib: o.Library, url: v.tab.Status().URL, at: time.Now()}
-		r = s.check(m, k).notRun(err)
+		s := verify.Batch{Library: o.Library, URL: v.tab.Status().URL, At: time.Now()}
+		r = s.Check(m, k).NotRun(err)
 	}
 	r.Setup = &setup
 	if err != nil && err.Code == fault.DialogOpen {
 		// It was not open before: the look at the checks without setup went well.
 		setup.Dismissed = v.Invoke(ctx, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`)).Err == nil
 	}
-	if r.Status == checkFailed || r.Status == checkDrifted || r.Status == checkNotRun {
+	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted || r.Status == verify.CheckNotRun {
 		ev := evidence{host: h, v: v}
 		r.Evidence = ev.collect(ctx, k, r)
 	}

@@ -3,6 +3,8 @@ package runtime
 import (
 	"fmt"
 	"slices"
+
+	"github.com/outrider-run/outrider/runtime/verify"
 )
 
 // expectations are what the caller of mode check asks of a page beyond its checks.
@@ -30,13 +32,13 @@ func (x expectations) unmet(r *checkReport) []string {
 		out = append(out, fmt.Sprintf("the HTTP status of the page is %d, expected one below 400", r.HTTPStatus))
 	}
 	for _, name := range x.Requires {
-		i := slices.IndexFunc(r.States, func(d diagnosis) bool { return d.Name == name })
+		i := slices.IndexFunc(r.States, func(d verify.Diagnosis) bool { return d.Name == name })
 		switch {
 		case i < 0:
 			out = append(out, fmt.Sprintf("no map that applies to the page declares the state %s, which is required", name))
-		case r.States[i].verdict == unknown:
+		case r.States[i].Verdict == verify.Unknown:
 			out = append(out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name))
-		case r.States[i].verdict == no:
+		case r.States[i].Verdict == verify.No:
 			out = append(out, fmt.Sprintf("the state %s is required and not current", name))
 		}
 	}
@@ -44,9 +46,9 @@ func (x expectations) unmet(r *checkReport) []string {
 		for _, c := range r.Checks {
 			switch {
 			case c.Severity != "critical":
-			case c.Status == checkSkipped:
+			case c.Status == verify.CheckSkipped:
 				out = append(out, fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID))
-			case c.Status == checkUnknown:
+			case c.Status == verify.CheckUnknown:
 				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.CheckID))
 			}
 		}
@@ -54,7 +56,7 @@ func (x expectations) unmet(r *checkReport) []string {
 	switch {
 	case len(r.Checks)+len(r.States) == 0:
 		out = append(out, "nothing was checked: no map that applies to the page declares checks or states")
-	case !r.saw() && !slices.ContainsFunc(r.Checks, checkOutcome.breaks):
+	case !r.saw() && !slices.ContainsFunc(r.Checks, verify.CheckOutcome.Breaks):
 		out = append(out, "nothing was checked: no check passed and no state is current")
 	}
 	return out
@@ -62,6 +64,8 @@ func (x expectations) unmet(r *checkReport) []string {
 
 // saw reports whether something that a map says of the page holds.
 func (r *checkReport) saw() bool {
-	return slices.ContainsFunc(r.Checks, func(c checkOutcome) bool { return c.Status == checkPassed || c.Status == checkDrifted }) ||
-		slices.ContainsFunc(r.States, func(d diagnosis) bool { return d.verdict == yes })
+	return slices.ContainsFunc(r.Checks, func(c verify.CheckOutcome) bool {
+		return c.Status == verify.CheckPassed || c.Status == verify.CheckDrifted
+	}) ||
+		slices.ContainsFunc(r.States, func(d verify.Diagnosis) bool { return d.Verdict == verify.Yes })
 }

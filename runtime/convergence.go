@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -62,7 +64,7 @@ func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition,
 			return nil, fault.Wrap(fault.InvalidExpression, errs[0], "reading complete_when of %s", tr.Name)
 		}
 		g.when = t
-	case isState(lib, m, text):
+	case verify.IsState(lib, m, text):
 		g.state = text
 	case check != nil:
 		g.check, g.in = check, in
@@ -79,11 +81,11 @@ func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition,
 // before says whether the goal is met without any attempt: only what the page
 // itself shows can be.
 func (g *goal) before(ctx context.Context, t *Tab) bool {
-	return (g.state != "" || g.check != nil) && g.onPage(ctx, t) == yes
+	return (g.state != "" || g.check != nil) && g.onPage(ctx, t) == verify.Yes
 }
 
 // after says whether the goal is met now that the attempts gave values.
-func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verdict {
+func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verify.Verdict {
 	last := values[len(values)-1]
 	switch {
 	case g.when != nil:
@@ -95,80 +97,80 @@ func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verd
 		return g.nothingNew(values)
 	case g.same:
 		if len(values) > 1 && sameJSON(values[len(values)-2], last) {
-			return yes
+			return verify.Yes
 		}
-		return no
+		return verify.No
 	}
-	return unknown
+	return verify.Unknown
 }
 
-func (g *goal) onPage(ctx context.Context, t *Tab) verdict {
+func (g *goal) onPage(ctx context.Context, t *Tab) verify.Verdict {
 	page, err := t.LivePage(ctx)
 	if err != nil {
-		return unknown
+		return verify.Unknown
 	}
-	s := survey{lib: g.lib, attached: t.attachmentState}
+	s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
 	g.want(&s)
-	if s.ask(ctx, page) != nil {
-		return no // it changes just now: another attempt may say more
+	if s.Evaluate(ctx, page) != nil {
+		return verify.No // it changes just now: another attempt may say more
 	}
 	return g.judge(&s)
 }
 
-func (g *goal) want(s *survey) {
-	s.wantState(g.m, g.state)
+func (g *goal) want(s *verify.Batch) {
+	s.AddState(g.m, g.state)
 	if g.check != nil {
-		s.wantCheck(g.in, g.check)
+		s.AddCheck(g.in, g.check)
 	}
 }
 
 // judge says whether the page shows the goal.
-func (g *goal) judge(s *survey) verdict {
+func (g *goal) judge(s *verify.Batch) verify.Verdict {
 	if g.check != nil {
-		switch s.check(g.in, g.check).Status {
-		case checkPassed, checkDrifted:
-			return yes
-		case checkFailed:
-			return no
+		switch s.Check(g.in, g.check).Status {
+		case verify.CheckPassed, verify.CheckDrifted:
+			return verify.Yes
+		case verify.CheckFailed:
+			return verify.No
 		}
-		return unknown
+		return verify.Unknown
 	}
-	return s.diagnose(g.m, g.state).verdict
+	return s.Diagnose(g.m, g.state).Verdict
 }
 
 // arriving says whether the goal is met once a page that has left the state from
 // comes to rest: between two states it shows neither, and another attempt would
 // press what is about to go, or is gone.
-func (g *goal) arriving(ctx context.Context, t *Tab, from string) verdict {
-	if g.state == "" && g.check == nil || !isState(g.lib, g.m, from) {
-		return no
+func (g *goal) arriving(ctx context.Context, t *Tab, from string) verify.Verdict {
+	if g.state == "" && g.check == nil || !verify.IsState(g.lib, g.m, from) {
+		return verify.No
 	}
 	whole, end := observe.Answerable(ctx)
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
-	met := no
+	met := verify.No
 	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := survey{lib: g.lib, attached: t.attachmentState}
+		s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
 		g.want(&s)
-		s.wantState(g.m, from)
-		if err := s.ask(ctx, page); err != nil {
+		s.AddState(g.m, from)
+		if err := s.Evaluate(ctx, page); err != nil {
 			return false, err
 		}
 		met = g.judge(&s)
-		return met == yes || s.diagnose(g.m, from).verdict != no, nil
+		return met == verify.Yes || s.Diagnose(g.m, from).Verdict != verify.No, nil
 	})
 	return met
 }
 
 // nothingNew compares what the last attempt gave under a name with all before.
 // A name that no attempt gives cannot be judged.
-func (g *goal) nothingNew(values []json.RawMessage) verdict {
+func (g *goal) nothingNew(values []json.RawMessage) verify.Verdict {
 	seen := map[string]bool{}
 	for i, v := range values {
 		list, ok := listUnder(v, g.fresh)
 		if !ok {
-			return unknown
+			return verify.Unknown
 		}
 		fresh := false
 		for _, e := range list {
@@ -177,10 +179,10 @@ func (g *goal) nothingNew(values []json.RawMessage) verdict {
 			seen[key] = true
 		}
 		if i == len(values)-1 && !fresh {
-			return yes
+			return verify.Yes
 		}
 	}
-	return no
+	return verify.No
 }
 
 // listUnder finds a list by its name at the top of a value, or one level below;
@@ -224,14 +226,14 @@ func canonical(raw json.RawMessage) string {
 func sameJSON(a, b json.RawMessage) bool { return canonical(a) == canonical(b) }
 
 // expression evaluates complete_when over what is known.
-func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage) verdict {
+func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage) verify.Verdict {
 	page, err := t.LivePage(ctx)
 	if err != nil {
-		return unknown
+		return verify.Unknown
 	}
 	var current []string
-	if seen, err := surveyStates(ctx, page, g.lib, statesSeen(g.lib, g.m)); err == nil {
-		current = seen.current()
+	if seen, err := verify.DiagnoseStates(ctx, page, g.lib, verify.StatesOf(g.lib, g.m)); err == nil {
+		current = seen.Current()
 	}
 	in := expr.Input{
 		{Name: "value", JSON: values[len(values)-1]},
@@ -243,10 +245,10 @@ func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage)
 	}
 	v, undefined, err := g.when.Eval(ctx, in, expr.Limits{})
 	if err != nil {
-		return unknown
+		return verify.Unknown
 	}
 	if expr.Truthy(expr.Value{JSON: v, Undefined: undefined}) {
-		return yes
+		return verify.Yes
 	}
-	return no
+	return verify.No
 }

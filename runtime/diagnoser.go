@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
@@ -33,7 +35,7 @@ type diagnoser struct {
 	wake chan struct{} // buffered, 1: the address or the maps changed
 
 	mu    sync.Mutex
-	last  diagnosed
+	last  verify.Diagnosed
 	looks int // unasked, ever
 }
 
@@ -46,13 +48,13 @@ func (d *diagnoser) poke() {
 
 // visibleStates are the states that the maps of an address offer and give a way
 // to see. Imports that nobody has read yet are not read for this.
-func (h *Host) visibleStates(url string) (*sites.Library, []namedState) {
+func (h *Host) visibleStates(url string) (*sites.Library, []verify.NamedState) {
 	o := h.opts.Maps.Current()
 	if o.Library == nil {
 		return nil, nil
 	}
-	return o.Library, slices.DeleteFunc(statesOffered(o.Library, o.Library.For(url)), func(n namedState) bool {
-		return len(n.in.Manifest.State(n.own).Diagnostics) == 0
+	return o.Library, slices.DeleteFunc(verify.StatesOffered(o.Library, o.Library.For(url)), func(n verify.NamedState) bool {
+		return len(n.In.Manifest.State(n.Own).Diagnostics) == 0
 	})
 }
 
@@ -130,13 +132,13 @@ func (t *Tab) keepStates() {
 
 // diagnoseNow looks at the states once and says whether other ones are current
 // than before.
-func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, lib *sites.Library, states []namedState) (changed bool, err error) {
+func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, lib *sites.Library, states []verify.NamedState) (changed bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, diagnoseTime)
 	defer cancel()
 	t.diagnoser.mu.Lock()
 	t.diagnoser.looks++
 	t.diagnoser.mu.Unlock()
-	seen, err := surveyStates(bounded, page, lib, states)
+	seen, err := verify.DiagnoseStates(bounded, page, lib, states)
 	if err != nil {
 		t.host.log.Debug("diagnosing states", "tab", t.id, "error", err)
 		return false, err
@@ -145,16 +147,16 @@ func (t *Tab) diagnoseNow(ctx context.Context, page primitives.Page, lib *sites.
 }
 
 // noteStates takes over what a look at the page has found.
-func (t *Tab) noteStates(seen diagnosed) (changed bool) {
+func (t *Tab) noteStates(seen verify.Diagnosed) (changed bool) {
 	d := &t.diagnoser
 	d.mu.Lock()
-	if seen.at.Before(d.last.at) {
+	if seen.At.Before(d.last.At) {
 		d.mu.Unlock()
 		return false // somebody has looked since
 	}
 	d.last = seen
 	d.mu.Unlock()
-	return t.tellStates(seen.current())
+	return t.tellStates(seen.Current())
 }
 
 func (t *Tab) tellStates(names []string) (changed bool) {

@@ -3,6 +3,8 @@ package runtime
 import (
 	"encoding/json"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -41,22 +43,22 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 	}
 	is := f.match.Facts
 	if is == nil || is.Checked == nil {
-		return nil, fault.New(fault.TargetNotActionable, "the target of step %s is nothing that can be checked", s.id).With("target", targetEvidence(s.target))
+		return nil, fault.New(fault.TargetNotActionable, "the target of step %s is nothing that can be checked", s.id).With("target", verify.TargetEvidence(s.target))
 	}
 	if *is.Checked != want {
 		if _, err := r.pointer(s, "pointer.click"); err != nil {
 			return nil, err
 		}
 		probe := &manifest.Probe{Target: s.target, Checked: &want}
-		after, err := r.await(func(sv *survey) { sv.want(r.match.Map, probe, nil) }, func(sv *survey) (finding, bool) {
-			f := sv.judge(r.match.Map, probe, nil)
-			return f, f.verdict == yes
+		after, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, probe, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+			f := sv.Judge(r.match.Map, probe, nil)
+			return f, f.Verdict == verify.Yes
 		})
 		if err != nil {
 			return nil, err
 		}
-		if after.verdict != yes {
-			return nil, fault.New(fault.StateMismatch, "the control of step %s was pressed and did not change", s.id).With("target", targetEvidence(s.target))
+		if after.Verdict != verify.Yes {
+			return nil, fault.New(fault.StateMismatch, "the control of step %s was pressed and did not change", s.id).With("target", verify.TargetEvidence(s.target))
 		}
 	}
 	return call.JSON(map[string]any{"checked": want, "changed": *is.Checked != want}), nil

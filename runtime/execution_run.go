@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -37,10 +39,10 @@ const (
 // beside it. primitive is the one that did the work.
 type stepSummary struct {
 	workflow.StepSummary
-	Type            string `json:"type"`
-	Optional        bool   `json:"optional,omitempty"`
-	RateLimitWaitMS int64  `json:"rate_limit_wait_ms,omitempty"`
-	Drift           *drift `json:"drift,omitempty"`
+	Type            string        `json:"type"`
+	Optional        bool          `json:"optional,omitempty"`
+	RateLimitWaitMS int64         `json:"rate_limit_wait_ms,omitempty"`
+	Drift           *verify.Drift `json:"drift,omitempty"`
 }
 
 // executionRun is one run of an execution.
@@ -65,7 +67,7 @@ type executionRun struct {
 	bound     context.Context // for waiting: timeout_ms, or the default
 	work      context.Context // for primitives: timeout_ms, or the whole call
 	primitive string
-	drift     *drift
+	drift     *verify.Drift
 }
 
 type namedValue struct {
@@ -180,7 +182,7 @@ func (r *executionRun) bySteps(e *execution) Reply {
 		Action    string          `json:"action"`
 		Value     json.RawMessage `json:"value"`
 	}{true, executionOutput, r.match.Name, value})
-	var drifts []drift
+	var drifts []verify.Drift
 	for _, s := range r.steps {
 		if s.Drift != nil {
 			drifts = append(drifts, *s.Drift)
@@ -265,14 +267,14 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 	if err != nil || s.Assert == nil {
 		return out, err
 	}
-	f, err := r.await(func(sv *survey) { sv.want(r.match.Map, s.Assert, nil) }, func(sv *survey) (finding, bool) {
-		f := sv.judge(r.match.Map, s.Assert, nil)
-		return f, f.verdict == yes
+	f, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, s.Assert, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+		f := sv.Judge(r.match.Map, s.Assert, nil)
+		return f, f.Verdict == verify.Yes
 	})
 	if err != nil {
 		return out, err
 	}
-	if f.verdict != yes {
+	if f.Verdict != verify.Yes {
 		return out, fault.New(fault.StateMismatch, "what step %s asserts does not hold after it", s.id).With("assertion", f).
 			Next("read the page before you repeat the action: the step itself was done")
 	}
@@ -452,18 +454,18 @@ func unstarted(code fault.Code) bool {
 
 // look resolves one target now.
 func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error) {
-	s := survey{lib: r.lib}
-	s.wantTarget(t)
-	s.wantState(r.match.Map, t.State)
+	s := verify.Batch{Library: r.lib}
+	s.AddTarget(t)
+	s.AddState(r.match.Map, t.State)
 	page, e := r.v.tab.LivePage(r.bound)
 	if e != nil {
 		return descriptor.Match{}, fault.From(e)
 	}
-	if e := s.ask(r.bound, page); e != nil {
+	if e := s.Evaluate(r.bound, page); e != nil {
 		return descriptor.Match{}, fault.From(e)
 	}
-	m := s.seen(descriptorOf(t, "", nil))
-	if t.State != "" && s.diagnose(r.match.Map, t.State).verdict == no {
+	m := s.Match(verify.DescriptorOf(t, "", nil))
+	if t.State != "" && s.Diagnose(r.match.Map, t.State).Verdict == verify.No {
 		m.Found, m.Reason = false, "state"
 	}
 	return m, nil
@@ -471,12 +473,12 @@ func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error)
 
 // await looks until judged is satisfied or the step's time is over, again after
 // each change of the page, and returns what it saw last.
-func (r *executionRun) await(want func(*survey), judged func(*survey) (finding, bool)) (finding, *fault.Error) {
-	var last finding
+func (r *executionRun) await(want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool)) (verify.Observation, *fault.Error) {
+	var last verify.Observation
 	_, err := observe.Until(r.whole, r.bound, r.v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := survey{lib: r.lib}
+		s := verify.Batch{Library: r.lib}
 		want(&s)
-		if err := s.ask(ctx, page); err != nil {
+		if err := s.Evaluate(ctx, page); err != nil {
 			return false, err
 		}
 		f, ok := judged(&s)

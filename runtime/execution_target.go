@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -28,19 +30,19 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	var m descriptor.Match
 	var seen string
 	f, err := r.await(
-		func(sv *survey) {
-			sv.wantTarget(t)
-			sv.wantState(r.match.Map, t.State)
+		func(sv *verify.Batch) {
+			sv.AddTarget(t)
+			sv.AddState(r.match.Map, t.State)
 		},
-		func(sv *survey) (finding, bool) {
-			m, seen = sv.seen(descriptorOf(t, "", nil)), sv.url
-			out := finding{Reason: m.Reason, Candidate: m.Candidate, Count: m.Count, VisibleCount: m.VisibleCount, Tried: m.Tried}
+		func(sv *verify.Batch) (verify.Observation, bool) {
+			m, seen = sv.Match(verify.DescriptorOf(t, "", nil)), sv.URL
+			out := verify.Observation{Reason: m.Reason, Candidate: m.Candidate, Count: m.Count, VisibleCount: m.VisibleCount, Tried: m.Tried}
 			ok := m.Found && m.Facts != nil && (!rendered || m.Facts.Rendered)
 			if m.Found && !ok {
 				out.Reason = "rendered"
 			}
 			if t.State != "" {
-				if d := sv.diagnose(r.match.Map, t.State); d.verdict == no {
+				if d := sv.Diagnose(r.match.Map, t.State); d.Verdict == verify.No {
 					ok, out.Reason = false, "state"
 				}
 			}
@@ -55,10 +57,10 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 			code = fault.StateMismatch
 		}
 		return found{}, fault.New(code, "the target of step %s is not on the page", s.id).
-			With("target", targetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
+			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
 	}
-	if d := driftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
+	if d := verify.DriftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
 		r.drift = d
 	}
 	all := r.locatorOf(t, m)
@@ -77,8 +79,8 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 // locatorOf names what the candidate of a target that matched matches.
 func (r *executionRun) locatorOf(t *manifest.Target, m descriptor.Match) map[string]any {
 	l := map[string]any{}
-	d := descriptorOf(t, "", nil)
-	if s := selectorNamed(d, m.Candidate); s != "" {
+	d := verify.DescriptorOf(t, "", nil)
+	if s := verify.SelectorNamed(d, m.Candidate); s != "" {
 		l["selector"] = s
 	}
 	for name, text := range map[string]string{"text_equals": t.TextEquals, "text_contains": t.TextContains} {
@@ -121,20 +123,6 @@ func framed(t *manifest.Target, frame string) map[string]any {
 		l["frame"] = t.Extensions["x_frame"]
 	}
 	return l
-}
-
-func targetEvidence(t *manifest.Target) map[string]any {
-	e := map[string]any{}
-	if c := t.Candidates(); len(c) > 0 {
-		e["selectors"] = c[:min(len(c), 10)]
-	}
-	for name, text := range map[string]string{"role": t.Role, "name": t.Name, "text_equals": t.TextEquals, "text_contains": t.TextContains,
-		"url_contains": t.URLContains, "url_matches": t.URLMatches, "state": t.State} {
-		if text != "" {
-			e[name] = fault.Clip(text, 200)
-		}
-	}
-	return e
 }
 
 // elementInfo scrolls the step's target into view and returns what a press on

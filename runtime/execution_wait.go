@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
@@ -57,14 +59,14 @@ func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 	default:
 		probe.State = what
 	}
-	f, err := r.await(func(sv *survey) { sv.want(r.match.Map, probe, nil) }, func(sv *survey) (finding, bool) {
-		f := sv.judge(r.match.Map, probe, nil)
-		return f, f.verdict == yes
+	f, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, probe, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+		f := sv.Judge(r.match.Map, probe, nil)
+		return f, f.Verdict == verify.Yes
 	})
 	if err != nil {
 		return nil, err
 	}
-	if f.verdict != yes {
+	if f.Verdict != verify.Yes {
 		return nil, fault.New(fault.Timeout, "what step %s waits for did not come in time", s.id).With("waited_for", what).With("finding", f)
 	}
 	return done(what), nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/sites"
@@ -48,6 +50,6 @@ func (h *Host) Diagnoses() int {
 
 // DiagnoseAll diagnoses the states of every map of a library on a page.
 func DiagnoseAll(ctx context.Context, page primitives.Page, l *sites.Library) ([]string, error) {
-	seen, err := surveyStates(ctx, page, l, statesOffered(l, l.Maps()))
-	return seen.current(), err
+	seen, err := verify.DiagnoseStates(ctx, page, l, verify.StatesOffered(l, l.Maps()))
+	return seen.Current(), err
 }

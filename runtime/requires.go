@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -47,7 +49,7 @@ func (h *Host) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fault.
 			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
 		}
 		for _, name := range r.Capabilities {
-			if isState(o.Library, m, name) || isSignedInRequirement(o.Library, m, name) || slices.Contains(h.capabilities(), name) {
+			if verify.IsState(o.Library, m, name) || verify.IsSignedInRequirement(o.Library, m, name) || slices.Contains(h.capabilities(), name) {
 				continue // a state is looked at on the page
 			}
 			if reason := h.lacksPrimitive(name); reason != "" {

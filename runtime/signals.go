@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -362,7 +364,7 @@ func (t *Tab) takeReport(r report) {
 				continue
 			}
 			t.diagnoser.mu.Lock()
-			elsewhere := target.State != "" && t.diagnoser.last.verdictOf(s.in, target.State) == no
+			elsewhere := target.State != "" && t.diagnoser.last.VerdictOf(s.in, target.State) == verify.No
 			t.diagnoser.mu.Unlock()
 			if elsewhere {
 				t.tallyDrop(s.name, droppedState, 1)

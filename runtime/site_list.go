@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/outrider-run/outrider/runtime/verify"
+
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -21,7 +23,7 @@ type siteListing struct {
 	Title string `json:"title"`
 	// Actions hides the member of Listing.
 	Actions     []listedAction     `json:"actions"`
-	States      []diagnosis        `json:"states"`
+	States      []verify.Diagnosis `json:"states"`
 	Current     []string           `json:"current_states"`
 	Transitions []listedTransition `json:"transitions"`
 	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
@@ -91,7 +93,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	maps := o.Library.For(url)
 	out := siteListing{
 		Listing: o.Library.List(url), URL: url, Title: page.Tab().Title,
-		Actions: []listedAction{}, States: []diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
+		Actions: []listedAction{}, States: []verify.Diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
 	}
 	rows := out.Listing.Actions
 	out.Listing.Actions = nil
@@ -102,9 +104,9 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	case e != nil: // a dialog, a page that hangs: what is declared is known all the same
 		out.StatesUnknown = fault.From(e)
 	default:
-		out.States, out.Current = append(out.States, seen.states...), append(out.Current, seen.current()...)
-		if len(seen.states) > 0 {
-			out.ObservedAt = call.Time(seen.at)
+		out.States, out.Current = append(out.States, seen.States...), append(out.Current, seen.Current()...)
+		if len(seen.States) > 0 {
+			out.ObservedAt = call.Time(seen.At)
 		}
 	}
 	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
@@ -130,8 +132,8 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 // listStates looks at the states of the maps, and at the targets on which their
 // context depends, in one round trip. targets are the names of those that are
 // there.
-func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, maps []*sites.Map) (seen diagnosed, targets []string, err error) {
-	states := statesOffered(o.Library, maps)
+func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, maps []*sites.Map) (seen verify.Diagnosed, targets []string, err error) {
+	states := verify.StatesOffered(o.Library, maps)
 	type named struct {
 		name   string
 		target *manifest.Target
@@ -153,26 +155,26 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, 
 		}
 	}
 	if len(states)+len(asked) == 0 {
-		return diagnosed{}, nil, nil
+		return verify.Diagnosed{}, nil, nil
 	}
 	page, err := t.LivePage(ctx)
 	if err != nil {
-		return diagnosed{}, nil, err
+		return verify.Diagnosed{}, nil, err
 	}
-	s := survey{lib: o.Library, attached: t.attachmentState}
+	s := verify.Batch{Library: o.Library, Attached: t.attachmentState}
 	for _, n := range states {
-		s.wantState(n.in, n.own)
+		s.AddState(n.In, n.Own)
 	}
 	for _, n := range asked {
-		s.wantTarget(n.target)
-		s.wantState(n.in, n.target.State)
+		s.AddTarget(n.target)
+		s.AddState(n.in, n.target.State)
 	}
-	if err := s.ask(ctx, page); err != nil {
-		return diagnosed{}, nil, err
+	if err := s.Evaluate(ctx, page); err != nil {
+		return verify.Diagnosed{}, nil, err
 	}
-	seen = s.diagnoseAll(states)
+	seen = s.DiagnoseAll(states)
 	for _, n := range asked {
-		if s.seen(descriptorOf(n.target, "", nil)).Found && s.diagnose(n.in, n.target.State).verdict != no {
+		if s.Match(verify.DescriptorOf(n.target, "", nil)).Found && s.Diagnose(n.in, n.target.State).Verdict != verify.No {
 			targets = append(targets, n.name)
 		}
 	}
@@ -195,23 +197,8 @@ func (t *Tab) attachmentsOf(lib *sites.Library, maps []*sites.Map) []string {
 	return out
 }
 
-// verdictOf is what a look at the page said of a state by the name that a map has
-// for it.
-func (d diagnosed) verdictOf(m *sites.Map, name string) verdict {
-	in, state := d.lib.State(m, name)
-	if state == nil {
-		return unknown
-	}
-	for _, s := range d.states {
-		if s.in.Path == in.Path && s.own == state.Name { // the maps may have been read again since
-			return s.verdict
-		}
-	}
-	return unknown
-}
-
 // listAction says of one action what a call of it would meet now.
-func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url string, r sites.ActionRow, seen diagnosed, handlers map[string]*fault.Error) listedAction {
+func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url string, r sites.ActionRow, seen verify.Diagnosed, handlers map[string]*fault.Error) listedAction {
 	out := listedAction{ActionRow: r}
 	match, err := o.Library.Find(url, r.Name)
 	if err != nil {
@@ -220,8 +207,8 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url stri
 		}
 		return out
 	}
-	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, requiredNames(o.Library, match.Map, requiredStates(o.Library, match.Map, match.Tool))
-	out.RequiresSignedIn = needsSignedIn(o.Library, match.Map, match.Tool)
+	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, verify.RequiredNames(o.Library, match.Map, verify.RequiredStates(o.Library, match.Map, match.Tool))
+	out.RequiresSignedIn = verify.NeedsSignedIn(o.Library, match.Map, match.Tool)
 	for _, tr := range o.Library.Moves(match) {
 		out.Transitions = append(out.Transitions, tr.Name)
 	}
@@ -248,15 +235,15 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url stri
 	if err == nil && p.form != formStatic {
 		err = stateReason(o.Library, match, out.RequiresStates, seen)
 		for _, n := range out.RequiresStates {
-			if seen.verdictOf(match.Map, n) == unknown {
+			if seen.VerdictOf(match.Map, n) == verify.Unknown {
 				out.UnverifiedRequires = append(out.UnverifiedRequires, n)
 			}
 		}
 		if want := out.RequiresSignedIn; want != nil {
-			switch v := signedInVerdict(o.Library, match.Map, func(n string) verdict { return seen.verdictOf(match.Map, n) }); {
-			case v == unknown:
-				out.UnverifiedRequires = append(out.UnverifiedRequires, signedInName(*want))
-			case (v == yes) != *want && err == nil:
+			switch v := verify.SignedInVerdict(o.Library, match.Map, func(n string) verify.Verdict { return seen.VerdictOf(match.Map, n) }); {
+			case v == verify.Unknown:
+				out.UnverifiedRequires = append(out.UnverifiedRequires, verify.SignedInName(*want))
+			case (v == verify.Yes) != *want && err == nil:
 				err = fault.New(fault.StateMismatch, "%s", map[bool]string{true: "nobody is signed in", false: "somebody is signed in"}[*want])
 			}
 		}
@@ -268,19 +255,19 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url stri
 }
 
 // stateReason is why a call would be refused in the states that were seen.
-func stateReason(lib *sites.Library, match *sites.Match, required []string, seen diagnosed) *fault.Error {
+func stateReason(lib *sites.Library, match *sites.Match, required []string, seen verify.Diagnosed) *fault.Error {
 	for _, n := range required {
-		if seen.verdictOf(match.Map, n) == no {
+		if seen.VerdictOf(match.Map, n) == verify.No {
 			return fault.New(fault.StateMismatch, "the page is not in the state %s", n)
 		}
 	}
 	tr := lib.Moves(match)
-	if len(tr) == 0 || slices.ContainsFunc(tr, func(e move) bool { return canStart(&e, seen) != no }) {
+	if len(tr) == 0 || slices.ContainsFunc(tr, func(e move) bool { return canStart(&e, seen) != verify.No }) {
 		return nil
 	}
 	missing := tr[0].Entry.From
 	for _, p := range tr[0].Entry.Preconditions {
-		if seen.verdictOf(tr[0].Source.Map, missing) != no {
+		if seen.VerdictOf(tr[0].Source.Map, missing) != verify.No {
 			missing = p
 		}
 	}
@@ -311,27 +298,27 @@ func (p prepared) name() string {
 
 // canStart is whether the states that a transition needs are current: the one it
 // starts from, and those among its preconditions.
-func canStart(e *move, seen diagnosed) verdict {
-	out := unknown
+func canStart(e *move, seen verify.Diagnosed) verify.Verdict {
+	out := verify.Unknown
 	for _, n := range append([]string{e.Entry.From}, e.Entry.Preconditions...) {
-		switch seen.verdictOf(e.Source.Map, n) {
-		case no:
-			return no
-		case yes:
-			out = yes
+		switch seen.VerdictOf(e.Source.Map, n) {
+		case verify.No:
+			return verify.No
+		case verify.Yes:
+			out = verify.Yes
 		}
 	}
 	return out
 }
 
-func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen diagnosed) listedTransition {
+func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen verify.Diagnosed) listedTransition {
 	t := e.Entry
 	out := listedTransition{
 		Name: e.Name, Description: t.Description, From: e.Source.Offered(t.From), To: e.Source.Offered(t.To),
 		Tool: e.Source.Offered(t.Tool), Signal: e.Source.Offered(t.Signal), Method: t.Method,
 		RateLimitMS: t.RateLimitMS, Preconditions: t.Preconditions, Reveals: t.Reveals, DoNotUse: t.DoNotUse, MapPath: via.Path,
 	}
-	out.Available = canStart(e, seen).pointer()
+	out.Available = canStart(e, seen).Pointer()
 	if c := t.Convergence; c != nil {
 		out.Convergence = &listedCondition{c.CompleteWhen, c.MaxAttempts}
 	}

@@ -6,8 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/outrider-run/outrider/runtime/verify"
 
 	"github.com/outrider-run/outrider/runtime/mapset"
 
@@ -36,7 +37,7 @@ type transitionReport struct {
 	Reached     *bool    `json:"reached"`
 	StatesAfter []string `json:"states_after"`
 	// Diagnosis is that of the state to, when it was not reached.
-	Diagnosis *diagnosis `json:"diagnosis,omitempty"`
+	Diagnosis *verify.Diagnosis `json:"diagnosis,omitempty"`
 
 	RateLimitMS     int   `json:"rate_limit_ms,omitempty"`
 	RateLimitWaitMS int64 `json:"rate_limit_wait_ms"`
@@ -102,7 +103,7 @@ type gate struct {
 func gateOf(o *mapset.Offer, match *sites.Match, moves []move) *gate {
 	return &gate{
 		lib: o.Library, m: match.Map, moves: moves, target: match.Tool.Target,
-		required: requiredStates(o.Library, match.Map, match.Tool), signedIn: needsSignedIn(o.Library, match.Map, match.Tool),
+		required: verify.RequiredStates(o.Library, match.Map, match.Tool), signedIn: verify.NeedsSignedIn(o.Library, match.Map, match.Tool),
 		checks: slices.DeleteFunc(o.Library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool { return k.Entry.Severity != "critical" }),
 	}
 }
@@ -120,9 +121,9 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	defer cancel()
 	var refused *fault.Error
 	met, err := observe.Until(ctx, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := survey{lib: g.lib, attached: t.attachmentState}
+		s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
 		g.want(&s)
-		if err := s.ask(ctx, page); err != nil {
+		if err := s.Evaluate(ctx, page); err != nil {
 			return false, err
 		}
 		refused = g.judge(&s)
@@ -171,7 +172,7 @@ func applies(t *manifest.Target, url string) bool {
 // asks says whether the transitions depend on anything that can be seen.
 func (g *gate) asks() bool {
 	return slices.ContainsFunc(g.moves, func(e move) bool {
-		return isState(g.lib, e.Source.Map, e.Entry.From) ||
+		return verify.IsState(g.lib, e.Source.Map, e.Entry.From) ||
 			slices.ContainsFunc(e.Entry.Preconditions, func(p string) bool { return verifiable(g.lib, e.Source.Map, p) })
 	})
 }
@@ -179,60 +180,60 @@ func (g *gate) asks() bool {
 // verifiable says whether a precondition names something that can be looked at.
 func verifiable(lib *sites.Library, m *sites.Map, precondition string) bool {
 	_, check := lib.Check(m, precondition)
-	return check != nil || isState(lib, m, precondition)
+	return check != nil || verify.IsState(lib, m, precondition)
 }
 
-func (g *gate) want(s *survey) {
+func (g *gate) want(s *verify.Batch) {
 	for _, n := range g.required {
-		s.wantState(g.m, n)
+		s.AddState(g.m, n)
 	}
 	if g.signedIn != nil {
-		s.wantSignedIn(g.m)
+		s.AddSignedIn(g.m)
 	}
 	for _, k := range g.checks {
-		s.wantCheck(k.Source.Map, k.Entry)
+		s.AddCheck(k.Source.Map, k.Entry)
 	}
 	for _, e := range g.moves {
 		m := e.Source.Map
-		s.wantState(m, e.Entry.From)
+		s.AddState(m, e.Entry.From)
 		for _, p := range e.Entry.Preconditions {
-			s.wantState(m, p)
+			s.AddState(m, p)
 			if in, k := g.lib.Check(m, p); k != nil {
-				s.wantCheck(in, k)
+				s.AddCheck(in, k)
 			}
 		}
 	}
 }
 
-func (g *gate) judge(s *survey) *fault.Error {
+func (g *gate) judge(s *verify.Batch) *fault.Error {
 	g.undecided, g.unchecked = nil, nil
-	if !applies(g.target, s.url) {
+	if !applies(g.target, s.URL) {
 		return fault.New(fault.StateMismatch, "the page is not at an address of the action's target; nothing was done").
-			With("target", targetEvidence(g.target)).With("url", fault.Clip(s.url, 200)).Next("go to a page that the action is for")
+			With("target", verify.TargetEvidence(g.target)).With("url", fault.Clip(s.URL, 200)).Next("go to a page that the action is for")
 	}
-	if err := s.require(g.m, g.required); err != nil {
+	if err := s.Require(g.m, g.required); err != nil {
 		return err
 	}
-	for _, n := range requiredNames(g.lib, g.m, g.required) {
-		if s.diagnose(g.m, n).verdict == unknown {
+	for _, n := range verify.RequiredNames(g.lib, g.m, g.required) {
+		if s.Diagnose(g.m, n).Verdict == verify.Unknown {
 			g.undecided = append(g.undecided, n)
 		}
 	}
 	if g.signedIn != nil {
-		decided, err := s.requireSignedIn(g.m, *g.signedIn)
+		decided, err := s.RequireSignedIn(g.m, *g.signedIn)
 		if err != nil {
 			return err
 		}
 		if !decided {
-			g.undecided = append(g.undecided, signedInName(*g.signedIn))
+			g.undecided = append(g.undecided, verify.SignedInName(*g.signedIn))
 		}
 	}
 	for _, k := range g.checks {
-		r := s.check(k.Source.Map, k.Entry).named(k.Name)
+		r := s.Check(k.Source.Map, k.Entry).Named(k.Name)
 		switch r.Status {
-		case checkFailed:
-			return r.fault("a critical check of the action fails; nothing was done")
-		case checkNotRun:
+		case verify.CheckFailed:
+			return r.Refusal("a critical check of the action fails; nothing was done")
+		case verify.CheckNotRun:
 			g.unchecked = append(g.unchecked, k.Name)
 		}
 	}
@@ -256,19 +257,19 @@ func (g *gate) judge(s *survey) *fault.Error {
 }
 
 // precondition says why a transition cannot start from what the page shows.
-func (g *gate) precondition(s *survey, e *move) *fault.Error {
+func (g *gate) precondition(s *verify.Batch, e *move) *fault.Error {
 	m, t := e.Source.Map, e.Entry
 	names := append([]string{t.From}, t.Preconditions...)
-	if err := s.require(m, names); err != nil {
+	if err := s.Require(m, names); err != nil {
 		return err.With("transition", e.Name)
 	}
 	for _, p := range t.Preconditions {
-		if in, k := g.lib.Check(m, p); k != nil && !isState(g.lib, m, p) {
-			r := s.check(in, k).named(e.Source.Offered(p))
+		if in, k := g.lib.Check(m, p); k != nil && !verify.IsState(g.lib, m, p) {
+			r := s.Check(in, k).Named(e.Source.Offered(p))
 			switch r.Status {
-			case checkFailed:
-				return r.fault("a precondition of the transition fails; nothing was done").With("transition", e.Name)
-			case checkNotRun:
+			case verify.CheckFailed:
+				return r.Refusal("a precondition of the transition fails; nothing was done").With("transition", e.Name)
+			case verify.CheckNotRun:
 				g.unchecked = append(g.unchecked, r.CheckID)
 			}
 		}
@@ -310,17 +311,17 @@ func (h *Host) arrive(ctx context.Context, t *Tab, lib *sites.Library, via *site
 	defer cancel()
 	// What cannot be looked at any more is reported as it was seen last.
 	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		seen, err := surveyStates(ctx, page, lib, statesSeen(lib, via))
+		seen, err := verify.DiagnoseStates(ctx, page, lib, verify.StatesOf(lib, via))
 		if err != nil {
 			return false, err
 		}
-		r.StatesAfter, r.Reached, r.Diagnosis = append([]string{}, seen.current()...), nil, nil
-		for _, d := range seen.states {
-			if to == nil || d.in != in || d.own != to.Name {
+		r.StatesAfter, r.Reached, r.Diagnosis = append([]string{}, seen.Current()...), nil, nil
+		for _, d := range seen.States {
+			if to == nil || d.In != in || d.Own != to.Name {
 				continue
 			}
 			r.Reached = d.Current
-			if d.verdict == no {
+			if d.Verdict == verify.No {
 				r.Diagnosis = &d
 				return false, nil
 			}
@@ -368,7 +369,7 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *mapset.Offer, vi
 				if report == nil {
 					report = &transitionReport{Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), MaxAttempts: goal.most}
 				}
-				report.stop(yes, "complete_when")
+				report.stop(verify.Yes, "complete_when")
 				break
 			}
 		}
@@ -413,23 +414,23 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *mapset.Offer, vi
 		values = append(values, value)
 		longest = max(longest, time.Since(started))
 		if goal == nil {
-			report.stop(unknown, "single")
+			report.stop(verify.Unknown, "single")
 			report.Complete = nil
 			break
 		}
 		met := goal.after(ctx, v.tab, values)
-		if met == no {
+		if met == verify.No {
 			met = goal.arriving(ctx, v.tab, tr.From)
 		}
 		switch deadline, bounded := ctx.Deadline(); {
-		case met == yes:
-			report.stop(yes, "complete_when")
-		case met == unknown:
-			report.stop(unknown, "single")
+		case met == verify.Yes:
+			report.stop(verify.Yes, "complete_when")
+		case met == verify.Unknown:
+			report.stop(verify.Unknown, "single")
 		case attempt >= goal.most:
-			report.stop(no, "max_attempts")
+			report.stop(verify.No, "max_attempts")
 		case bounded && time.Until(deadline) < longest+observe.AnswerTime+time.Duration(tr.RateLimitMS)*time.Millisecond:
-			report.stop(no, "time")
+			report.stop(verify.No, "time")
 		}
 		if report.StoppedBy != "" {
 			break
@@ -452,8 +453,8 @@ func (h *Host) runTransition(ctx context.Context, v invoker, o *mapset.Offer, vi
 	return result
 }
 
-func (r *transitionReport) stop(complete verdict, by string) {
-	r.Complete, r.StoppedBy = complete.pointer(), by
+func (r *transitionReport) stop(complete verify.Verdict, by string) {
+	r.Complete, r.StoppedBy = complete.Pointer(), by
 }
 
 // joinSteps puts the summaries of two runs into one list.
@@ -506,14 +507,14 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, vi
 	go func() {
 		defer close(done)
 		ok := false
-		if isState(lib, m, tr.To) && tr.To != tr.From {
+		if verify.IsState(lib, m, tr.To) && tr.To != tr.From {
 			ok, _ = observe.Until(waiting, waiting, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-				s := survey{lib: lib}
-				s.wantState(m, tr.To)
-				if err := s.ask(ctx, page); err != nil {
+				s := verify.Batch{Library: lib}
+				s.AddState(m, tr.To)
+				if err := s.Evaluate(ctx, page); err != nil {
 					return false, err
 				}
-				return s.diagnose(m, tr.To).verdict == yes, nil
+				return s.Diagnose(m, tr.To).Verdict == verify.Yes, nil
 			})
 		}
 		if ok {
@@ -522,10 +523,10 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, vi
 	}()
 	select {
 	case ev := <-events:
-		report.stop(yes, "signal")
+		report.stop(verify.Yes, "signal")
 		report.Signal = ev.Payload
 	case <-arrived:
-		report.stop(yes, "state")
+		report.stop(verify.Yes, "state")
 	case <-whole.Done():
 	}
 	cancel()
@@ -539,31 +540,4 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, vi
 	}
 	h.arrive(ctx, t, lib, via, e, report)
 	return call.Encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "transition": report})
-}
-
-// requiredNames drops what is no state of the map, and repetitions.
-func requiredNames(lib *sites.Library, m *sites.Map, names []string) []string {
-	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !isState(lib, m, n) })
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// require fails with state_mismatch when one of the named states is certainly
-// not current. States that nobody declares or that cannot be seen hold nothing
-// up: a map that gives no way to see them cannot expect them to be seen.
-func (s *survey) require(m *sites.Map, names []string) *fault.Error {
-	names = requiredNames(s.lib, m, names)
-	var missing []string
-	var report []diagnosis
-	for _, n := range names {
-		if d := s.diagnose(m, n); d.verdict == no {
-			missing, report = append(missing, n), append(report, d)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return fault.New(fault.StateMismatch, "the page is not in the state %s, which the action needs; nothing was done", fault.Clip(strings.Join(missing, ", "), 200)).
-		With("required", names).With("missing", missing).With("diagnosis", report).With("url", fault.Clip(s.url, 200)).
-		Next("bring the page into that state first; mode list names the states that are current and the transitions between them")
 }

@@ -1,4 +1,7 @@
-package runtime
+// Package verify says what a page shows of what its map declares: probes, states,
+// requirements, checks and drift. It observes and judges, and changes nothing. The
+// packages that run site actions, follow states and draw attachments call it.
+package verify
 
 import (
 	"context"
@@ -8,47 +11,48 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// survey answers many probes of maps with one look at the page: first all of
-// them are noted with want, then ask resolves their targets in one round trip,
-// then each is judged from what was seen at that moment.
-type survey struct {
-	lib         *sites.Library // says what names of maps mean
-	url         string
-	at          time.Time
+// Batch answers many probes of maps with one page call: first all of them are
+// added, then Evaluate resolves their targets in one round trip, then each is
+// judged from what was observed at that moment.
+type Batch struct {
+	Library     *sites.Library // says what names of maps mean
+	URL         string
+	At          time.Time
 	descriptors []descriptor.Descriptor
 	index       map[string]int // by the descriptor's text
 	matches     []descriptor.Match
-	attached    func(m *sites.Map, id string) (state string, known bool)
-	prepared    *manifest.Check // its setup was done for this look
+	Attached    func(m *sites.Map, id string) (state string, known bool)
+	Prepared    *manifest.Check // its setup was done for this batch
 }
 
-// verdict is yes, no, or unknown where a probe asks for what nobody can see.
-type verdict int
+// Verdict is yes, no, or unknown where a probe is about what nobody can observe.
+type Verdict int
 
 const (
-	unknown verdict = iota
-	yes
-	no
+	Unknown Verdict = iota
+	Yes
+	No
 )
 
-func (v verdict) pointer() *bool {
-	if v == unknown {
+func (v Verdict) Pointer() *bool {
+	if v == Unknown {
 		return nil
 	}
-	b := v == yes
+	b := v == Yes
 	return &b
 }
 
-// finding is what was seen of one probe.
-type finding struct {
+// Observation is what one probe found.
+type Observation struct {
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
-	// OK is null when the probe asks for something that cannot be seen.
+	// OK is null when the probe is about something that cannot be observed.
 	OK *bool `json:"ok"`
 	// Failed lists the members of the probe that do not hold.
 	Failed []string `json:"failed,omitempty"`
@@ -61,13 +65,13 @@ type finding struct {
 	// Relaxed lists predicates of the target that the element found does not meet.
 	Relaxed []string                    `json:"relaxed,omitempty"`
 	Tried   []descriptor.TriedCandidate `json:"tried,omitempty"`
-	Drift   *drift                      `json:"drift,omitempty"`
+	Drift   *Drift                      `json:"drift,omitempty"`
 
-	verdict verdict
+	Verdict Verdict `json:"-"`
 }
 
-// drift says that a target was found, but not by what the map prefers.
-type drift struct {
+// Drift says that a target was found, but not by what the map prefers.
+type Drift struct {
 	Preferred string `json:"preferred"`
 	Matched   string `json:"matched"`
 	Candidate string `json:"candidate"` // of the match: fallback_selectors/0, alternate_selectors/1
@@ -75,144 +79,144 @@ type drift struct {
 	Proposal json.RawMessage `json:"proposal"`
 }
 
-// maxStateDepth bounds states that ask for states.
+// maxStateDepth bounds states whose diagnostics name states.
 const maxStateDepth = 8
 
-// want notes what judging p will need. more are selectors to try after those of
+// Add adds what judging p needs. more are selectors to try after those of
 // the target.
-func (s *survey) want(m *sites.Map, p *manifest.Probe, more []string) { s.wantAt(m, p, more, 0) }
+func (b *Batch) Add(m *sites.Map, p *manifest.Probe, more []string) { b.addAt(m, p, more, 0) }
 
-func (s *survey) wantAt(m *sites.Map, p *manifest.Probe, more []string, depth int) {
-	if in, t := targetOf(s.lib, m, p); t != nil {
-		s.note(descriptorOf(t, p.Role, more))
-		s.wantStateAt(in, t.State, depth)
+func (b *Batch) addAt(m *sites.Map, p *manifest.Probe, more []string, depth int) {
+	if in, t := targetOf(b.Library, m, p); t != nil {
+		b.number(DescriptorOf(t, p.Role, more))
+		b.addStateAt(in, t.State, depth)
 	}
-	s.wantStateAt(m, p.State, depth)
+	b.addStateAt(m, p.State, depth)
 }
 
-// wantState notes what diagnosing a state will need.
-func (s *survey) wantState(m *sites.Map, name string) { s.wantStateAt(m, name, 0) }
+// AddState adds what diagnosing a state needs.
+func (b *Batch) AddState(m *sites.Map, name string) { b.addStateAt(m, name, 0) }
 
-func (s *survey) wantStateAt(m *sites.Map, name string, depth int) {
-	in, state := s.lib.State(m, name)
+func (b *Batch) addStateAt(m *sites.Map, name string, depth int) {
+	in, state := b.Library.State(m, name)
 	if state == nil || depth > maxStateDepth {
 		return
 	}
 	for i := range state.Diagnostics {
-		s.wantAt(in, &state.Diagnostics[i], nil, depth+1)
+		b.addAt(in, &state.Diagnostics[i], nil, depth+1)
 	}
 }
 
-// wantTarget notes a target by itself.
-func (s *survey) wantTarget(t *manifest.Target) { s.note(descriptorOf(t, "", nil)) }
+// AddTarget adds a target by itself.
+func (b *Batch) AddTarget(t *manifest.Target) { b.number(DescriptorOf(t, "", nil)) }
 
-func (s *survey) note(d descriptor.Descriptor) int {
+func (b *Batch) number(d descriptor.Descriptor) int {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return -1
 	}
 	key := string(text) + "\x00" + d.URLContains + "\x00" + d.URLMatches
-	if i, ok := s.index[key]; ok {
+	if i, ok := b.index[key]; ok {
 		return i
 	}
-	if s.index == nil {
-		s.index = map[string]int{}
+	if b.index == nil {
+		b.index = map[string]int{}
 	}
-	s.index[key] = len(s.descriptors)
-	s.descriptors = append(s.descriptors, d)
-	return len(s.descriptors) - 1
+	b.index[key] = len(b.descriptors)
+	b.descriptors = append(b.descriptors, d)
+	return len(b.descriptors) - 1
 }
 
-// ask looks at the page, once. Without anything to look for it costs nothing.
-func (s *survey) ask(ctx context.Context, page primitives.Page) error {
+// Evaluate observes the page, once. An empty batch costs nothing.
+func (b *Batch) Evaluate(ctx context.Context, page primitives.Page) error {
 	var err error
-	s.matches, err = descriptor.ResolveAll(ctx, page, s.descriptors)
-	s.url, s.at = page.Tab().URL, time.Now()
+	b.matches, err = descriptor.ResolveAll(ctx, page, b.descriptors)
+	b.URL, b.At = page.Tab().URL, time.Now()
 	return err
 }
 
-// seen returns the match of a descriptor that was noted.
-func (s *survey) seen(d descriptor.Descriptor) descriptor.Match {
-	if i := s.note(d); i >= 0 && i < len(s.matches) {
-		return s.matches[i]
+// Match returns the match of a descriptor that was added.
+func (b *Batch) Match(d descriptor.Descriptor) descriptor.Match {
+	if i := b.number(d); i >= 0 && i < len(b.matches) {
+		return b.matches[i]
 	}
 	return descriptor.Match{Reason: "not_asked"}
 }
 
-// judge says whether a probe holds. What asks for nothing in particular asks
-// for its target to be there.
-func (s *survey) judge(m *sites.Map, p *manifest.Probe, more []string) finding {
-	return s.judgeAt(m, p, more, 0)
+// Judge says whether a probe holds. One that says nothing in particular holds
+// when its target is there.
+func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observation {
+	return b.judgeAt(m, p, more, 0)
 }
 
-func (s *survey) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth int) finding {
-	f := finding{Name: p.Name, Description: p.Description, verdict: yes}
+func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth int) Observation {
+	f := Observation{Name: p.Name, Description: p.Description, Verdict: Yes}
 	asked := false
 	claim := func(member string, holds bool) {
 		asked = true
 		if !holds {
-			f.Failed, f.verdict = append(f.Failed, member), no
+			f.Failed, f.Verdict = append(f.Failed, member), No
 		}
 	}
 	if p.URLContains != "" {
-		claim("url_contains", containsFold(s.url, p.URLContains))
+		claim("url_contains", strings.Contains(strings.ToLower(b.URL), strings.ToLower(p.URLContains)))
 	}
 	if p.URLMatches != "" {
-		claim("url_matches", location.URLMatches(p.URLMatches, s.url))
+		claim("url_matches", location.URLMatches(p.URLMatches, b.URL))
 	}
-	f.state(s, m, p, depth, claim)
-	in, t := targetOf(s.lib, m, p)
+	f.judgeState(b, m, p, depth, claim)
+	in, t := targetOf(b.Library, m, p)
 	if t == nil {
 		switch {
 		case asked:
 		case p.TargetOf != "" || p.Tool != "" || p.State != "" || p.Attachment != "":
-			f.verdict, f.Reason = unknown, "no_target"
+			f.Verdict, f.Reason = Unknown, "no_target"
 		default:
-			f.verdict, f.Reason = unknown, "empty"
+			f.Verdict, f.Reason = Unknown, "empty"
 		}
-		f.OK = f.verdict.pointer()
+		f.OK = f.Verdict.Pointer()
 		return f
 	}
-	d := descriptorOf(t, p.Role, more)
-	match := s.seen(d)
+	d := DescriptorOf(t, p.Role, more)
+	match := b.Match(d)
 	f.Candidate, f.Count, f.VisibleCount, f.Relaxed = match.Candidate, match.Count, match.VisibleCount, match.Relaxed
-	f.Selector = selectorNamed(d, match.Candidate)
+	f.Selector = SelectorNamed(d, match.Candidate)
 	if !match.Found {
 		f.Reason, f.Tried = match.Reason, match.Tried
 	}
 	if t.State != "" {
-		if v := s.diagnoseAt(in, t.State, depth+1).verdict; v != unknown {
-			claim("target.state", v == yes)
+		if v := b.diagnoseAt(in, t.State, depth+1).Verdict; v != Unknown {
+			claim("target.state", v == Yes)
 		}
 	}
-	f.element(p, match, claim)
+	f.judgeElement(p, match, claim)
 	if match.Found {
-		f.Drift = driftOf(t, match, len(t.FallbackSelectors), more)
+		f.Drift = DriftOf(t, match, len(t.FallbackSelectors), more)
 	}
-	if f.verdict == no && len(match.Tried) > 0 {
+	if f.Verdict == No && len(match.Tried) > 0 {
 		f.Tried = match.Tried
 	}
-	f.OK = f.verdict.pointer()
+	f.OK = f.Verdict.Pointer()
 	return f
 }
 
-func (f *finding) state(s *survey, m *sites.Map, p *manifest.Probe, depth int, claim func(string, bool)) {
+func (f *Observation) judgeState(s *Batch, m *sites.Map, p *manifest.Probe, depth int, claim func(string, bool)) {
 	if p.State != "" && p.Attachment == "" {
-		switch s.diagnoseAt(m, p.State, depth+1).verdict {
-		case yes:
+		switch s.diagnoseAt(m, p.State, depth+1).Verdict {
+		case Yes:
 			claim("state", true)
-		case no:
+		case No:
 			claim("state", false)
 		}
 	}
-	if p.Attachment == "" || s.attached == nil {
+	if p.Attachment == "" || s.Attached == nil {
 		return
 	}
-	in, a := s.lib.Attachment(m, p.Attachment)
+	in, a := s.Library.Attachment(m, p.Attachment)
 	if a == nil {
 		return
 	}
-	if state, known := s.attached(in, a.ID); known {
+	if state, known := s.Attached(in, a.ID); known {
 		want := p.State
 		if want == "" {
 			want = "attached"
@@ -221,8 +225,8 @@ func (f *finding) state(s *survey, m *sites.Map, p *manifest.Probe, depth int, c
 	}
 }
 
-// element compares what was seen of the element with what the probe asks.
-func (f *finding) element(p *manifest.Probe, match descriptor.Match, claim func(string, bool)) {
+// judgeElement compares the element with what the probe says.
+func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, claim func(string, bool)) {
 	facts := match.Facts
 	if facts == nil {
 		facts = &descriptor.ElementFacts{}
@@ -310,8 +314,8 @@ func targetOf(lib *sites.Library, m *sites.Map, p *manifest.Probe) (*sites.Map, 
 	return m, nil
 }
 
-// descriptorOf is a target as the page library resolves it.
-func descriptorOf(t *manifest.Target, role string, more []string) descriptor.Descriptor {
+// DescriptorOf is a target as the page library resolves it.
+func DescriptorOf(t *manifest.Target, role string, more []string) descriptor.Descriptor {
 	d := descriptor.Descriptor{
 		Selector: t.Selector, Selectors: t.Selectors, FallbackSelectors: t.FallbackSelectors,
 		Role: t.Role, Name: t.Name, TextEquals: t.TextEquals, TextContains: t.TextContains,
@@ -326,9 +330,9 @@ func descriptorOf(t *manifest.Target, role string, more []string) descriptor.Des
 	return d
 }
 
-// selectorNamed is the selector that a candidate's name means, "" for one that
+// SelectorNamed is the selector that a candidate's name means, "" for one that
 // is none.
-func selectorNamed(d descriptor.Descriptor, candidate string) string {
+func SelectorNamed(d descriptor.Descriptor, candidate string) string {
 	field, number, _ := strings.Cut(candidate, "/")
 	i := 0
 	for _, c := range number {
@@ -339,4 +343,19 @@ func selectorNamed(d descriptor.Descriptor, candidate string) string {
 		return list[i]
 	}
 	return ""
+}
+
+// TargetEvidence is a target as errors show it.
+func TargetEvidence(t *manifest.Target) map[string]any {
+	e := map[string]any{}
+	if c := t.Candidates(); len(c) > 0 {
+		e["selectors"] = c[:min(len(c), 10)]
+	}
+	for name, text := range map[string]string{"role": t.Role, "name": t.Name, "text_equals": t.TextEquals, "text_contains": t.TextContains,
+		"url_contains": t.URLContains, "url_matches": t.URLMatches, "state": t.State} {
+		if text != "" {
+			e[name] = fault.Clip(text, 200)
+		}
+	}
+	return e
 }

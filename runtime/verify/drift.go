@@ -1,4 +1,4 @@
-package runtime
+package verify
 
 import (
 	"encoding/json"
@@ -11,12 +11,12 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// driftOf says how a match departs from what its target prefers; nil when it
+// DriftOf says how a match departs from what its target prefers; nil when it
 // does not. The preferred selector is selector, or selectors where there is
 // none; entries of one list are alternatives of the same rank, and only what
 // stands behind them counts as drift. declared is the number of fallbacks that
 // the target itself has: those behind them are alternates of a check.
-func driftOf(t *manifest.Target, match descriptor.Match, declared int, alternates []string) *drift {
+func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternates []string) *Drift {
 	field, number, _ := strings.Cut(match.Candidate, "/")
 	preferred := t.Selector
 	switch {
@@ -28,7 +28,7 @@ func driftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	default:
 		return nil
 	}
-	matched := selectorNamed(descriptorOf(t, "", alternates), match.Candidate)
+	matched := SelectorNamed(DescriptorOf(t, "", alternates), match.Candidate)
 	if len(preferred) == 0 || matched == "" || slices.Contains(preferred, matched) {
 		return nil
 	}
@@ -36,7 +36,7 @@ func driftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	if i, err := strconv.Atoi(number); err == nil && field == "fallback_selectors" && i >= declared {
 		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
 	}
-	return &drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched)}
+	return &Drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched)}
 }
 
 // repaired is the target with the selector that matched in the first place. The

@@ -1,4 +1,4 @@
-package runtime
+package verify
 
 import (
 	"slices"
@@ -27,16 +27,16 @@ func isNamed(name string, names []string) bool {
 	return slices.Contains(names, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)))
 }
 
-// needsSignedIn says whether a tool needs somebody to be signed in, or nobody to
+// NeedsSignedIn says whether a tool needs somebody to be signed in, or nobody to
 // be; nil when it does not say, nor its map. A map that declares a state of that
 // very name means that state instead: see requiredStates.
-func needsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
+func NeedsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
 	for _, r := range []manifest.Requirements{t.Needs, m.Manifest.Requires} {
 		if r.SignedIn != nil {
 			return r.SignedIn
 		}
 		for _, name := range r.Capabilities {
-			if isSignedInRequirement(lib, m, name) {
+			if IsSignedInRequirement(lib, m, name) {
 				wanted := true
 				return &wanted
 			}
@@ -45,10 +45,10 @@ func needsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
 	return nil
 }
 
-// isSignedInRequirement says whether a name in requires asks for somebody to be
+// IsSignedInRequirement says whether a name in requires asks for somebody to be
 // signed in although no state has it.
-func isSignedInRequirement(lib *sites.Library, m *sites.Map, name string) bool {
-	return !isState(lib, m, name) && isNamed(name, signedInNames)
+func IsSignedInRequirement(lib *sites.Library, m *sites.Map, name string) bool {
+	return !IsState(lib, m, name) && isNamed(name, signedInNames)
 }
 
 // signedInStates are the states that a map sees, its own and imported ones, that
@@ -65,58 +65,58 @@ func signedInStates(lib *sites.Library, m *sites.Map) (in, out []string) {
 	return in, out
 }
 
-// signedInVerdict decides from what was seen of the map's states. That nobody is
-// seen to be signed out does not say that somebody is signed in: a page that is
+// SignedInVerdict decides from the verdicts on the map's states. That nobody is
+// known to be signed out does not say that somebody is signed in: a page that is
 // still empty shows neither.
-func signedInVerdict(lib *sites.Library, m *sites.Map, look func(state string) verdict) verdict {
+func SignedInVerdict(lib *sites.Library, m *sites.Map, of func(state string) Verdict) Verdict {
 	in, out := signedInStates(lib, m)
 	for _, n := range out {
-		if look(n) == yes {
-			return no
+		if of(n) == Yes {
+			return No
 		}
 	}
-	v := unknown
+	v := Unknown
 	for _, n := range in {
-		switch look(n) {
-		case yes:
-			return yes
-		case no:
-			v = no
+		switch of(n) {
+		case Yes:
+			return Yes
+		case No:
+			v = No
 		}
 	}
 	return v
 }
 
-// wantSignedIn notes what deciding it will need.
-func (s *survey) wantSignedIn(m *sites.Map) {
-	in, out := signedInStates(s.lib, m)
+// AddSignedIn adds what deciding it needs.
+func (b *Batch) AddSignedIn(m *sites.Map) {
+	in, out := signedInStates(b.Library, m)
 	for _, n := range append(in, out...) {
-		s.wantState(m, n)
+		b.AddState(m, n)
 	}
 }
 
-// requireSignedIn fails when it is certainly not as a tool needs it, and tells
+// RequireSignedIn fails when it is certainly not as a tool needs it, and tells
 // whether it could be decided.
-func (s *survey) requireSignedIn(m *sites.Map, wanted bool) (decided bool, err *fault.Error) {
-	v := signedInVerdict(s.lib, m, func(n string) verdict { return s.diagnose(m, n).verdict })
-	if v == unknown || (v == yes) == wanted {
-		return v != unknown, nil
+func (b *Batch) RequireSignedIn(m *sites.Map, wanted bool) (decided bool, err *fault.Error) {
+	v := SignedInVerdict(b.Library, m, func(n string) Verdict { return b.Diagnose(m, n).Verdict })
+	if v == Unknown || (v == Yes) == wanted {
+		return v != Unknown, nil
 	}
-	var report []diagnosis
-	in, out := signedInStates(s.lib, m)
+	var report []Diagnosis
+	in, out := signedInStates(b.Library, m)
 	for _, n := range append(in, out...) {
-		report = append(report, s.diagnose(m, n))
+		report = append(report, b.Diagnose(m, n))
 	}
 	message, next := "nobody is signed in, which the action needs; nothing was done", "sign in first, or ask the user to"
 	if !wanted {
 		message, next = "somebody is signed in, and the action needs that nobody is; nothing was done", "sign out first, or leave the action out"
 	}
 	return true, fault.New(fault.StateMismatch, "%s", message).
-		With("required", []string{signedInName(wanted)}).With("missing", []string{signedInName(wanted)}).
-		With("diagnosis", report).With("url", fault.Clip(s.url, 200)).Next(next)
+		With("required", []string{SignedInName(wanted)}).With("missing", []string{SignedInName(wanted)}).
+		With("diagnosis", report).With("url", fault.Clip(b.URL, 200)).Next(next)
 }
 
-func signedInName(wanted bool) string {
+func SignedInName(wanted bool) string {
 	if wanted {
 		return signedIn
 	}
