@@ -114,7 +114,7 @@ func TestUpload(t *testing.T) {
 					t.Errorf("got %v, want %d files via %s", out, len(paths), c.via)
 				}
 				target, _ := out["target"].(map[string]any)
-				named := map[string]string{"#one": "", "#styled": "Choose", "#label": "Choose", "#asks": "Attach"}[c.selector]
+				named := map[string]string{"#one": "Choose File", "#styled": "Choose", "#label": "Choose", "#asks": "Attach"}[c.selector]
 				if target["role"] != "button" || target["name"] != named || target["bounding_box"] == nil || c.selector == "#one" && target["field"] != "one" {
 					t.Errorf("acted on %v, want the button %q with its place", target, named)
 				}

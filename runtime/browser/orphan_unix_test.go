@@ -65,11 +65,13 @@ func TestOrphans(t *testing.T) {
 			defer cmd.Wait()
 			defer cmd.Process.Kill()
 			var report childReport
+			var said []string
 			for lines := bufio.NewScanner(out); report.PID == 0 && lines.Scan(); {
 				_ = json.Unmarshal(lines.Bytes(), &report)
+				said = append(said, lines.Text())
 			}
 			if report.PID == 0 || report.Dir == "" {
-				t.Fatal("the child did not launch a browser")
+				t.Fatalf("the child did not launch a browser; it said\n%s", strings.Join(said, "\n"))
 			}
 			if n := len(using(t, report.Dir)); n < 3 {
 				t.Fatalf("found %d processes with the profile directory: the test does not see them", n)
@@ -117,17 +119,45 @@ func using(t *testing.T, dir string) []string {
 	return found
 }
 
+// Chromium aborts where the path of its socket is too long, so a long TMPDIR must not be
+// its own. Issue 15: in a folder of CI with a long name the browser did not start.
+func TestALongTemporaryFolder(t *testing.T) {
+	browsertest.Require(t)
+	long := filepath.Join(t.TempDir(), strings.Repeat("a-long-name-", 12))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	b := launch(t, nil)
+	newTab(t, b, "data:text/html,hello")
+	if !strings.HasPrefix(b.ProfileDir(), long) {
+		t.Errorf("the profile is in %s, want it in TMPDIR", b.ProfileDir())
+	}
+}
+
 // What a killed browser leaves behind is removed at once, not at Close.
 func TestKilledBrowserLeavesNothing(t *testing.T) {
+	tmp, err := os.MkdirTemp("/tmp", "o") // short, so that the browser's socket is with its profile
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	t.Setenv("TMPDIR", tmp)
 	b := launch(t, nil)
 	newTab(t, b, "data:text/html,hello")
 	dir := b.ProfileDir()
 	if err := syscall.Kill(b.PID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 3*time.Second, "no process and no directory", func() bool {
-		_, err := os.Stat(dir)
-		return os.IsNotExist(err) && len(using(t, dir)) == 0
+	var left []os.DirEntry
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("left: %v", left)
+		}
+	})
+	eventually(t, 3*time.Second, "no process, and nothing in the temporary folder", func() bool {
+		left, err = os.ReadDir(tmp)
+		return err == nil && len(left) == 0 && len(using(t, dir)) == 0
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,9 @@ func startProcess(o *Options, path string, noSandbox bool) (*process, transport,
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
 	p.cmd.Env = browserEnv(o)
+	if dir := socketFolder(p.dir, p.own); dir != "" {
+		p.cmd.Env = append(p.cmd.Env, "TMPDIR="+dir)
+	}
 	detach(p.cmd)
 	t, err := p.open(commandLine(o, p.dir, noSandbox))
 	if err != nil {
@@ -101,6 +105,30 @@ func browserEnv(o *Options) []string {
 		env = append(env, "TZ="+o.Timezone)
 	}
 	return env
+}
+
+// socketLimit is how long the path of the socket may be by which Chromium knows that a
+// profile is in use, and socketName what it adds to its temporary folder. Where the path
+// is longer, it aborts.
+const (
+	socketLimit = 103
+	socketName  = "/org.chromium.Chromium.XXXXXX/SingletonSocket"
+)
+
+// socketFolder is the temporary folder for a browser, "" for the one of this process. A
+// profile directory of ours is the best, since nothing of a killed browser stays then.
+func socketFolder(profile string, own bool) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	fits := func(dir string) bool { return len(dir)+len(socketName) <= socketLimit }
+	switch {
+	case own && fits(profile):
+		return profile
+	case fits(os.TempDir()):
+		return ""
+	}
+	return "/tmp"
 }
 
 // tail keeps the last bytes written to it.
