@@ -101,7 +101,7 @@ var sections = []struct{ def, title, text string }{
 	{"attachment", "attachments", "See [signals and attachments](../explanation/signals-and-attachments.md)."},
 	{"projection", "state_projections", "See [state projections](projections.md)."},
 	{"context", "context", "Documentation that applies in one place; it permits nothing."},
-	{"import", "imports", "See [maps](../explanation/maps.md#imports)."},
+	{"import", "imports", "See [maps](../explanation/map-imports.md)."},
 	{"composition", "composition", ""},
 	{"provenance", "provenance", ""},
 	{"source", "source", "Hints for review and repair, never executed."},
