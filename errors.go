@@ -9,7 +9,7 @@ import (
 )
 
 // Code is a stable error code, such as target_not_found. A code is never
-// renamed. docs/errors.md lists all of them with their meaning.
+// renamed. docs/reference/errors.md lists all of them with their meaning.
 //
 // A Code is an error, so it can be the target of errors.Is.
 type Code string

@@ -215,23 +215,6 @@ func TestLocatorSchemasAreAllTheSame(t *testing.T) {
 	}
 }
 
-func TestPrimitivesPageIsCurrent(t *testing.T) {
-	const path = "../docs/primitives.md"
-	want := catalog.Markdown(catalog.Standard().Records())
-	if os.Getenv("OUTRIDER_GENERATE") == "1" {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("docs/primitives.md is stale: run make generate")
-	}
-}
-
 // actsWithoutTarget lists the acting primitives that do not say what they acted
 // on, each with the reason.
 var actsWithoutTarget = map[string]string{

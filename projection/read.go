@@ -53,7 +53,7 @@ type Snapshot struct {
 //
 // What is wrong is found in this order: extraction, expression, schema,
 // markers, size. The codes are those of section "State projections" in
-// docs/errors.md, those of expressions, and those of Page.
+// docs/reference/errors.md, those of expressions, and those of Page.
 func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOptions) (*Snapshot, *fault.Error) {
 	s, err := p.read(ctx, page, opts)
 	if err != nil {

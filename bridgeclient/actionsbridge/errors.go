@@ -12,7 +12,7 @@ import (
 // wireError encodes err as the error member of action_error: code, message,
 // severity, recoverable, further members, evidence, next_step. Codes go out as
 // they are; one that is not declared becomes internal, so that a peer never
-// meets a code that docs/errors.md does not explain.
+// meets a code that docs/reference/errors.md does not explain.
 func wireError(err *fault.Error) json.RawMessage {
 	if _, ok := fault.Lookup(err.Code); !ok {
 		known := *err

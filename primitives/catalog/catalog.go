@@ -3,8 +3,6 @@
 package catalog
 
 import (
-	"slices"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/a11y"
 	"github.com/outrider-run/outrider/primitives/browser"
@@ -23,25 +21,41 @@ import (
 	"github.com/outrider-run/outrider/primitives/text"
 )
 
+// Family is one folder below primitives.
+type Family struct {
+	Name       string // of the folder, and of the page of the reference
+	About      string // what its primitives do, for the index
+	Primitives []*primitives.Primitive
+}
+
+// Families lists every family, by name.
+func Families() []Family {
+	return []Family{
+		{"a11y", "the accessibility tree and announcements", a11y.Primitives()},
+		{"browser", "navigation, tabs, dialogs, screenshots, rows of elements, scripts for debugging", browser.Primitives()},
+		{"clipboard", "clipboard and transfers between pages", clipboard.Primitives()},
+		{"dom", "what a document shows, focus, lists, scrolling", dom.Primitives()},
+		{"emulate", "devices, places, networks", emulate.Primitives()},
+		{"files", "downloads and uploads", files.Primitives()},
+		{"keyboard", "chords", keyboard.Primitives()},
+		{"locator", "reading and awaiting one element", locator.Primitives()},
+		{"network", "recorded requests and console messages", network.Primitives()},
+		{"overlay", "the panel and the launchers over a page", overlay.Primitives()},
+		{"page", "snapshots, extraction, waiting, history, selecting, printing", page.Primitives()},
+		{"pointer", "clicks, movements, drags, wheel, markers", pointer.Primitives()},
+		{"session", "pacing, the log, tasks", session.Primitives()},
+		{"storage", "cookies, storage state, files of maps", storage.Primitives()},
+		{"text", "typing, inserting and selecting text", text.Primitives()},
+	}
+}
+
 // All lists the primitives of every family.
 func All() []*primitives.Primitive {
-	return slices.Concat(
-		a11y.Primitives(),
-		browser.Primitives(),
-		clipboard.Primitives(),
-		dom.Primitives(),
-		emulate.Primitives(),
-		files.Primitives(),
-		keyboard.Primitives(),
-		locator.Primitives(),
-		network.Primitives(),
-		overlay.Primitives(),
-		page.Primitives(),
-		pointer.Primitives(),
-		session.Primitives(),
-		storage.Primitives(),
-		text.Primitives(),
-	)
+	var all []*primitives.Primitive
+	for _, f := range Families() {
+		all = append(all, f.Primitives...)
+	}
+	return all
 }
 
 // Standard returns a registry of every primitive of this host. The families are

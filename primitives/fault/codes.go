@@ -31,7 +31,7 @@ const (
 // Spec declares one code.
 type Spec struct {
 	Code        Code
-	Group       string // heading in docs/errors.md
+	Group       string // heading in docs/reference/errors.md
 	Meaning     string // one sentence fragment, lower case, no full stop
 	Severity    Severity
 	Recoverable bool
@@ -400,7 +400,7 @@ func Lookup(code Code) (Spec, bool) {
 	return s, true
 }
 
-// All returns every declared code in the order of docs/errors.md.
+// All returns every declared code in the order of docs/reference/errors.md.
 func All() []Spec { return slices.Clone(specs) }
 
 // Universal reports whether any call may return code, whatever its record

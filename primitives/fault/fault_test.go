@@ -118,7 +118,7 @@ func TestEncodingIsBoundedAndComplete(t *testing.T) {
 }
 
 func TestErrorsPageIsCurrent(t *testing.T) {
-	const path = "../../docs/errors.md"
+	const path = "../../docs/reference/errors.md"
 	if os.Getenv("OUTRIDER_GENERATE") == "1" {
 		if err := os.WriteFile(path, []byte(fault.Markdown()), 0o644); err != nil {
 			t.Fatal(err)
@@ -129,6 +129,6 @@ func TestErrorsPageIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != fault.Markdown() {
-		t.Error("docs/errors.md is stale: run make generate")
+		t.Error("docs/reference/errors.md is stale: run make generate")
 	}
 }
