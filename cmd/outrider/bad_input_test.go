@@ -229,7 +229,7 @@ func (p *stdioPeer) close(t *testing.T) (int, string) {
 	case code := <-p.exit:
 		return code, p.stderr.String()
 	case <-time.After(time.Minute):
-		t.Fatal("the process did not end within 30 s of the end of its input")
+		t.Fatal("the process did not end with its input")
 		return 0, ""
 	}
 }

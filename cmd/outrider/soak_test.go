@@ -178,7 +178,7 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 	serving.Go(func() { _ = bridge.Run(ctx) })
 	serving.Go(func() { _ = client.Run(ctx) })
 	tabs := host.Tabs()
-	waitFor(t, 10*time.Second, "both runtimes are registered", func() bool { return len(bridge.Runtimes()) == 2 })
+	waitFor(t, time.Minute, "both runtimes are registered", func() bool { return len(bridge.Runtimes()) == 2 })
 
 	// What is done to the connection and the browser happens between calls, at
 	// numbers drawn from a fixed seed.
