@@ -16,14 +16,14 @@ import (
 // Client is one runtime's side of a bridge. Make it with New; Run may be
 // called once.
 type Client struct {
-	opts   Options
-	dial   func(ctx context.Context) (Conn, error)
-	log    *slog.Logger
-	out    *outbox
-	calls  *ledger
-	intake *intake
-	news   *news
-	keeper atomic.Pointer[keeper] // of the connection there is
+	opts      Options
+	dial      func(ctx context.Context) (Conn, error)
+	log       *slog.Logger
+	out       *outbox
+	calls     *ledger
+	inbound   *inboundQueue
+	buffer    *eventBuffer
+	announcer atomic.Pointer[announcer] // of the connection there is
 }
 
 // New checks the options. It connects to nothing.
@@ -38,11 +38,11 @@ func New(opts *Options) (*Client, error) {
 	}
 	return &Client{
 		opts: o, dial: dial,
-		log:    o.Logger.With("component", "bridgeclient", "dialect", o.Dialect.Name()),
-		out:    newOutbox(o.KeepAnswers, o.MaxQueued, o.MaxEvents),
-		calls:  newLedger(o.KeepAnswers),
-		intake: newIntake(),
-		news:   newNews(o.MaxEvents),
+		log:     o.Logger.With("component", "bridgeclient", "dialect", o.Dialect.Name()),
+		out:     newOutbox(o.KeepAnswers, o.MaxQueued, o.MaxEvents),
+		calls:   newLedger(o.KeepAnswers),
+		inbound: newInboundQueue(),
+		buffer:  newEventBuffer(o.MaxEvents),
 	}, nil
 }
 
@@ -54,7 +54,7 @@ func New(opts *Options) (*Client, error) {
 func (c *Client) Run(ctx context.Context) error {
 	unsubscribe := c.opts.Host.Subscribe(func(ev runtime.Event) {
 		if ev.Tab.Workspace == "" { // other tabs belong to clients of other faces
-			c.news.add(ev)
+			c.buffer.add(ev)
 		}
 	})
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -117,7 +117,7 @@ func (c *Client) connect(ctx context.Context) (Conn, error) {
 // abandon ends what is still running when Run ends, within DrainTimeout. After
 // a drained connection there is nothing left to do.
 func (c *Client) abandon(ctx context.Context) {
-	c.intake.close()
+	c.inbound.close()
 	c.calls.cancelAll()
 	wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.opts.DrainTimeout)
 	defer cancel()
@@ -153,7 +153,7 @@ func (c *Client) accept(call *Call) {
 	r, how := c.calls.arrive(call, c.opts.MaxPending)
 	switch how {
 	case isNew:
-		if !c.intake.add(r) {
+		if !c.inbound.add(r) {
 			c.answer(r, runtime.Reply{Err: fault.New(fault.Cancelled, "the runtime is shutting down")})
 		}
 	case isRunning:
@@ -205,7 +205,7 @@ func (c *Client) answer(r *record, reply runtime.Reply) {
 		c.log.Error("a call was answered twice", "call", r.key.id)
 		return
 	}
-	if k := c.keeper.Load(); k != nil {
+	if k := c.announcer.Load(); k != nil {
 		k.moved(reply.RuntimeID, reply.URL)
 	}
 	c.send(answers, answerKey(call), frame)

@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// session is the life of one connection: a reader, a writer, a keeper that
+// session is one open connection: a reader, a writer, an announcer that
 // speaks unasked, and a pinger.
 type session struct {
 	*Client
@@ -56,12 +56,12 @@ func (s *session) serve(ctx context.Context) error {
 		}
 		return err
 	})
-	k := &keeper{session: s, known: map[string]known{}, late: map[string]bool{}}
+	k := &announcer{session: s, known: map[string]known{}, late: map[string]bool{}}
 	k.hello()
-	s.keeper.Store(k)
-	defer s.keeper.Store(nil)
+	s.announcer.Store(k)
+	defer s.announcer.Store(nil)
 	run(s.write)
-	run(k.keepUp)
+	run(k.announceChanges)
 	if s.conn.Traits().Confirms {
 		run(s.ping)
 	}
@@ -96,12 +96,12 @@ func (s *session) settledOr(sctx, ctx context.Context) {
 
 // drain cancels what runs, lets the writer finish, and closes politely.
 func (s *session) drain(sctx context.Context, why error) error {
-	s.intake.close()
+	s.inbound.close()
 	s.calls.cancelAll()
 	dctx, cancel := context.WithTimeout(sctx, s.opts.DrainTimeout)
 	defer cancel()
 	s.settled(dctx)
-	if k := s.keeper.Load(); k != nil && !s.conn.Traits().Once {
+	if k := s.announcer.Load(); k != nil && !s.conn.Traits().Once {
 		k.leave()
 	}
 	if err := s.out.flushed(dctx); err != nil && sctx.Err() != nil {
@@ -200,8 +200,8 @@ func (s *session) ping(ctx context.Context) error {
 	}
 }
 
-// keeper is what keepUp knows about the announcements of this connection.
-type keeper struct {
+// announcer sends the announcements and events of this connection that no call asked for.
+type announcer struct {
 	*session
 
 	// mu protects the announcements. Of the host only Info and Manifest are
@@ -217,8 +217,8 @@ type known struct {
 	at  time.Time
 }
 
-// keepUp says what is to be said unasked.
-func (k *keeper) keepUp(ctx context.Context) error {
+// announceChanges announces the tabs and their changes until ctx ends.
+func (k *announcer) announceChanges(ctx context.Context) error {
 	every := k.opts.Heartbeat
 	if every == 0 && k.conn.Traits().Heartbeat {
 		every = 4 * time.Second
@@ -234,8 +234,8 @@ func (k *keeper) keepUp(ctx context.Context) error {
 	last := time.Now().Round(0)
 	for {
 		select {
-		case <-k.news.wake:
-			k.tell()
+		case <-k.buffer.wake:
+			k.sendEvents()
 		case <-k.polls:
 			k.reconcile()
 			k.report()
@@ -267,8 +267,8 @@ func (k *keeper) keepUp(ctx context.Context) error {
 
 // hello puts the announcements before the answers that wait for this
 // connection: a bridge drops what comes from a runtime it does not know.
-func (k *keeper) hello() {
-	k.news.take() // the tabs below are newer; page events of the past are not sent
+func (k *announcer) hello() {
+	k.buffer.take() // the tabs below are newer; page events of the past are not sent
 	var items []*item
 	tabs := k.opts.Host.Tabs()
 	k.mu.Lock()
@@ -285,13 +285,13 @@ func (k *keeper) hello() {
 	k.out.hello(items)
 }
 
-func (k *keeper) forget() {
+func (k *announcer) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.known)
 }
 
-func (k *keeper) waiting() bool {
+func (k *announcer) waiting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.late) > 0
@@ -299,7 +299,7 @@ func (k *keeper) waiting() bool {
 
 // moved announces a tab's new address before the answer of the call that
 // changed it: the next call may be routed by that address.
-func (k *keeper) moved(runtimeID, url string) {
+func (k *announcer) moved(runtimeID, url string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if old, ok := k.known[runtimeID]; ok && url != "" && old.tab.URL != url {
@@ -311,7 +311,7 @@ func (k *keeper) moved(runtimeID, url string) {
 
 // announcement makes the item that announces t. mu is held, as in the methods
 // below that change what is known.
-func (k *keeper) announcement(t runtime.TabStatus) *item {
+func (k *announcer) announcement(t runtime.TabStatus) *item {
 	if k.left {
 		return &item{kind: announcements}
 	}
@@ -321,7 +321,7 @@ func (k *keeper) announcement(t runtime.TabStatus) *item {
 	return &item{kind: announcements, key: "tab\x00" + t.RuntimeID, frame: k.opts.Dialect.Ready(k.opts.Host, t, !again)}
 }
 
-func (k *keeper) announce(t runtime.TabStatus) {
+func (k *announcer) announce(t runtime.TabStatus) {
 	// A tab that comes back under another id must be taken back first: a bridge
 	// closes the connection of a runtime whose key is announced anew.
 	for id, old := range k.known {
@@ -332,7 +332,7 @@ func (k *keeper) announce(t runtime.TabStatus) {
 	k.out.put(k.announcement(t))
 }
 
-func (k *keeper) remove(id string) {
+func (k *announcer) remove(id string) {
 	if _, ok := k.known[id]; !ok {
 		return
 	}
@@ -343,7 +343,7 @@ func (k *keeper) remove(id string) {
 
 // leave takes every announcement back, behind the last answers: a bridge then
 // knows that nobody will come back.
-func (k *keeper) leave() {
+func (k *announcer) leave() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.left = true
@@ -354,7 +354,7 @@ func (k *keeper) leave() {
 
 // update announces t if the bridge's picture of it is out of date. A new
 // announcement is the only way to tell a bridge a new address or title.
-func (k *keeper) update(t runtime.TabStatus) {
+func (k *announcer) update(t runtime.TabStatus) {
 	old, ok := k.known[t.RuntimeID]
 	switch {
 	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey || old.tab.AuthorizationID != t.AuthorizationID:
@@ -369,7 +369,7 @@ func (k *keeper) update(t runtime.TabStatus) {
 }
 
 // reconcile compares what was announced with the tabs there are.
-func (k *keeper) reconcile() {
+func (k *announcer) reconcile() {
 	tabs := k.opts.Host.Tabs()
 	there := make(map[string]bool, len(tabs))
 	for _, t := range tabs {
@@ -389,7 +389,7 @@ func (k *keeper) reconcile() {
 }
 
 // report sends one status per announced tab.
-func (k *keeper) report() {
+func (k *announcer) report() {
 	now := time.Now()
 	tabs := k.opts.Host.Tabs()
 	k.mu.Lock()
@@ -401,9 +401,9 @@ func (k *keeper) report() {
 	}
 }
 
-// tell passes on what the host has said.
-func (k *keeper) tell() {
-	happened, dropped := k.news.take()
+// sendEvents passes on what the host has said.
+func (k *announcer) sendEvents() {
+	happened, dropped := k.buffer.take()
 	k.mu.Lock()
 	for _, ev := range happened {
 		switch ev.Kind {

@@ -15,9 +15,9 @@ import (
 const (
 	// windowID is the window of every tab: there is no window manager.
 	windowID = 1
-	// reachLimit is how long an action looks for its target, which may be scrolled
+	// resolveLimit is how long an action looks for its target, which may be scrolled
 	// into view meanwhile. wait_for is for what is yet to come.
-	reachLimit = time.Second
+	resolveLimit = time.Second
 	// wheelScreens is how far scroll goes without an amount, in viewport heights.
 	wheelScreens = 0.8
 	// jpegQuality is that of screenshots.
@@ -188,11 +188,11 @@ func (e *engine) perform(ctx context.Context, a action, tab runtime.TabStatus) (
 	name := ""
 	switch a.kind {
 	case actClick:
-		name, args["force"], args["timeout_ms"] = "pointer.click", true, reachLimit.Milliseconds()
+		name, args["force"], args["timeout_ms"] = "pointer.click", true, resolveLimit.Milliseconds()
 	case actHover:
-		name, args["force"], args["timeout_ms"] = "page.hover", true, reachLimit.Milliseconds()
+		name, args["force"], args["timeout_ms"] = "page.hover", true, resolveLimit.Milliseconds()
 	case actType:
-		name, args["timeout_ms"] = "text.type", reachLimit.Milliseconds()
+		name, args["timeout_ms"] = "text.type", resolveLimit.Milliseconds()
 		args["text"], args["trusted"], args["caret"] = a.text, true, "end"
 	case actWaitFor:
 		args["state"] = "rendered"

@@ -139,7 +139,7 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 		if err != nil {
 			return refused(err)
 		}
-		return ToolResult{OK: true, Output: marshal(out), Announcements: h.riders.Take(""), Status: http.StatusOK}
+		return ToolResult{OK: true, Output: marshal(out), Announcements: h.piggybacked.Take(""), Status: http.StatusOK}
 	}
 	if err := h.ownerNamed(call.Name, args, sel); err != nil {
 		return refused(err)
@@ -155,7 +155,7 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 	r := h.dispatch(ctx, e, call.Name, marshal(args), left)
 	// Not with the hub's own refusals, nor with the history they are in.
 	if r.Status == http.StatusOK && call.Name != "a11y.events.read" {
-		r.Announcements = h.riders.Take("")
+		r.Announcements = h.piggybacked.Take("")
 	}
 	return r
 }

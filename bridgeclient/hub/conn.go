@@ -202,7 +202,7 @@ func (c *conn) take(frame []byte) {
 		h.replay = append(json.RawMessage(nil), frame...)
 		h.mu.Unlock()
 	case "a11y_announcement":
-		h.riders.Add("", in.Record)
+		h.piggybacked.Add("", in.Record)
 	case "credential_hydration_result", "agent_event":
 		h.log.Debug("item not used", "type", in.Type, "connection", c.num)
 	default:

@@ -16,12 +16,12 @@ import (
 
 // Hub is the bridge. Make it with New; Run may be called once.
 type Hub struct {
-	opts     Options
-	log      *slog.Logger
-	mux      *http.ServeMux
-	events   *eventLog
-	refusals refusals
-	riders   bridgeclient.Riders // what live regions said and the next result tells
+	opts        Options
+	log         *slog.Logger
+	mux         *http.ServeMux
+	events      *eventLog
+	refusals    refusals
+	piggybacked bridgeclient.Piggybacked // what live regions said and the next result tells
 
 	closeOnce sync.Once
 	closing   chan struct{}

@@ -81,7 +81,7 @@ func (c *runtimeConn) ready(id, key string) {
 	c.say(`{"type":"runtime_ready","runtime_id":%q,"runtime_key":%q,"url":"https://%s.example/","tab":{"tab_id":1,"title":"T"}}`, id, key, id)
 }
 
-type toldItem struct {
+type reportedItem struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
 	ProbeID   string `json:"probe_id"`
@@ -97,7 +97,7 @@ type toldItem struct {
 }
 
 // told returns what the hub has said, polls apart.
-func (c *runtimeConn) told() (out []toldItem) {
+func (c *runtimeConn) reported() (out []reportedItem) {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -107,7 +107,7 @@ func (c *runtimeConn) told() (out []toldItem) {
 		if err != nil {
 			return out
 		}
-		var it toldItem
+		var it reportedItem
 		if err := json.Unmarshal(raw, &it); err != nil {
 			c.t.Fatalf("the hub said %q: %v", raw, err)
 		}
@@ -117,9 +117,9 @@ func (c *runtimeConn) told() (out []toldItem) {
 	}
 }
 
-func (c *runtimeConn) one(kind string) toldItem {
+func (c *runtimeConn) one(kind string) reportedItem {
 	c.t.Helper()
-	got := c.told()
+	got := c.reported()
 	if len(got) != 1 || got[0].Type != kind {
 		c.t.Fatalf("the hub said %+v, want one %s", got, kind)
 	}
@@ -254,7 +254,7 @@ func TestDispatchTimeoutSaysWhatIsKnown(t *testing.T) {
 		}
 		// A late answer goes nowhere.
 		c.say(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{}}`, it.CallID)
-		if extra := c.told(); len(extra) != 0 {
+		if extra := c.reported(); len(extra) != 0 {
 			t.Errorf("the hub answered an answer: %+v", extra)
 		}
 	})
@@ -290,7 +290,7 @@ func TestCallSurvivesALostConnection(t *testing.T) {
 		c = b.connect()
 		c.ready("rt-1", "tab:1")
 		// This runtime did not promise to ignore repetitions.
-		if got := c.told(); len(got) != 0 {
+		if got := c.reported(); len(got) != 0 {
 			t.Fatalf("the call was sent again: %+v", got)
 		}
 		c.say(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{}}`, id)
@@ -309,13 +309,13 @@ func TestCallIsSentAgainToARuntimeThatPromises(t *testing.T) {
 		announce(c)
 		r1 := b.call(hub.ToolCall{Name: "first"})
 		r2 := b.call(hub.ToolCall{Name: "second"})
-		before := c.told()
+		before := c.reported()
 		c.Cut()
 		synctest.Wait()
 		c = b.connect()
 		announce(c)
 		announce(c) // the same connection: not once more
-		again := c.told()
+		again := c.reported()
 		if fmt.Sprint(before) != fmt.Sprint(again) || len(again) != 2 {
 			t.Fatalf("sent again %+v, want %+v", again, before)
 		}
@@ -410,7 +410,7 @@ func TestFramesThatAreNotUnderstood(t *testing.T) {
 			{`{"type":"agent_event","runtime_id":"rt-1"}`, ""},
 		} {
 			c.say("%s", tc.frame)
-			got := c.told()
+			got := c.reported()
 			switch {
 			case tc.code == "" && len(got) != 0:
 				t.Errorf("%s was answered with %+v", tc.frame, got)

@@ -52,12 +52,12 @@ type Options struct {
 
 // Server is one MCP server over a runtime. It may serve many clients at once.
 type Server struct {
-	opts     Options
-	log      *slog.Logger
-	server   *sdk.Server
-	sessions sessions
-	pictures pictures
-	riders   bridgeclient.Riders // by workspace, "" for the runtime's own tabs
+	opts        Options
+	log         *slog.Logger
+	server      *sdk.Server
+	sessions    sessions
+	pictures    pictures
+	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -95,7 +95,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		s.stop()
 		return nil, err
 	}
-	s.hearAnnouncements()
+	s.subscribeAnnouncements()
 	for _, t := range tools {
 		s.server.AddTool(t.Tool, s.handler(t))
 	}
@@ -119,13 +119,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return err
 }
 
-// hearAnnouncements queues what live regions say until the server closes. A host
+// subscribeAnnouncements queues what live regions say until the server closes. A host
 // whose browser is still starting lets its subscribers wait, clients do not.
-func (s *Server) hearAnnouncements() {
+func (s *Server) subscribeAnnouncements() {
 	s.busy.Go(func() {
 		defer s.opts.Host.Subscribe(func(ev runtime.Event) {
 			if ev.Name == runtime.AnnouncementEvent {
-				s.riders.Add(ev.Tab.Workspace, ev.Payload)
+				s.piggybacked.Add(ev.Tab.Workspace, ev.Payload)
 			}
 		})()
 		<-s.ctx.Done()

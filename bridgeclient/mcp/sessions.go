@@ -92,7 +92,7 @@ func (ss *sessions) expire(s *session) {
 	defer ss.server.busy.Done()
 	ctx, cancel := context.WithTimeout(ss.server.ctx, 10*time.Second)
 	defer cancel()
-	defer ss.server.riders.Forget(s.workspace.ID())
+	defer ss.server.piggybacked.Forget(s.workspace.ID())
 	if err := s.workspace.Close(ctx); err != nil {
 		ss.server.log.Warn("closing an idle session", "error", err)
 	}
@@ -108,7 +108,7 @@ func (ss *sessions) close(ctx context.Context, id string) error {
 		return fault.New(fault.SessionLost, "there is no such session").With("path", "/session")
 	}
 	s.idle.Stop()
-	defer ss.server.riders.Forget(s.workspace.ID())
+	defer ss.server.piggybacked.Forget(s.workspace.ID())
 	return s.workspace.Close(ctx)
 }
 

@@ -55,7 +55,7 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress,
 	})
 	if name != "a11y.events.read" {
-		c.announced = append(c.announced, c.server.riders.Take(p.tab.Workspace)...)
+		c.announced = append(c.announced, c.server.piggybacked.Take(p.tab.Workspace)...)
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())

@@ -53,9 +53,9 @@ const colourRed, colourGreen, colourBlue = 0x0a, 0x7f, 0x3c
 // site serves the fixture pages and remembers what happened on them.
 type site struct {
 	*httptest.Server
-	mu   sync.Mutex
-	did  map[string]int
-	news chan struct{} // closed, and replaced, when something happened
+	mu      sync.Mutex
+	did     map[string]int
+	changed chan struct{} // closed, and replaced, when something happened
 }
 
 // newSite listens on the IPv4 loopback; the provider must reach it from this
@@ -65,7 +65,7 @@ func newSite() (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{did: map[string]int{}, news: make(chan struct{})}
+	s := &site{did: map[string]int{}, changed: make(chan struct{})}
 	mux := http.NewServeMux()
 	html := func(body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -93,8 +93,8 @@ func newSite() (*site, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.did[r.URL.Query().Get("page")+"|"+r.URL.Query().Get("what")]++
-		close(s.news)
-		s.news = make(chan struct{})
+		close(s.changed)
+		s.changed = make(chan struct{})
 	})
 	s.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}
 	s.Start()
@@ -111,13 +111,13 @@ func (s *site) happened(visit, what string, limit time.Duration) int {
 	defer timer.Stop()
 	for {
 		s.mu.Lock()
-		n, news := s.did["?"+visit+"|"+what], s.news
+		n, changed := s.did["?"+visit+"|"+what], s.changed
 		s.mu.Unlock()
 		if n > 0 {
 			return n
 		}
 		select {
-		case <-news:
+		case <-changed:
 		case <-timer.C:
 			return 0
 		}

@@ -55,7 +55,7 @@ func TestRiders(t *testing.T) {
 		{"the oldest of too many goes", many(310, 3), repeat(60, 5)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var r bridgeclient.Riders
+			var r bridgeclient.Piggybacked
 			for _, rec := range c.records {
 				r.Add("", json.RawMessage(rec))
 			}
@@ -86,7 +86,7 @@ func repeat(n, what int) []int {
 }
 
 func TestRidersForget(t *testing.T) {
-	var r bridgeclient.Riders
+	var r bridgeclient.Piggybacked
 	r.Add("a", json.RawMessage(`{"politeness":"assertive","text":"one"}`))
 	r.Forget("a")
 	if list := r.Take("a"); list != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// intake keeps the order of calls while the reader goes on: a storage bundle
+// inboundQueue keeps the order of calls while the reader goes on: a storage bundle
 // has to be in place before the call behind it starts, and importing one may
 // take longer than a bridge waits for a probe.
-type intake struct {
+type inboundQueue struct {
 	mu     sync.Mutex
 	queue  []*record
 	closed bool
 	wake   chan struct{}
 }
 
-func newIntake() *intake { return &intake{wake: make(chan struct{}, 1)} }
+func newInboundQueue() *inboundQueue { return &inboundQueue{wake: make(chan struct{}, 1)} }
 
 // add queues r; false means that nothing is started any more.
-func (q *intake) add(r *record) bool {
+func (q *inboundQueue) add(r *record) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -33,14 +33,14 @@ func (q *intake) add(r *record) bool {
 	return true
 }
 
-func (q *intake) close() {
+func (q *inboundQueue) close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
 	signal(q.wake)
 }
 
-func (q *intake) next(ctx context.Context) (r *record, closed, ok bool) {
+func (q *inboundQueue) next(ctx context.Context) (r *record, closed, ok bool) {
 	for {
 		q.mu.Lock()
 		closed = q.closed
@@ -66,7 +66,7 @@ const defaultTimeout = 30 * time.Second
 // admit hands the calls to the host, in order, until ctx ends.
 func (c *Client) admit(ctx context.Context) {
 	for {
-		r, closed, ok := c.intake.next(ctx)
+		r, closed, ok := c.inbound.next(ctx)
 		if !ok {
 			return
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// news holds events of the host until the session takes them: the host must
+// eventBuffer holds events of the host until the session takes them: the host must
 // not wait for a connection.
-type news struct {
+type eventBuffer struct {
 	limit int
 
 	mu      sync.Mutex
@@ -17,12 +17,14 @@ type news struct {
 	wake    chan struct{}
 }
 
-func newNews(limit int) *news { return &news{limit: limit, wake: make(chan struct{}, 1)} }
+func newEventBuffer(limit int) *eventBuffer {
+	return &eventBuffer{limit: limit, wake: make(chan struct{}, 1)}
+}
 
 // add is the host's callback. Beyond the limit an event is counted and
-// dropped; what it said about tabs comes back with the next heartbeat, which
+// dropped. What it said about tabs is reported by the next heartbeat, which
 // compares all tabs.
-func (n *news) add(ev runtime.Event) {
+func (n *eventBuffer) add(ev runtime.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.events) >= n.limit {
@@ -36,7 +38,7 @@ func (n *news) add(ev runtime.Event) {
 }
 
 // take returns the events that wait and how many page events were dropped.
-func (n *news) take() ([]runtime.Event, int) {
+func (n *eventBuffer) take() ([]runtime.Event, int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	events, dropped := n.events, n.dropped
