@@ -88,7 +88,7 @@ func (p *properties) UnmarshalJSON(text []byte) error {
 // The key is a definition of the schema.
 var sections = []struct{ def, title, text string }{
 	{"surface", "surface", ""},
-	{"tool", "tools", "A tool needs one way to run: `workflow`, or one of `x_actions`. " +
+	{"tool", "tools", "A tool needs one way to run: `workflow`, or one of `x_actions`.\n" +
 		"See [workflows](workflows.md) and [steps of a map](map-steps.md)."},
 	{"xActions", "tools: x_actions", ""},
 	{"execution", "tools: x_actions.execution", ""},
