@@ -39,7 +39,7 @@ func (x expectations) unmet(r *checkReport) []string {
 		case r.States[i].Verdict == verify.Unknown:
 			out = append(out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name))
 		case r.States[i].Verdict == verify.No:
-			out = append(out, fmt.Sprintf("the state %s is required and not current", name))
+			out = append(out, fmt.Sprintf("the state %s is required and not current%s", name, whyNot(r.States[i])))
 		}
 	}
 	if x.StrictChecks {
@@ -68,4 +68,14 @@ func (r *checkReport) saw() bool {
 		return c.Status == verify.CheckPassed || c.Status == verify.CheckDrifted
 	}) ||
 		slices.ContainsFunc(r.States, func(d verify.Diagnosis) bool { return d.Verdict == verify.Yes })
+}
+
+// whyNot is the first thing that keeps a state from being current, behind a colon.
+func whyNot(d verify.Diagnosis) string {
+	for _, f := range d.Diagnostics {
+		if f.Verdict == verify.No && len(f.Mismatches) > 0 {
+			return ": " + f.Mismatches[0].Message
+		}
+	}
+	return ""
 }

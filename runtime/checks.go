@@ -67,7 +67,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	inTime := in.expectations
 	inTime.ExpectStatus = 0 // no waiting changes it
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := verify.Batch{Library: o.Library, Attached: t.attachmentState}
+		next := verify.Batch{Library: o.Library, Attached: t.attachmentState, Explain: true}
 		for _, n := range states {
 			next.AddState(n.In, n.Own)
 		}
@@ -154,6 +154,11 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		out.Summary[r.Status]++
 	}
 	out.Unmet = in.unmet(&out)
+	for _, d := range out.States { // a state that is not current is no failure
+		for i := range d.Diagnostics {
+			d.Diagnostics[i].Mismatches, d.Diagnostics[i].Box = nil, nil
+		}
+	}
 	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
 	if slices.ContainsFunc(checks, setUp) {
 		t.diagnoser.poke()
@@ -242,7 +247,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *s
 	if e != nil {
 		return err
 	}
-	s := verify.Batch{Library: o.Library, Attached: t.attachmentState}
+	s := verify.Batch{Library: o.Library, Attached: t.attachmentState, Explain: true}
 	for _, k := range about {
 		s.AddCheck(k.Source.Map, k.Entry)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,6 +37,10 @@ type Check struct {
 	Severity    string                     `json:"severity"`
 	Status      string                     `json:"status"`
 	MapPath     string                     `json:"map_path"`
+	Pointer     string                     `json:"pointer"`
+	Line        int                        `json:"line"`
+	Assertions  []Assertion                `json:"assertions"`
+	Negative    []Assertion                `json:"negative_assertions"`
 	Contingency string                     `json:"contingency"`
 	Evidence    map[string]json.RawMessage `json:"evidence"`
 	Error       *struct {
@@ -60,17 +65,80 @@ func (c Check) Breaks() bool {
 	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
 }
 
+// Assertion is one assertion of a check, with what does not hold of it.
+type Assertion struct {
+	OK         *bool  `json:"ok"`
+	Pointer    string `json:"pointer"`
+	Line       int    `json:"line"`
+	Mismatches []struct {
+		Member   string `json:"member"`
+		Expected any    `json:"expected"`
+		Found    any    `json:"found"`
+		Message  string `json:"message"`
+	} `json:"mismatches"`
+	Box *Box `json:"box"`
+}
+
+// Box is where an element was in the viewport, in CSS pixels.
+type Box struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+// Reason is one thing that does not hold, and where the map says that it does.
+type Reason struct {
+	Message, Place string
+}
+
+// Reasons says why a check fails: a sentence for each assertion that does.
+func (c Check) Reasons() []Reason {
+	var out []Reason
+	for _, a := range slices.Concat(c.Assertions, c.Negative) {
+		for _, m := range a.Mismatches {
+			out = append(out, Reason{m.Message, c.place(a.Pointer, a.Line)})
+		}
+	}
+	return out
+}
+
+// Place is where the check stands in its map.
+func (c Check) Place() string { return c.place(c.Pointer, c.Line) }
+
+func (c Check) place(pointer string, line int) string {
+	if line == 0 {
+		return c.MapPath
+	}
+	return fmt.Sprintf("%s:%d %s", c.MapPath, line, pointer)
+}
+
+// Proposals are the repaired targets. A check that fails for another reason
+// stays red with them, so it has none.
+func (c Check) Proposals() []json.RawMessage {
+	var out []json.RawMessage
+	if c.Status == "drifted" {
+		for _, d := range c.Drift {
+			out = append(out, d.Proposal)
+		}
+	}
+	return out
+}
+
 // Detail is one line about a check that did not simply pass.
 func (c Check) Detail() string {
+	reasons := c.Reasons()
 	switch {
-	case len(c.Drift) > 0:
-		return fmt.Sprintf("%s matches nothing; %s does (%s)", c.Drift[0].Preferred, c.Drift[0].Matched, c.Drift[0].Candidate)
-	case c.Error != nil:
-		line := c.Error.Message
-		if failed, ok := c.Error.Evidence["failed"]; ok {
-			line += fmt.Sprintf(" %v", failed)
+	case c.Status == "failed" && len(reasons) > 0:
+		line := reasons[0].Message
+		if more := len(reasons) - 1; more > 0 {
+			line += fmt.Sprintf("; and %d more", more)
 		}
 		return line
+	case c.Status == "drifted" && len(c.Drift) > 0:
+		return fmt.Sprintf("%s matches nothing; %s does (%s)", c.Drift[0].Preferred, c.Drift[0].Matched, c.Drift[0].Candidate)
+	case c.Error != nil:
+		return c.Error.Message
 	case c.Status == "not_run":
 		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
 	case c.Status == "skipped":
@@ -125,8 +193,13 @@ func (p Page) Print(w io.Writer) {
 	}
 	Aligned(w, "  ", rows)
 	for _, c := range p.Checks {
-		for _, d := range c.Drift {
-			fmt.Fprintf(w, "  %s: repaired target %s\n", Printable(c.ID), Printable(string(d.Proposal)))
+		if c.Status == "failed" {
+			for _, r := range c.Reasons() {
+				fmt.Fprintf(w, "  %s: %s\n      at %s\n", Printable(c.ID), Printable(r.Message), Printable(r.Place))
+			}
+		}
+		for _, proposal := range c.Proposals() {
+			fmt.Fprintf(w, "  %s: repaired target %s\n", Printable(c.ID), Printable(string(proposal)))
 		}
 	}
 	s := p.Summary

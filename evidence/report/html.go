@@ -18,7 +18,7 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 type shownCheck struct {
 	Check
 	Detail     string
-	Proposals  []string
+	Repairs    []string
 	Screenshot template.URL // a data URL that this program made
 	Snapshot   string
 }
@@ -34,10 +34,10 @@ func HTML(pages []Page) ([]byte, error) {
 		sp := shownPage{Page: p}
 		for _, c := range p.Checks {
 			s := shownCheck{Check: c, Detail: c.Detail()}
-			for _, d := range c.Drift {
+			for _, proposal := range c.Proposals() {
 				var pretty bytes.Buffer
-				if json.Indent(&pretty, d.Proposal, "", "  ") == nil {
-					s.Proposals = append(s.Proposals, pretty.String())
+				if json.Indent(&pretty, proposal, "", "  ") == nil {
+					s.Repairs = append(s.Repairs, pretty.String())
 				}
 			}
 			s.Screenshot = pictureOf(c.Evidence["screenshot"])

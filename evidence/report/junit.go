@@ -164,8 +164,17 @@ func evidenceText(c Check) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", c.Error.Code, c.Error.Message)
+	if reasons := c.Reasons(); c.Status == "failed" && len(reasons) > 0 {
+		for _, r := range reasons {
+			fmt.Fprintf(&b, "%s\n    at %s\n", r.Message, r.Place)
+		}
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n    at %s\n", c.Error.Code, c.Error.Message, c.Place())
+	}
 	for _, d := range c.Drift {
+		if c.Status != "drifted" {
+			break
+		}
 		fmt.Fprintf(&b, "preferred %s matches nothing, %s (%s) does\nrepaired target: %s\n", d.Preferred, d.Matched, d.Candidate, d.Proposal)
 	}
 	if c.Contingency != "" {

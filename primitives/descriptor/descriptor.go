@@ -25,6 +25,8 @@ type Descriptor struct {
 	TextContains      string   `json:"text_contains,omitempty"`
 	URLContains       string   `json:"-"` // part of the address, case aside
 	URLMatches        string   `json:"-"` // whole address, case aside; * is any run of characters
+	// Explain asks for Box, and for Near of candidates that match nothing.
+	Explain bool `json:"explain,omitempty"`
 }
 
 // Match says what became of a descriptor.
@@ -56,6 +58,23 @@ type Match struct {
 	Handle string             `json:"handle,omitempty"`
 	// Facts describe the chosen element; nil when nothing was found.
 	Facts *ElementFacts `json:"facts,omitempty"`
+	// Box is where the chosen element is in the viewport.
+	Box *Box `json:"box,omitempty"`
+}
+
+// Box is a rectangle in CSS pixels of the viewport.
+type Box struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
+
+// NearMiss is what elements have in place of the predicate that they do not meet.
+type NearMiss struct {
+	Count  int      `json:"count"`
+	Values []string `json:"values"` // of the first three
+	Box    *Box     `json:"box,omitempty"`
 }
 
 // TriedCandidate is one look for one candidate.
@@ -64,6 +83,9 @@ type TriedCandidate struct {
 	Count     int    `json:"count"`
 	Unmatched string `json:"unmatched,omitempty"` // the predicate that left nothing
 	Code      string `json:"code,omitempty"`      // why it could not be looked for
+	// Near is about the elements that Unmatched alone, or what comes after it, keeps
+	// from matching.
+	Near *NearMiss `json:"near,omitempty"`
 }
 
 // ElementFacts is what probes ask of an element, at the moment of the look.

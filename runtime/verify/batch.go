@@ -29,6 +29,7 @@ type Batch struct {
 	matches     []descriptor.Match
 	Attached    func(m *sites.Map, id string) (state string, known bool)
 	Prepared    *manifest.Check // its setup was done for this batch
+	Explain     bool            // observations say what is there in place of what does not hold
 }
 
 // Verdict is yes, no, or unknown where a probe is about what nobody can observe.
@@ -66,6 +67,13 @@ type Observation struct {
 	Relaxed []string                    `json:"relaxed,omitempty"`
 	Tried   []descriptor.TriedCandidate `json:"tried,omitempty"`
 	Drift   *Drift                      `json:"drift,omitempty"`
+	// Pointer and Line are where an assertion of a check stands in its map.
+	Pointer string `json:"pointer,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	// Mismatches are what does not hold, with what was expected and found.
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	// Box is where the element is in the viewport, or the one that nearly matches.
+	Box *descriptor.Box `json:"box,omitempty"`
 
 	Verdict Verdict `json:"-"`
 }
@@ -88,7 +96,7 @@ func (b *Batch) Add(m *sites.Map, p *manifest.Probe, more []string) { b.addAt(m,
 
 func (b *Batch) addAt(m *sites.Map, p *manifest.Probe, more []string, depth int) {
 	if in, t := targetOf(b.Library, m, p); t != nil {
-		b.number(DescriptorOf(t, p.Role, more))
+		b.number(b.descriptorFor(t, p.Role, more))
 		b.addStateAt(in, t.State, depth)
 	}
 	b.addStateAt(m, p.State, depth)
@@ -109,6 +117,13 @@ func (b *Batch) addStateAt(m *sites.Map, name string, depth int) {
 
 // AddTarget adds a target by itself.
 func (b *Batch) AddTarget(t *manifest.Target) { b.number(DescriptorOf(t, "", nil)) }
+
+// descriptorFor is DescriptorOf for what is judged.
+func (b *Batch) descriptorFor(t *manifest.Target, role string, more []string) descriptor.Descriptor {
+	d := DescriptorOf(t, role, more)
+	d.Explain = b.Explain
+	return d
+}
 
 func (b *Batch) number(d descriptor.Descriptor) int {
 	text, err := json.Marshal(d)
@@ -150,7 +165,7 @@ func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observatio
 }
 
 func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth int) Observation {
-	f := Observation{Name: p.Name, Description: p.Description, Verdict: Yes}
+	f := Observation{Name: p.Name, Description: p.Description, Pointer: p.At.Pointer, Line: p.At.Line, Verdict: Yes}
 	asked := false
 	claim := func(member string, holds bool) {
 		asked = true
@@ -175,9 +190,12 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 			f.Verdict, f.Reason = Unknown, "empty"
 		}
 		f.OK = f.Verdict.Pointer()
+		if b.Explain {
+			f.explain(b, m, p, descriptor.Descriptor{}, descriptor.Match{})
+		}
 		return f
 	}
-	d := DescriptorOf(t, p.Role, more)
+	d := b.descriptorFor(t, p.Role, more)
 	match := b.Match(d)
 	f.Candidate, f.Count, f.VisibleCount, f.Relaxed = match.Candidate, match.Count, match.VisibleCount, match.Relaxed
 	f.Selector = SelectorNamed(d, match.Candidate)
@@ -197,6 +215,10 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 		f.Tried = match.Tried
 	}
 	f.OK = f.Verdict.Pointer()
+	if b.Explain {
+		f.Box = boxOf(match)
+		f.explain(b, m, p, d, match)
+	}
 	return f
 }
 

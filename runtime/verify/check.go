@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -30,6 +31,8 @@ type CheckOutcome struct {
 	ObservedAt  string   `json:"observed_at"`
 	URL         string   `json:"url"`
 	MapPath     string   `json:"map_path"`
+	Pointer     string   `json:"pointer,omitempty"` // in the map
+	Line        int      `json:"line,omitempty"`
 	Tools       []string `json:"tools,omitempty"`  // those that the check is about
 	States      []string `json:"states,omitempty"` // likewise
 
@@ -42,6 +45,9 @@ type CheckOutcome struct {
 	Drift       []Drift                    `json:"drift,omitempty"`
 	Setup       *SetupOutcome              `json:"setup,omitempty"`
 }
+
+// maxReasons is how many failed assertions the message of a check names.
+const maxReasons = 3
 
 // defaultSeverity is that of a check that declares none.
 const defaultSeverity = "minor"
@@ -121,7 +127,7 @@ func (b *Batch) AddCheck(m *sites.Map, k *manifest.Check) {
 // is skipped while one of them is certainly not current.
 func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	r := CheckOutcome{
-		CheckID: k.ID, Description: k.Description, Severity: k.Severity, Status: CheckUnknown, MapPath: m.Path,
+		CheckID: k.ID, Description: k.Description, Severity: k.Severity, Status: CheckUnknown, MapPath: m.Path, Pointer: k.At.Pointer, Line: k.At.Line,
 		ObservedAt: call.Time(b.At), URL: b.URL, Tools: toolsOf(k), States: statesOf(k),
 	}
 	if r.Severity == "" {
@@ -136,8 +142,8 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		}
 	}
 	assertions, negative := probesOf(k)
-	var failed []string
-	note := func(f Observation, holds, breaks Verdict, label string) {
+	var failed, reasons []string
+	note := func(f *Observation, holds, breaks Verdict, label string) {
 		switch f.Verdict {
 		case holds:
 			if r.Status == CheckUnknown {
@@ -146,20 +152,27 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		case breaks:
 			r.Status = CheckFailed
 			failed = append(failed, label)
+			for _, x := range f.Mismatches {
+				reasons = append(reasons, x.Message)
+			}
 		}
 	}
 	for i := range assertions {
 		f := b.Judge(m, &assertions[i], alternates(k))
+		note(&f, Yes, No, labelOf(f, "assertions", i))
 		r.Assertions = append(r.Assertions, f)
-		note(f, Yes, No, labelOf(f, "assertions", i))
 		if f.Drift != nil {
 			r.Drift = append(r.Drift, *f.Drift)
 		}
 	}
 	for i := range negative {
 		f := b.Judge(m, &negative[i], nil)
+		f.Mismatches = nil // that it does not hold is right
+		if b.Explain && f.Verdict == Yes {
+			b.explainPresence(&f, m, &negative[i])
+		}
+		note(&f, No, Yes, labelOf(f, "negative_assertions", i))
 		r.NegativeAssertions = append(r.NegativeAssertions, f)
-		note(f, No, Yes, labelOf(f, "negative_assertions", i))
 	}
 	if r.Status == CheckPassed && len(r.Drift) > 0 {
 		r.Status = CheckDrifted
@@ -172,7 +185,7 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	}
 	switch r.Status {
 	case CheckFailed:
-		r.Error = fault.New(fault.DriftDetected, "the check %s fails: the site is not as its map says", r.CheckID).
+		r.Error = fault.New(fault.DriftDetected, "the check %s fails: %s", r.CheckID, inShort(reasons)).
 			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
 	case CheckDrifted:
 		d := r.Drift[0]
@@ -188,6 +201,18 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		}
 	}
 	return r
+}
+
+// inShort is the first of several reasons, and how many more there are.
+func inShort(reasons []string) string {
+	if len(reasons) == 0 {
+		return "the site is not as its map says"
+	}
+	text := strings.Join(reasons[:min(len(reasons), maxReasons)], "; ")
+	if more := len(reasons) - maxReasons; more > 0 {
+		text += "; and " + strconv.Itoa(more) + " more"
+	}
+	return text
 }
 
 // Named is the outcome under the name by which the page's map offers the check.

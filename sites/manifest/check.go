@@ -9,6 +9,7 @@ import (
 // Check verifies that the live site still matches the map.
 type Check struct {
 	ID          string
+	At          Place
 	Description string
 	Severity    string // info, minor, major, critical; "" when not declared
 	// Setup is what to do first, for checks that somebody asks for. SetupSteps
@@ -38,6 +39,7 @@ type OnFail struct {
 
 func (c *checker) check(o *object) Check {
 	k := Check{
+		At:          o.place(),
 		ID:          o.declared("id", &c.checks, "check"),
 		Description: o.description(),
 		Severity:    o.oneOf("severity", "info", "minor", "major", "critical"),
@@ -53,6 +55,7 @@ func (c *checker) check(o *object) Check {
 	}
 	assertion := func(e *object) Probe {
 		p := c.probe(e, true)
+		p.At = e.place()
 		p.Name = e.identifier("name")
 		p.Extensions = e.done()
 		return p

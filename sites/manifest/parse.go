@@ -98,10 +98,12 @@ func position(src []byte, offset int) (line, column int) {
 // checker reads one document. What refers to something declared elsewhere is
 // checked at the end, when everything is declared.
 type checker struct {
-	opts  Options
-	src   []byte
-	found collector
-	later []func()
+	opts Options
+	src  []byte
+	// newlines are the offsets of the source's newlines; nil before one is needed.
+	newlines []int
+	found    collector
+	later    []func()
 
 	schemas   []schemaJob
 	workflows map[*node]checkedWorkflow

@@ -163,6 +163,7 @@ func (c *checker) source(o *object) *Source {
 // a check, a condition of a step. What is not set is not asked.
 type Probe struct {
 	Name        string
+	At          Place // of an assertion of a check
 	Description string
 	Target      *Target
 	// TargetOf names the tool, signal, attachment or diagnostic whose target is

@@ -19,7 +19,7 @@ function descriptorCandidates(d) {
 }
 
 /** triedCandidate looks once for one candidate: in the document, then in open shadow roots too. */
-function triedCandidate({ candidate, locator }) {
+function triedCandidate({ candidate, locator }, explain = false) {
   const tried = { candidate, count: 0 };
   try {
     let found = locate(locator);
@@ -27,12 +27,30 @@ function triedCandidate({ candidate, locator }) {
     tried.count = found.nodes.length;
     const lost = Object.keys(unmatched).find((stage) => found.trace[stage + '_matches'] === 0);
     if (lost) tried.unmatched = lost;
+    if (lost && explain) tried.near = nearMiss(locator, lost);
     return { tried, nodes: found.nodes };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     tried.code = error.code;
     return { tried, nodes: [] };
   }
+}
+
+/** nearMiss says of the elements that only a predicate of the locator keeps from matching what they have in its place. */
+function nearMiss(locator, lost) {
+  const kept = { ...locator };
+  for (const key of { role: ['role', 'name', 'text_equals', 'text_contains'], name: ['name', 'text_equals', 'text_contains'], text: ['text_equals', 'text_contains'] }[lost] || []) delete kept[key];
+  if (Object.keys(kept).filter((key) => key !== 'pierce').every((key) => kept[key] === undefined)) return undefined;
+  const { nodes } = locate({ ...kept, pierce: true });
+  const has = { role: roleOf, name: nameOf, text: textOrLabel }[lost];
+  if (!has || nodes.length === 0) return undefined;
+  return { count: nodes.length, values: nodes.slice(0, 3).map((node) => cut(norm(String(has(node) || '')), 200)), box: boxOf(nodes[0]) };
+}
+
+/** boxOf is where an element is in the viewport, in CSS pixels. */
+function boxOf(node) {
+  const { left, top, right, bottom } = rectOf(node);
+  return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
 /** elementFacts is what probes ask of an element. A password is never told. */
@@ -59,7 +77,7 @@ function resolvedDescriptor(d, view) {
   const candidates = descriptorCandidates(d);
   const attempt = (list) => {
     for (const candidate of list) {
-      const one = triedCandidate(candidate);
+      const one = triedCandidate(candidate, d.explain);
       tried.push(one.tried);
       if (one.nodes.length > 0) return { candidate: candidate.candidate, nodes: one.nodes };
     }
@@ -89,7 +107,7 @@ function resolvedDescriptor(d, view) {
   const chosen = seen[0] || found.nodes[0];
   return {
     found: true, candidate: found.candidate, count: found.nodes.length, visible_count: seen.length, relaxed, handle: keep(chosen),
-    tried: tried.slice(0, 40), facts: elementFacts(chosen, view),
+    tried: tried.slice(0, 40), facts: elementFacts(chosen, view), box: d.explain ? boxOf(chosen) : undefined,
   };
 }
 

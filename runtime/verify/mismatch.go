@@ -1,0 +1,241 @@
+package verify
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/descriptor"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
+)
+
+// Mismatch is one member of a probe that does not hold.
+type Mismatch struct {
+	Member   string `json:"member"`
+	Expected any    `json:"expected"`
+	Found    any    `json:"found"`
+	// Message says the same in one sentence, for people.
+	Message string `json:"message"`
+}
+
+// maxQuoted bounds text of a page in a sentence, in characters.
+const maxQuoted = 120
+
+func quoted(s string) string { return strconv.Quote(fault.Clip(s, maxQuoted)) }
+
+// explain says of every member that failed what was expected and found.
+func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
+	for _, member := range f.Failed {
+		x := Mismatch{Member: member}
+		subject := subjectOf(d, f.Selector)
+		switch member {
+		case "url_contains":
+			x.set(fault.Clip(b.URL, maxQuoted), p.URLContains, "the address is %s, expected it to contain %s", quoted(b.URL), quoted(p.URLContains))
+		case "url_matches":
+			x.set(fault.Clip(b.URL, maxQuoted), p.URLMatches, "the address is %s, expected it to match %s", quoted(b.URL), quoted(p.URLMatches))
+		case "state":
+			x.set("not current", p.State, "the state %s is not current", p.State)
+		case "target.state":
+			x.set("not current", "current", "%s: the state that it belongs to is not current", subject)
+		case "attachment":
+			state := "unknown"
+			if in, a := b.Library.Attachment(m, p.Attachment); a != nil && b.Attached != nil {
+				state, _ = b.Attached(in, a.ID)
+			}
+			want := p.State
+			if want == "" {
+				want = "attached"
+			}
+			x.set(state, want, "the attachment %s is %s, expected %s", p.Attachment, state, want)
+		case "exists":
+			if match.Found {
+				x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
+			} else {
+				f.absent(&x, p, d, match)
+			}
+		case "visible":
+			want, got := "visible", "hidden"
+			if p.Visible != nil && !*p.Visible {
+				want, got = got, want
+			}
+			if match.Found {
+				x.set(got, want, "%s: is %s, expected %s", subject, got, want)
+			} else {
+				f.absent(&x, p, d, match)
+			}
+		case "count", "min_count", "max_count":
+			f.counted(&x, p, subject, match)
+		default:
+			f.compared(&x, p, d, subject, match)
+		}
+		f.Mismatches = append(f.Mismatches, x)
+	}
+}
+
+func (x *Mismatch) set(found, expected any, format string, args ...any) {
+	x.Found, x.Expected, x.Message = found, expected, fmt.Sprintf(format, args...)
+}
+
+func (f *Observation) counted(x *Mismatch, p *manifest.Probe, subject string, match descriptor.Match) {
+	words := map[string]string{"count": "", "min_count": "at least ", "max_count": "at most "}[x.Member]
+	bound := *map[string]*int{"count": p.Count, "min_count": p.MinCount, "max_count": p.MaxCount}[x.Member]
+	x.set(match.Count, bound, "%s: %s, expected %s%d", subject, matchCount(match.Count), words, bound)
+}
+
+// compared is for members that compare what an element has.
+func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, subject string, match descriptor.Match) {
+	facts := match.Facts
+	if !match.Found || facts == nil {
+		f.absent(x, p, d, match)
+		return
+	}
+	flag := func(want *bool, got, yes, no string) {
+		word := map[bool]string{true: yes, false: no}
+		x.set(got, word[want != nil && *want], "%s: is %s, expected %s", subject, got, word[want != nil && *want])
+	}
+	is := func(b bool, yes, no string) string { return map[bool]string{true: yes, false: no}[b] }
+	switch x.Member {
+	case "text_equals":
+		x.set(fault.Clip(facts.Text, maxQuoted), normalised(p.TextEquals), "%s: text is %s, expected %s", subject, quoted(facts.Text), quoted(normalised(p.TextEquals)))
+	case "text_contains":
+		x.set(fault.Clip(facts.Text, maxQuoted), normalised(p.TextContains), "%s: text is %s, expected it to contain %s", subject, quoted(facts.Text), quoted(normalised(p.TextContains)))
+	case "value_equals":
+		if facts.Value == nil {
+			x.set(nil, p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(p.ValueEquals))
+			return
+		}
+		x.set(fault.Clip(*facts.Value, maxQuoted), p.ValueEquals, "%s: value is %s, expected %s", subject, quoted(*facts.Value), quoted(p.ValueEquals))
+	case "enabled":
+		flag(p.Enabled, is(facts.Enabled, "enabled", "disabled"), "enabled", "disabled")
+	case "focused":
+		flag(p.Focused, is(facts.Focused, "focused", "not focused"), "focused", "not focused")
+	case "checked":
+		got := "nothing that can be checked"
+		if facts.Checked != nil {
+			got = is(*facts.Checked, "checked", "not checked")
+		}
+		flag(p.Checked, got, "checked", "not checked")
+	default:
+		x.set(nil, nil, "%s: %s does not hold", subject, x.Member)
+	}
+}
+
+// absent says why there is no element, with what the nearest have instead.
+func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
+	subject := subjectOf(d, "")
+	switch match.Reason {
+	case "url":
+		x.set("another page", "present", "%s: is looked for on another page only", subject)
+		return
+	case "invalid_selector":
+		x.set("invalid_selector", "present", "%s: cannot be parsed as a selector", subject)
+		return
+	}
+	for _, t := range match.Tried {
+		if t.Unmatched != match.Reason || t.Near == nil || len(t.Near.Values) == 0 {
+			continue
+		}
+		want := map[string]string{"role": d.Role, "name": d.Name, "text": d.TextEquals + d.TextContains}[t.Unmatched]
+		near := subjectOf(d, SelectorNamed(d, t.Candidate))
+		if SelectorNamed(d, t.Candidate) == "" {
+			near = d.Role
+		}
+		values := make([]string, len(t.Near.Values))
+		for i, v := range t.Near.Values {
+			values[i] = quoted(v)
+		}
+		more := ""
+		if n := t.Near.Count - len(values); n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		x.set(t.Near.Values, want, "%s: %s is %s%s, expected %s", near, t.Unmatched, strings.Join(values, ", "), more, quoted(want))
+		return
+	}
+	expected := "expected one"
+	switch {
+	case p.TextEquals != "":
+		expected = "expected one with text " + quoted(normalised(p.TextEquals))
+	case p.TextContains != "":
+		expected = "expected one whose text contains " + quoted(normalised(p.TextContains))
+	case p.ValueEquals != "":
+		expected = "expected one with value " + quoted(p.ValueEquals)
+	}
+	x.set(0, "present", "%s: no match, %s", subject, expected)
+}
+
+// explainPresence says of a negative assertion that it holds.
+func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe) {
+	x := Mismatch{Member: "negative"}
+	var d descriptor.Descriptor
+	var match descriptor.Match
+	if _, t := targetOf(b.Library, m, p); t != nil {
+		d = b.descriptorFor(t, p.Role, nil)
+		match = b.Match(d)
+	}
+	subject := subjectOf(d, f.Selector)
+	switch {
+	case match.Found && match.Facts != nil && p.TextEquals+p.TextContains != "":
+		x.set(fault.Clip(match.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be", subject, quoted(match.Facts.Text))
+	case match.Found && match.Candidate != "url":
+		x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
+	case p.State != "":
+		x.set("current", "not current", "the state %s is current, and must not be", p.State)
+	case p.URLContains+p.URLMatches != "":
+		x.set(fault.Clip(b.URL, maxQuoted), nil, "the address is %s, which must not be", quoted(b.URL))
+	default:
+		x.set(true, false, "%s: holds, and must not", subject)
+	}
+	f.Mismatches = []Mismatch{x}
+}
+
+// subjectOf is what a sentence calls a target: by the selector that matched, else
+// by the one that the map prefers.
+func subjectOf(d descriptor.Descriptor, selector string) string {
+	for _, list := range [][]string{d.Selector, d.Selectors, d.FallbackSelectors} {
+		if selector == "" && len(list) > 0 {
+			selector = list[0]
+		}
+	}
+	if selector != "" {
+		return fault.Clip(selector, maxQuoted)
+	}
+	var parts []string
+	if d.Role != "" {
+		parts = append(parts, d.Role)
+	}
+	if d.Name != "" {
+		parts = append(parts, quoted(d.Name))
+	}
+	if text := d.TextEquals + d.TextContains; text != "" {
+		parts = append(parts, "with text "+quoted(text))
+	}
+	if len(parts) == 0 {
+		return "the page"
+	}
+	return strings.Join(parts, " ")
+}
+
+func matchCount(n int) string {
+	switch n {
+	case 0:
+		return "no match"
+	case 1:
+		return "1 match"
+	}
+	return strconv.Itoa(n) + " matches"
+}
+
+// boxOf is where to look: the element, or the first that nearly matches.
+func boxOf(match descriptor.Match) *descriptor.Box {
+	if match.Found {
+		return match.Box
+	}
+	for _, t := range match.Tried {
+		if t.Near != nil {
+			return t.Near.Box
+		}
+	}
+	return nil
+}
