@@ -76,6 +76,12 @@ func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) 
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}
+	if err := v.host.forbids(v.from, name); err != nil {
+		return primitives.Result{Primitive: name, Err: err}
+	}
+	if err := v.host.forbidsAddress(v.from, v.tab.Status().URL, name, args); err != nil {
+		return primitives.Result{Primitive: name, Err: err}
+	}
 	live, err := v.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}

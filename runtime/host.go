@@ -44,6 +44,8 @@ type Options struct {
 	// actions on one tab. Nil is the default of the profile: 0, or 500 ms with
 	// the quirk default_pacing.
 	Pacing *time.Duration
+	// MapPermissions are those of the maps that others wrote. Default: none.
+	MapPermissions sites.Permissions
 	// Quirks are the behaviours of the upstream extension to keep to. Default:
 	// none, the strict profile.
 	Quirks quirks.Set

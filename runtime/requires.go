@@ -33,6 +33,9 @@ func (h *Host) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fault.
 		if slices.Contains(blocked, name) {
 			return fail("blocked_primitives", name)
 		}
+		if err := h.forbids(m, name); err != nil {
+			return err.With("action", t.Name)
+		}
 		if reason := h.lacksPrimitive(name); reason != "" {
 			return fail(reason, name)
 		}

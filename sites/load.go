@@ -26,6 +26,10 @@ type FileReport struct {
 	OK       bool               `json:"ok"`
 	Errors   []manifest.Problem `json:"errors"`
 	Warnings []manifest.Problem `json:"warnings"`
+	// Needs are the permissions that actions of the map need, with the actions. Maps of
+	// the scopes shared and public have them only when they are given.
+	Needs map[Permission][]string `json:"needs,omitempty"`
+	Scope location.Scope          `json:"scope,omitempty"`
 	// Kept: the file is invalid now, and what it was before stays on offer.
 	Kept bool `json:"kept,omitempty"`
 	// Named: the user named this very file, which was not found in a folder.
@@ -58,6 +62,11 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 	l := newLoader(opts)
 	l.load(paths)
 	library := newLibrary(l.maps, l.refused, opts).admit(l.report, nil)
+	if opts.Needs != nil {
+		for m, i := range l.reportOf {
+			l.reports[i].Scope, l.reports[i].Needs = m.Location.Scope, opts.Needs(m)
+		}
+	}
 	return library, l.reports
 }
 

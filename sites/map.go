@@ -107,6 +107,21 @@ func (m *Map) applies(p location.Page) bool {
 	return false
 }
 
+// About reports whether the map names the host of an address, or one above it, as what
+// it is about.
+func (m *Map) About(address string) bool {
+	keys, ok := m.hostKeys()
+	p := location.ParsePage(address)
+	return ok && slices.ContainsFunc(keys, func(key string) bool {
+		for h := range p.Hosts {
+			if h == key {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // matches reports whether the patterns of the map, if it has any, cover the
 // page.
 func (m *Map) matches(p location.Page) bool {

@@ -39,7 +39,7 @@ func (m *Map) reachesMap(other *Map) bool {
 // ChangesStored says whether something that runs on behalf of m may bring other
 // maps: the user's own maps may.
 func (m *Map) ChangesStored() bool {
-	return m == nil || m.fetched == "" && (m.Location.Scope == location.Private || m.Location.Scope == location.Unscoped)
+	return m == nil || m.ownedByUser()
 }
 
 // ReadSource reads a file that a map names: scopes/… from the root of the

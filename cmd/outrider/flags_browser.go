@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"regexp"
 	goruntime "runtime"
@@ -15,6 +16,8 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 
 	"github.com/outrider-run/outrider/primitives/catalog"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -27,7 +30,7 @@ type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
 	headed, noSandbox, acceptDrafts                                               bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
-	maps, open                                                                    []string
+	maps, open, allowMaps                                                         []string
 	allowOrigins, blockOrigins, uploadDirs                                        []string
 	downloadDir                                                                   string
 	pacing                                                                        time.Duration
@@ -42,7 +45,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.viewport, "viewport", "", "size of the viewport, such as 1280x720")
 	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
 	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
-	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser")
+	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser; one with credentials is given in OUTRIDER_PROXY")
 	f.StringArrayVar(&b.allowOrigins, "allow-origin", nil, "only these origins may be reached, such as https://*.example.org (repeatable)")
 	f.StringArrayVar(&b.blockOrigins, "block-origin", nil, "these origins may not be reached (repeatable)")
 	f.StringArrayVar(&b.uploadDirs, "upload-dir", nil, "folder whose files may be uploaded (repeatable; default: none)")
@@ -50,6 +53,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
+	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins (repeatable)")
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
@@ -78,6 +82,13 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		if b.attach != "" {
 			return runtime.Options{}, usage("--allow-origin and --block-origin need a browser that is launched, so they do not go with --attach")
 		}
+	}
+	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == fromCommandLine && (err != nil || u.User != nil) {
+		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: set OUTRIDER_PROXY, or proxy in the user's config.yaml")
+	}
+	permissions, err := sites.ParsePermissions(b.allowMaps)
+	if err != nil {
+		return runtime.Options{}, usage("--allow-maps: %s", fault.From(err).Message)
 	}
 	if b.attach != "" {
 		if b.proxy != "" {
@@ -116,7 +127,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, err
 	}
 	return runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps,
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log,
 	}, nil

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var address, tools string
+	var address, tools, tokenFile string
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures bool
 	cmd := &cobra.Command{
@@ -27,18 +27,22 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: "Serve the Model Context Protocol on standard input and output, or with --http over streamable HTTP.\n" +
 			"The catalog is small: actions.site, tabs, snapshot, act, read, wait, screenshot. --tools adds primitives as tools.",
 		Example: `  outrider mcp --maps ./sites --open https://example.com/
-  outrider mcp --http 127.0.0.1:17346 --token "$TOKEN" --tools 'pointer.*,cookie.*'`,
+  outrider mcp --http 127.0.0.1:17346 --token-file token --tools 'pointer.*,cookie.*'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			var err error
+			if httpOptions.Token, err = a.nearerToken(httpOptions.Token, tokenFile); err != nil {
+				return err
+			}
 			if address != "" {
 				if err := checkAddress(ctx, "--http", address); err != nil {
 					return err
 				}
 				// The rule is the hub's, whose New opens nothing.
 				if _, err := hub.New(hub.Options{Listen: address, Token: httpOptions.Token}); err != nil {
-					return usage("--http: %s: give --token, or listen on 127.0.0.1", fault.From(err).Message)
+					return usage("--http: %s: give --token-file or --token, or listen on 127.0.0.1", fault.From(err).Message)
 				}
 			}
 			options, err := a.runtimeOptions()
@@ -82,6 +86,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")
 	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
+	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringArrayVar(&httpOptions.AllowHosts, "allow-host", nil, "host name, beside loopback, by which clients reach the server (repeatable)")
 	f.StringArrayVar(&httpOptions.AllowOrigins, "allow-web-origin", nil, "web origin whose pages may use the server (repeatable; default: none)")
 	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")

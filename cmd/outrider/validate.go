@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -81,6 +85,13 @@ func (a *app) printReport(r sites.FileReport) {
 			fmt.Fprintf(a.stderr, "; %s", p.Remedy)
 		}
 		fmt.Fprintln(a.stderr)
+	}
+	for _, p := range slices.Sorted(maps.Keys(r.Needs)) {
+		given := "given by --allow-maps " + string(r.Scope) + "=" + string(p)
+		if r.Scope != location.Shared && r.Scope != location.Public {
+			given = "which your own maps have"
+		}
+		fmt.Fprintf(a.stderr, "  needs    %-32s %s\n", string(p)+", "+given+":", strings.Join(r.Needs[p], ", "))
 	}
 	for _, p := range r.Warnings {
 		fmt.Fprintf(a.stderr, "  warning  %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)

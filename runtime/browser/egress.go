@@ -63,7 +63,7 @@ func newFence(policy *originPolicy, upstream string, log *slog.Logger) (*fence, 
 	if upstream != "" {
 		u, err := url.Parse(upstream)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fault.New(fault.BrowserFailed, "with allowed or blocked origins only an http or https proxy can be used")
+			return nil, fault.New(fault.BrowserFailed, "with credentials, or with allowed or blocked origins, only an http or https proxy can be used")
 		}
 		f.upstream = u
 	}
@@ -98,10 +98,20 @@ func newFence(policy *originPolicy, upstream string, log *slog.Logger) (*fence, 
 	return f, nil
 }
 
-// raiseFence starts the proxy when the options ask for a policy, and makes the
-// browser use it.
+// proxySecret reports whether the address of a proxy holds credentials. They are kept
+// from the browser's command line, which everybody on the machine can read: it is
+// given a proxy of ours, which has them.
+func proxySecret(proxy string) bool {
+	u, err := url.Parse(proxy)
+	return err == nil && u.User != nil
+}
+
+// raiseFence starts the proxy when the options ask for a policy, or for another
+// proxy with credentials, and makes the browser use it.
 func (b *Browser) raiseFence() error {
-	if len(b.opts.AllowOrigins)+len(b.opts.BlockOrigins) == 0 {
+	secret := proxySecret(b.opts.Proxy)
+	decides := len(b.opts.AllowOrigins)+len(b.opts.BlockOrigins) > 0
+	if !decides && !secret {
 		return nil
 	}
 	policy, err := newOriginPolicy(b.opts.AllowOrigins, b.opts.BlockOrigins)
@@ -115,6 +125,10 @@ func (b *Browser) raiseFence() error {
 		return err
 	}
 	b.opts.Proxy = ""
+	if !decides {
+		b.opts.Proxy = "http://" + b.fence.listener.Addr().String()
+		return nil
+	}
 	b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), b.fence.flags()...)
 	return nil
 }

@@ -1,8 +1,10 @@
 package browser_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,8 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +24,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // vectors are the ways in which a page reaches another host. B stands for that
@@ -362,5 +367,42 @@ func TestFenceCarriesWhatIsAllowed(t *testing.T) {
 			t.Errorf("%s: what is not allowed: %v", name, err)
 		}
 		tr.CloseIdleConnections()
+	}
+}
+
+// The credentials of a proxy reach the proxy, and stand on no command line.
+func TestCredentialsOfAProxyStandOnNoCommandLine(t *testing.T) {
+	var seen sync.Map
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Store(r.URL.Host, r.Header.Get("Proxy-Authorization"))
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>through</title>")
+	}))
+	defer upstream.Close()
+	o := browsertest.Options()
+	o.Proxy = strings.Replace(upstream.URL, "http://", "http://somebody:opensesame@", 1)
+	b, err := browser.Launch(within(t, time.Minute), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	tab, err := b.NewTab(within(t, time.Minute), "about:blank", browser.TabOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.Navigate(within(t, time.Minute), primitives.NavigateOptions{URL: "http://shop.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := seen.Load("shop.example"); !ok || got != "Basic "+base64.StdEncoding.EncodeToString([]byte("somebody:opensesame")) {
+		t.Errorf("the proxy was told %v", got)
+	}
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(lines) == 0 {
+		t.Skip("command lines cannot be read here")
+	}
+	for _, path := range lines {
+		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte("opensesame")) {
+			t.Errorf("%s has the credentials", path)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package mapset
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -191,6 +192,36 @@ func (m *Maps) arguments() func(string, json.RawMessage, func(string) bool) []pr
 		}
 		return found
 	}
+}
+
+// Needs are the permissions that the actions of a map need, with the names of those
+// that need them. What an expression decides, an address, is seen when it runs.
+func (m *Maps) needs(in *sites.Map) map[sites.Permission][]string {
+	out := map[sites.Permission][]string{}
+	add := func(p sites.Permission, tool string) {
+		if p != "" && !slices.Contains(out[p], tool) {
+			out[p] = append(out[p], tool)
+		}
+	}
+	for i := range in.Manifest.Tools {
+		t := &in.Manifest.Tools[i]
+		used := []string{t.XActions.Handler}
+		if x := t.XActions.Execution; x != nil {
+			for _, s := range x.Steps {
+				used = append(used, s.Type)
+			}
+		}
+		if len(t.Workflow) > 0 {
+			program, problems := workflow.Compile(t.Workflow, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names})
+			if len(problems) == 0 {
+				used = append(used, program.Primitives()...)
+			}
+		}
+		for _, name := range used {
+			add(sites.PermissionFor(name), t.Name)
+		}
+	}
+	return out
 }
 
 // Program compiles the workflow of a tool of o, once.

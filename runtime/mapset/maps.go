@@ -131,7 +131,12 @@ func (m *Maps) Salvage() { m.how.Salvage = true }
 
 // options wires the checks of the packages above sites into the map gate.
 func (m *Maps) options() sites.Options {
+	var needs func(*sites.Map) map[sites.Permission][]string
+	if m.how.Arguments != ArgumentsUnchecked { // somebody checks the map
+		needs = m.needs
+	}
 	return sites.Options{
+		Needs:           needs,
 		AcceptDrafts:    m.how.AcceptDrafts,
 		Salvage:         m.how.Salvage,
 		Known:           m.Known,
