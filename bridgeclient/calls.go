@@ -23,6 +23,7 @@ type record struct {
 	answered time.Time
 	progress runtime.Progress
 	unsent   bool // progress has not been reported yet
+	reported bool // some progress has
 }
 
 // ledger knows every call that is running or was answered recently.
@@ -141,15 +142,17 @@ func (l *ledger) forget(now time.Time) {
 	l.bare = max(0, l.bare-n)
 }
 
-// reached notes the progress of r and reports whether it is to be sent now.
-func (l *ledger) reached(r *record, p runtime.Progress, after time.Duration) bool {
+// reached notes the progress of r and reports whether it is to be sent now: when
+// it is the first and first says so, or the call runs for long enough.
+func (l *ledger) reached(r *record, p runtime.Progress, first bool, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !r.answered.IsZero() {
 		return false
 	}
 	r.progress = p
-	r.unsent = time.Since(r.since) < after
+	r.unsent = time.Since(r.since) < after && (r.reported || !first)
+	r.reported = r.reported || !r.unsent
 	return !r.unsent
 }
 

@@ -24,6 +24,9 @@ type Client struct {
 	inbound   *inboundQueue
 	buffer    *eventBuffer
 	announcer atomic.Pointer[announcer] // of the connection there is
+	// eager: the peer keeps what it heard of a call for the caller that gives up
+	// on it, so the first progress is sent at once.
+	eager atomic.Bool
 }
 
 // New checks the options. It connects to nothing.

@@ -95,7 +95,7 @@ func (c *Client) start(r *record) {
 	}
 	call := r.call
 	run.Progress = func(p runtime.Progress) {
-		if c.calls.reached(r, p, c.opts.ProgressAfter) {
+		if c.calls.reached(r, p, c.eager.Load(), c.opts.ProgressAfter) {
 			c.sendProgress(call, p)
 		}
 	}

@@ -53,7 +53,8 @@ type Options struct {
 	// flood the bridge. Default 1 s.
 	TitleEvery time.Duration
 	// ProgressAfter is how long a call must run before its progress is
-	// reported. Default 500 ms.
+	// reported; on a connection with heartbeats the first is reported at once.
+	// Default 500 ms.
 	ProgressAfter time.Duration
 
 	// KeepAnswers is how long answers are kept for a repeated call, and
@@ -71,7 +72,7 @@ type Options struct {
 	// MaxWrite is replaced by a failure. Defaults 256 MiB and 64 MiB, the
 	// latter being what the upstream bridge accepts.
 	MaxRead, MaxWrite int
-	// NoEvents leaves page events out.
+	// NoEvents leaves page events out, announcements of live regions apart.
 	NoEvents bool
 
 	// DrainTimeout bounds the end of Run: calls in flight are cancelled and

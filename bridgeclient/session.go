@@ -33,6 +33,7 @@ func (s *session) lived() bool { return s.heard.Load() || time.Since(s.since) > 
 // io.EOF when a Once transport was finished by the peer.
 func (s *session) serve(ctx context.Context) error {
 	s.polls = make(chan struct{}, 1)
+	s.eager.Store(s.conn.Traits().Heartbeat)
 	s.since = time.Now()
 	// The announcements go first: the writer starts after hello.
 	s.out.start(s.conn.Traits().Confirms)
@@ -243,6 +244,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 			if k.waiting() {
 				k.reconcile()
 			}
+			k.reportLate()
 		case <-beat:
 			// Wall time, because the monotonic clock stands still while the
 			// machine sleeps. After such a gap the bridge may have dropped our
@@ -255,13 +257,18 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 			last = now
 			k.reconcile()
 			k.report()
-			for call, p := range k.calls.late(k.opts.ProgressAfter) {
-				k.sendProgress(call, p)
-			}
+			k.reportLate()
 			k.drops(k.out.sweep())
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// reportLate reports the calls that have been running for long enough.
+func (k *keeper) reportLate() {
+	for call, p := range k.calls.late(k.opts.ProgressAfter) {
+		k.sendProgress(call, p)
 	}
 }
 
@@ -414,7 +421,8 @@ func (k *announcer) sendEvents() {
 		case runtime.TabRemoved:
 			k.remove(ev.Tab.RuntimeID)
 		case runtime.DOMEvent:
-			if !k.opts.NoEvents {
+			// What live regions say is no page event: the bridge keeps it.
+			if !k.opts.NoEvents || ev.Name == runtime.AnnouncementEvent {
 				k.send(events, "", k.opts.Dialect.Event(ev))
 			}
 		}

@@ -171,3 +171,37 @@ func TestQuirkMapsAsTheyCome(t *testing.T) {
 		})
 	}
 }
+
+// TestQuirkSiteActionsBeside: whether the tab waits for a site action that its
+// caller may have given up on. Issue 16.
+func TestQuirkSiteActionsBeside(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>x</p>`})
+	const manifest = `{"protocol":"actions.json","version":1,"tools":[{"name":"slow","description":"waits","input_schema":{"type":"object"},
+		"workflow":{"version":1,"expression_language":"jsonata","steps":[
+			{"id":"wait","primitive":"locator.wait_for","args":{"locator":{"selector":"#never"},"timeout_ms":1500}}]}}]}`
+	for _, c := range []struct {
+		name  string
+		set   quirks.Set
+		first string
+	}{
+		{"strict", quirks.Set{}, "slow"},
+		{"extension", quirks.Of(quirks.SiteActionsBeside), "page.info"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
+			order := make(chan string, 2)
+			started := make(chan struct{}, 10)
+			for _, name := range []string{"slow", "page.info"} {
+				h.Accept(runtime.Call{ID: name, Name: name, Target: first(t, h), Timeout: 10 * time.Second, Progress: func(runtime.Progress) { started <- struct{}{} }},
+					func(runtime.Reply) { order <- name })
+				if name == "slow" {
+					<-started
+				}
+			}
+			if got := <-order; got != c.first {
+				t.Errorf("%s was answered first, want %s", got, c.first)
+			}
+			<-order
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -193,11 +194,27 @@ var controls = map[string]bool{
 	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true, "browser.open_tab": true, "browser.close_tab": true,
 }
 
+// besideTheQueue says whether a call does not wait for those that were accepted
+// before. The upstream bridge says neither how long a call may take nor that it
+// gave one up, so in the strict profile the next call waits for a site action
+// whose caller is gone: beside it, it would act on a page that is in motion.
+func (h *Host) besideTheQueue(c *Call) bool {
+	if !h.opts.Quirks.Has(quirks.SiteActionsBeside) {
+		return false
+	}
+	_, primitive := h.opts.Registry.Lookup(c.Name)
+	return !primitive || c.Map != nil
+}
+
 func (t *Tab) enqueue(j *job) *fault.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why != nil {
 		return t.why
+	}
+	if t.host.besideTheQueue(&j.call) {
+		t.host.workers.Go(func() { t.run(j) })
+		return nil
 	}
 	l := &t.calls
 	if controls[j.call.Name] && j.call.Map == nil {
@@ -280,7 +297,10 @@ func (t *Tab) run(j *job) {
 		reply.Err = j.explain(reply.Err)
 	}
 	t.mu.Lock()
-	t.lastCall, t.runningCall = j.call.ID, ""
+	t.lastCall = j.call.ID
+	if t.runningCall == j.call.ID { // another one may run beside the queue
+		t.runningCall = ""
+	}
 	t.mu.Unlock()
 	t.records().calls.add(t, j.call, reply, began)
 	j.finish(reply)

@@ -86,7 +86,7 @@ func (a *app) connectCommand() *cobra.Command {
 	f.StringArrayVar(&bridge.block, "block-domain", nil, "browser-bridge: domain on which nothing is done, subdomains included (repeatable)")
 	f.BoolVar(&bridge.keepWebDriver, "keep-webdriver", false, "browser-bridge: leave navigator.webdriver as the browser has it")
 	f.DurationVar(&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never")
-	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output)")
+	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output); announcements still go")
 	a.addBrowserFlags(cmd)
 	return cmd
 }

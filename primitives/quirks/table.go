@@ -44,6 +44,7 @@ const (
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
 	MapsAsTheyCome        Name = "maps_as_they_come"
+	SiteActionsBeside     Name = "site_actions_beside"
 )
 
 var table = []Quirk{
@@ -248,5 +249,10 @@ var table = []Quirk{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
 		Upstream: "a map is read as far as it can be: its version is not looked at, nor is requires; a declaration that breaks a rule costs itself alone, and a workflow or projection that cannot run fails with its own code when it is asked for",
 		Strict:   "a map that breaks a rule is refused, with every error in it; requires is met before a tool starts",
+	},
+	{
+		Name: SiteActionsBeside, Where: "site actions, state projections", Proof: "runtime.TestQuirkSiteActionsBeside",
+		Upstream: "they run beside the tab's queue: a call that comes while one runs does not wait for it, so one that its caller gave up on holds nothing up",
+		Strict:   "calls on a tab run in the order in which they came, because a bridge does not say which it gave up on",
 	},
 }
