@@ -364,9 +364,9 @@ func (k *announcer) leave() {
 func (k *announcer) update(t runtime.TabStatus) {
 	old, ok := k.known[t.RuntimeID]
 	switch {
-	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey || old.tab.AuthorizationID != t.AuthorizationID:
+	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey || old.tab.AuthorizationID != t.AuthorizationID || old.tab.Active != t.Active:
 		k.announce(t)
-	case old.tab.Title != t.Title || old.tab.Active != t.Active || old.tab.WindowID != t.WindowID:
+	case old.tab.Title != t.Title || old.tab.WindowID != t.WindowID:
 		if time.Since(old.at) < k.opts.TitleEvery {
 			k.late[t.RuntimeID] = true
 			return

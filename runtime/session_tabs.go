@@ -36,7 +36,8 @@ func (h *Host) keepActive(tabs []*Tab) {
 	}
 }
 
-// activate makes t the one active tab of its group. Nobody is told: the page is the same.
+// activate makes t the one active tab of its group. A bridge routes by what it was
+// told, so it is told of both tabs.
 func (h *Host) activate(t *Tab) {
 	for _, o := range h.group(t.group()) {
 		o.mu.Lock()
@@ -46,6 +47,9 @@ func (h *Host) activate(t *Tab) {
 		o.mu.Unlock()
 		if p, ok := page.(interface{ SetIdentity(primitives.TabInfo) }); ok && changed {
 			p.SetIdentity(o.identity())
+		}
+		if changed {
+			o.emit(TabChanged)
 		}
 	}
 }

@@ -24,6 +24,8 @@ func TestLocate(t *testing.T) {
 		{"actions.json.storage.shared.team/x/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
 		{"shared/team/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
 		{"sites/e.com/actions.json", location.Location{Host: "e.com", Rest: "actions.json"}, true},
+		{"work/maps/scopes/private/sites/e.com/actions.json", location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true},
+		{"x/scopes/shared/team/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
 		{"sites/localhost:8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
 		{"sites/localhost_8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
 		{"sites/a_b/actions.json", location.Location{Host: "a_b", Rest: "actions.json"}, true},

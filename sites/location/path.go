@@ -57,7 +57,7 @@ type Location struct {
 //	scopes/private/sites/<host>/<rest>     scopes/public/sites/<host>/<rest>
 //	scopes/shared/<audience>/sites/<host>/<rest>
 //
-// and the same without scopes/, as a repository folder
+// also below other folders, and the same without scopes/, as a repository folder
 // actions.json.storage.<scope>, or as bare sites/<host>/<rest>, which has no
 // scope. ok is false when the path names no site.
 func Locate(path string) (loc Location, ok bool) {
@@ -78,8 +78,11 @@ func Locate(path string) (loc Location, ok bool) {
 		return Location{}, false
 	}
 	before := parts[:site]
-	if len(before) > 0 && before[0] == "scopes" {
-		before = before[1:]
+	for i, p := range before {
+		if p == "scopes" { // folders above it are where somebody keeps the storage
+			before = before[i+1:]
+			break
+		}
 	}
 	if len(before) == 0 {
 		return loc, true
