@@ -266,7 +266,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 }
 
 // reportLate reports the calls that have been running for long enough.
-func (k *keeper) reportLate() {
+func (k *announcer) reportLate() {
 	for call, p := range k.calls.late(k.opts.ProgressAfter) {
 		k.sendProgress(call, p)
 	}
