@@ -127,15 +127,9 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
-// longPages are older than the limit of a line.
-var longPages = map[string]bool{"docs/architecture.md": true, "CONTRIBUTING.md": true}
-
 func TestLinesOfPagesAreShort(t *testing.T) {
 	const limit = 120
 	for name, m := range pages(t) {
-		if longPages[name] {
-			continue
-		}
 		n := 0
 		for line := range strings.Lines(m.source) {
 			n++
@@ -239,5 +233,35 @@ func TestGlossary(t *testing.T) {
 	}
 	if len(terms) < 40 || len(terms) > 60 {
 		t.Errorf("the glossary has %d terms, 40 to 60 are wanted", len(terms))
+	}
+}
+
+var quoted = regexp.MustCompile("`([A-Za-z][A-Za-z0-9_./-]*/[A-Za-z0-9_./-]+)`")
+
+// TestAnswersToNewcomersAreThere: CONTRIBUTING answers ten questions with paths,
+// and each path that it names exists.
+func TestAnswersToNewcomersAreThere(t *testing.T) {
+	source, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(source), "## Ten questions a newcomer asks\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	answered := 0
+	for line := range strings.Lines(section) {
+		if strings.Contains(line, "?") && quoted.MatchString(line) {
+			answered++
+		}
+	}
+	if answered != 10 {
+		t.Errorf("CONTRIBUTING.md answers %d questions with a path, ten are wanted", answered)
+	}
+	for _, m := range quoted.FindAllStringSubmatch(string(source), -1) {
+		if strings.Contains(m[1], "/json") {
+			continue // a media type
+		}
+		if _, err := os.Stat(m[1]); err != nil {
+			t.Errorf("CONTRIBUTING.md names %s, which is not there", m[1])
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/outrider-run/outrider/"
 
-// mayImport is the table of docs/architecture.md: a package may import the
+// mayImport is the table of docs/explanation/architecture.md: a package may import the
 // packages on its line and nothing else of ours. A trailing /... covers the
 // folders below.
 var mayImport = map[string][]string{
@@ -121,7 +121,7 @@ func TestImportsFollowTheTable(t *testing.T) {
 		}
 		allowed, ok := mayImport[name]
 		if !ok {
-			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/architecture.md", name)
+			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/explanation/architecture.md", name)
 			continue
 		}
 		for _, imp := range p.Imports {
