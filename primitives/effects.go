@@ -27,7 +27,7 @@ const (
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
 	effectsShown = 5
-	// effectsCap bounds questions to the page around the window.
+	// effectsCap bounds page calls around the window.
 	effectsCap = time.Second
 )
 
@@ -106,7 +106,7 @@ type effects struct {
 	Downloads int             `json:"downloads,omitempty"`
 	TabGone   bool            `json:"tab_gone,omitempty"`
 	// Unseen says what could not be watched, such as a document that was
-	// replaced before it was asked.
+	// replaced before it was queried.
 	Unseen []string `json:"unseen,omitempty"`
 }
 
@@ -290,7 +290,7 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	out.Downloads, out.TabGone = seen.Downloads, seen.Gone
 }
 
-// read asks the documents what they have seen.
+// read queries the documents for what they have seen.
 func (w *effectsWatch) read(ctx context.Context, out *effects) {
 	ctx, cancel := context.WithTimeout(ctx, effectsCap)
 	defer cancel()

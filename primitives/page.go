@@ -20,7 +20,7 @@ type FrameID string
 // when the document was replaced during the call, tab_closed, tab_crashed or
 // browser_lost when the page is gone, timeout when the context ran out.
 type Page interface {
-	// Call asks function fn of the page library (package inject) in the
+	// Call calls function fn of the page library (package inject) in the
 	// isolated world of frame and decodes its answer into out, which may be
 	// nil. args is encoded as JSON. It costs one round trip; the first call in
 	// a new document costs two. A call whose document was replaced before fn
@@ -95,7 +95,7 @@ type Page interface {
 	KeepNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
 
 	// OpenShadows has the page library of frame look into the closed shadow roots
-	// of the elements that it keeps under handles, from then on in every question.
+	// of the elements that it keeps under handles, from then on in every page call.
 	// It returns how many there were; elements without one do no harm. Of a handle
 	// that begins with a question mark the library is also told what the accessibility tree
 	// says, which counts when it is more than attributes do.
@@ -119,7 +119,7 @@ type Page interface {
 	ActedPage
 }
 
-// TextTaker is an out of Page.Call for a question that answers text besides its
+// TextTaker is an out of Page.Call for a page call that answers text besides its
 // value: many lines that are nobody's JSON. TakeText is called last, and may
 // keep what it gets.
 type TextTaker interface{ TakeText(text []byte) }

@@ -18,7 +18,7 @@ type FilePage interface {
 	// knows by handle; the page gets its input and change events.
 	SetFiles(ctx context.Context, frame FrameID, handle string, files []UploadFile) error
 
-	// ChooseFiles presses, waits until the page asks for files, and answers with
+	// ChooseFiles clicks, waits until the page asks for files, and answers with
 	// these. A page that asks for one gets no more: the error is
 	// invalid_arguments then, and target_not_actionable when it does not ask.
 	ChooseFiles(ctx context.Context, press func() error, files []UploadFile) error

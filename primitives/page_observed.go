@@ -8,7 +8,7 @@ import (
 
 // ObservedPage is what a Page knows of its traffic and its console. Recording
 // costs the browser something for each request and each message, so it begins
-// with the first question of its kind and goes on until the tab ends, over
+// with the first call of its kind and goes on until the tab ends, over
 // navigations; what each answer lacks is said in it.
 type ObservedPage interface {
 	// Console returns the messages, oldest first. The first call also gets the
@@ -39,7 +39,7 @@ type ConsoleLog struct {
 	Since    time.Time
 	Messages []ConsoleMessage
 	Dropped  int // messages that the ring has no room for any more
-	Last     int // number of the newest message, the cursor of the next question
+	Last     int // number of the newest message, the cursor of the next call
 }
 
 // ConsoleMessage is a line of the console, an uncaught exception, or a message
@@ -63,7 +63,7 @@ type NetworkLog struct {
 	Requests []NetworkRequest
 	Inflight int // requests without an end, streams not counted
 	Dropped  int // entries that the ring has no room for any more
-	Last     int // Newest revision, the cursor of the next question
+	Last     int // Newest revision, the cursor of the next call
 	// Blocked are requests of any tab that the origin policy refused, oldest
 	// first; Fenced says that there is one.
 	Fenced  bool

@@ -4,9 +4,9 @@ import "context"
 
 type sentKey struct{}
 
-// WhenSent returns a context under which a Page calls sent when the question has been
-// written to the document's process. It may be called more than once, as a question that
-// finds its document replaced is asked anew. Questions to one document are answered in
+// WhenSent returns a context under which a Page calls sent when the page call has been
+// written to the document's process. It may be called more than once, as a call that
+// finds its document replaced is sent anew. Calls to one document are answered in
 // the order in which they were sent, so whoever waits for this comes after it.
 func WhenSent(ctx context.Context, sent func()) context.Context {
 	return context.WithValue(ctx, sentKey{}, sent)

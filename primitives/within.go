@@ -14,7 +14,7 @@ const (
 	leastWait = time.Second
 )
 
-// CallWithin is Page.Call for a question that waits in the page, and ends there after
+// CallWithin is Page.Call for a page call that waits in the page, and ends there after
 // left. A page whose thread is held ends nothing, so the time is kept here too.
 func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out any, left time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, max(left+overrun, leastWait))

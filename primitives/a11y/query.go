@@ -47,7 +47,7 @@ type a11yAttested struct {
 }
 
 // a11yQuery finds by role and name in the browser's own tree, and asks the page
-// whether a press would reach what it found: the tree says nothing of what lies
+// whether a click would reach what it found: the tree says nothing of what lies
 // over an element.
 var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p primitives.Page, in a11yQueryIn) (any, error) {
 	p, err := primitives.PeerOf(p, in.TabID)
@@ -109,7 +109,7 @@ func axState(n primitives.AXNode) map[string]bool {
 	return state
 }
 
-// attest asks whether a press at the middle of a node reaches it. A node that
+// attest queries whether a click at the middle of a node reaches it. A node that
 // has gone since the tree was read, or has no box, gives an attestation that
 // says so.
 func attest(ctx context.Context, p primitives.Page, frame primitives.FrameID, domNode int) (a11yAttested, error) {

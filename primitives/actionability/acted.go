@@ -18,7 +18,7 @@ type ActedOn = json.RawMessage
 // FocusedTarget is the element that a key press would go to now. It costs a
 // round trip, and another for each frame the focus is in. A page that cannot
 // say, because it is being replaced or a dialog is open, gives nil: whether a
-// key can be pressed then is not for this question to decide.
+// key can be pressed then is not decided here.
 func FocusedTarget(ctx context.Context, p primitives.Page) (ActedOn, error) {
 	var out struct {
 		Target ActedOn `json:"target"`

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// ActionPoint is a point that was checked, and what a press there would reach.
+// ActionPoint is a point that was checked, and what a click there would reach.
 type ActionPoint struct {
 	X, Y   float64
 	Target json.RawMessage // description of the element, in viewport pixels
@@ -37,7 +37,7 @@ type hitAnswer struct {
 }
 
 // At checks the point and describes what is there before anything is
-// pressed: afterwards it may be gone. It costs one round trip, and two more for
+// clicked: afterwards it may be gone. It costs one round trip, and two more for
 // each frame of another origin on the way.
 //
 // Where input is synthetic, frames and shadow roots are not entered: the events do not
@@ -74,7 +74,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 			at.CrossOrigin = at.CrossOrigin || depth > 0
 		}
 		if depth > 0 && arguments.IsNull(a.Target) {
-			break // an empty document: the press reaches the frame
+			break // an empty document: the click reaches the frame
 		}
 		last, seenIn = a, frame
 		if a.Descend == "" || depth == locator.MaxFrameDepth {
@@ -102,7 +102,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 	return out, nil
 }
 
-// NothingThere is the failure of a press at a point without an element.
+// NothingThere is the failure of a click at a point without an element.
 func NothingThere(x, y arguments.Coordinate) error {
 	return fault.New(fault.TargetNotFound, "no element is at the point").With("x", x).With("y", y)
 }
@@ -110,7 +110,7 @@ func NothingThere(x, y arguments.Coordinate) error {
 // ButtonBits are the DOM bits of the held buttons.
 var ButtonBits = map[string]int{"left": 1, "right": 2, "middle": 4}
 
-// ClickEvents moves to the point and presses and releases count times. They are
+// ClickEvents moves to the point and clicks and releases count times. They are
 // sent back to back: each awaited one costs a frame.
 func ClickEvents(a ActionPoint, button string, count int, mods primitives.Modifiers) []primitives.MouseEvent {
 	events := []primitives.MouseEvent{{Type: primitives.MouseMoved, X: a.X, Y: a.Y, Modifiers: mods}}
@@ -127,7 +127,7 @@ func ClickEvents(a ActionPoint, button string, count int, mods primitives.Modifi
 // released whatever happens. Where input is synthetic, modifiers are flags of the
 // events and nothing else.
 func sendClick(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
-	down, up := keys.HoldModifiers(mods)
+	down, up := keys.PressModifiers(mods)
 	if len(down) > 0 && primitives.FidelityOf(p) == primitives.FidelityTrusted {
 		defer keys.ReleaseKeys(ctx, p, up)
 		if err := p.Keys(ctx, down...); err != nil {

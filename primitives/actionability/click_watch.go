@@ -14,38 +14,38 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// clickWatch hears from the page what a guarded press hits. It is asked before
-// the element is looked for, so that the question lies in the page when the
-// press comes: one that comes after a press waits for the frame that the page
-// draws then, which costs more than the press itself.
+// clickWatch hears from the page what a guarded click hits. It is asked before
+// the element is looked for, so that its call waits in the page when the
+// click comes: one that comes after a click waits for the frame that the page
+// draws then, which costs more than the click itself.
 type clickWatch struct {
 	page   primitives.Page
 	at     locator.Place
 	id     string
 	stop   context.CancelFunc
 	answer chan verdict
-	done   chan struct{} // closed when the question has ended
+	done   chan struct{} // closed when the page call has ended
 }
 
-// verdict is what the page says of a guarded press; the zero value when it does
+// verdict is what the page says of a guarded click; the zero value when it does
 // not say.
 type verdict struct {
 	Known   bool  `json:"known"`
 	Arrived *bool `json:"arrived"`
-	Here    bool  `json:"here"` // a press came, and a listener kept it from us
-	// Lost: the document went away before a press came to it. What a press that comes
+	Here    bool  `json:"here"` // a click came, and a listener kept it from us
+	// Lost: the document went away before a click came to it. What a click that comes
 	// does to the document is later than the answer.
 	Lost       bool            `json:"-"`
 	OccludedBy json.RawMessage `json:"occluded_by"`
 }
 
-// verdictGrace is how long after the press the page may take to say what it
-// hit, before it is asked again.
+// verdictGrace is how long after the click the page may take to say what it
+// hit, before it is queried again.
 const verdictGrace = 50 * time.Millisecond
 
 var clickIDs atomic.Int64
 
-// watchClick starts to listen, and returns when the question is on its way to the page:
+// watchClick starts to listen, and returns when the page call is on its way to the page:
 // what is asked next finds it there. The watch has to be ended with result or end.
 func watchClick(ctx context.Context, p primitives.Page, at locator.Place) *clickWatch {
 	ctx, stop := context.WithCancel(ctx)
@@ -54,7 +54,7 @@ func watchClick(ctx context.Context, p primitives.Page, at locator.Place) *click
 	ctx = primitives.WhenSent(ctx, sync.OnceFunc(func() { close(sent) }))
 	go func() {
 		defer close(w.done)
-		w.answer <- w.ask(ctx, true)
+		w.answer <- w.query(ctx, true)
 	}()
 	select {
 	case <-sent:
@@ -64,7 +64,7 @@ func watchClick(ctx context.Context, p primitives.Page, at locator.Place) *click
 	return w
 }
 
-func (w *clickWatch) ask(ctx context.Context, wait bool) verdict {
+func (w *clickWatch) query(ctx context.Context, wait bool) verdict {
 	args := map[string]any{"id": w.id, "wait": wait}
 	if w.at.View != nil {
 		args["view"] = w.at.View
@@ -77,7 +77,7 @@ func (w *clickWatch) ask(ctx context.Context, wait bool) verdict {
 	return seen
 }
 
-// result is what the press hit. It is called once the press has been handled.
+// result is what the click hit. It is called once the click has been handled.
 func (w *clickWatch) result(ctx context.Context) verdict {
 	decided := func(v verdict) bool { return v.Lost || v.Arrived != nil && *v.Arrived }
 	timer := time.NewTimer(verdictGrace)
@@ -92,9 +92,9 @@ func (w *clickWatch) result(ctx context.Context) verdict {
 	if !answered || !decided(seen) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)
 		defer cancel()
-		last := w.ask(bounded, false)
+		last := w.query(bounded, false)
 		if !answered {
-			// Asked so, the page has answered the question that waited as well.
+			// Asked so, the page has answered the call that waited as well.
 			select {
 			case seen = <-w.answer:
 			case <-bounded.Done():
@@ -120,7 +120,7 @@ func (w *clickWatch) end(ctx context.Context) verdict {
 	w.stop()
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)
 	defer cancel()
-	seen := w.ask(bounded, false)
+	seen := w.query(bounded, false)
 	w.drain()
 	return seen
 }

@@ -40,7 +40,7 @@ const (
 	frameSlice = 250 * time.Millisecond
 )
 
-// element returns the locator that is meant, with ok false for a point. An
+// Element returns the locator that is meant, with ok false for a point. An
 // argument too many is invalid_input that names them.
 func (t Target) Element() (l locator.Locator, ok bool, err error) {
 	return OneTarget(t.Locator, t.Ref, t.X.Given || t.Y.Given, "x and y")
@@ -109,17 +109,17 @@ func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout ti
 
 // Requirements says how an element is to be reached.
 type Requirements struct {
-	Click   bool // a button will be pressed
+	Click   bool // a button will be clicked
 	Enabled bool // the element has to take it
-	guard   bool // presses that hit something else are held back
-	// until is "attached" or "drawn" where no press is meant.
+	guard   bool // clicks that hit something else are held back
+	// Until is "attached" or "drawn" where no click is meant.
 	Until    string
 	Editable bool // a read-only control is waited for
 	Focus    bool // the element is given the focus
 	Still    bool // nothing is scrolled
 }
 
-// ForClick is the aim of a press.
+// ForClick is the aim of a click.
 var ForClick = Requirements{Click: true, Enabled: true, guard: true}
 
 // pageAnswer is what the page function act_target answers.
@@ -139,8 +139,8 @@ type pageAnswer struct {
 	Hosts     []string          `json:"hosts"` // elements whose closed shadow roots have to be opened first
 	Part      *locator.ClipRect `json:"part"`
 	Attempts  json.RawMessage   `json:"attempts"`
-	Acted     ActedOn           `json:"acted"`   // the target as answers tell it, unless it is to be pressed
-	Watched   bool              `json:"watched"` // the question of the watch is in the page
+	Acted     ActedOn           `json:"acted"`   // the target as answers tell it, unless it is to be clicked
+	Watched   bool              `json:"watched"` // the call of the watch is in the page
 
 	Pending  string         `json:"pending"`
 	Code     fault.Code     `json:"code"`
@@ -154,7 +154,7 @@ type Resolved struct {
 	At      locator.Place
 	Handle  string
 	watch   *clickWatch // nil without a guard
-	watched bool        // it hears of all that happens from the look on
+	watched bool        // it hears of all that happens from the probe on
 	Found   *Found
 	Seen    *primitives.Rect
 	part    *locator.ClipRect
@@ -180,7 +180,7 @@ type Found struct {
 
 // Resolve waits until an action on the element of a locator would arrive there,
 // in one page call where the element is in the main frame and at rest. In a
-// frame each ancestor is asked too, because only it knows what lies over the
+// frame each ancestor is queried too, because only it knows what lies over the
 // frame. A document that is replaced meanwhile is waited for as well: nothing
 // has been done yet.
 //
@@ -190,7 +190,7 @@ type Found struct {
 func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, timeout time.Duration, force bool) (Resolved, error) {
 	start := time.Now()
 	left := func() time.Duration { return timeout - time.Since(start) }
-	args := map[string]any{"locator": l, "press": a.Click, "enabled": a.Enabled}
+	args := map[string]any{"locator": l, "click": a.Click, "enabled": a.Enabled}
 	if a.Until != "" {
 		args["until"], args["editable"], args["focus"] = a.Until, a.Editable, a.Focus
 	}
@@ -204,7 +204,7 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 	// Every way out but the one that gives the hold away ends the watch.
 	defer func() { h.watch.end(ctx) }()
 	aligned := 0
-	shown := 0 // how often ancestors were asked to show more of what is there
+	shown := 0 // how often ancestors were made to show more of what is there
 	for round := 0; ; round++ {
 		at, err := enterInTime(ctx, p, l, left)
 		if err != nil {
@@ -378,8 +378,8 @@ func sameOrigin(main, frame string) bool {
 	return errA == nil && errB == nil && a.Scheme == b.Scheme && a.Host == b.Host
 }
 
-// press sends events at a held element and says whether they arrived there.
-// A press that something else would have got has been held back from the page;
+// Click sends events at a held element and says whether they arrived there.
+// A click that something else would have got has been held back from the page;
 // then the error is target_not_actionable and nothing has happened.
 func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
 	err := sendClick(ctx, p, events, mods)
@@ -392,7 +392,7 @@ func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primiti
 	}
 	seen := h.watch.result(ctx)
 	if seen.Lost && h.watched && h.At.View != nil {
-		return fault.New(fault.TargetNotActionable, "the frame was replaced before the press came to it").
+		return fault.New(fault.TargetNotActionable, "the frame was replaced before the click reached it").
 			With("reason", "replaced").With("point", primitives.Point{X: h.X, Y: h.Y})
 	}
 	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
@@ -402,22 +402,22 @@ func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primiti
 		if h.At.View == nil || seen.Here {
 			return nil // a listener of the page that came first kept it from us
 		}
-		// The browser finds the frame of a press by what it drew last: just after
+		// The browser finds the frame of a click by what it drew last: just after
 		// a scroll that can be the document around the frame.
 		primitives.Pause(ctx, locator.FrameRetry)
 		occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
-		return fault.New(fault.TargetNotActionable, "the press did not reach the frame").
+		return fault.New(fault.TargetNotActionable, "the click did not reach the frame").
 			With("reason", "covered").With("occluded_by", occluder).With("point", primitives.Point{X: h.X, Y: h.Y})
 	}
-	return fault.New(fault.TargetNotActionable, "another element moved under the press, which was held back").
+	return fault.New(fault.TargetNotActionable, "another element moved under the click, which was held back").
 		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", primitives.Point{X: h.X, Y: h.Y})
 }
 
-// maxClicks bounds how often a press that was held back is tried again.
+// maxClicks bounds how often a click that was held back is tried again.
 const maxClicks = 4
 
-// Act reaches the element of a locator and presses there, again when the
-// press was held back and there is time left.
+// Act reaches the element of a locator and clicks there, again when the
+// click was held back and there is time left.
 func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target, events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers) (Resolved, error) {
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()

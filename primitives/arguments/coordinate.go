@@ -65,7 +65,7 @@ func numberOf(s string) float64 {
 	return f
 }
 
-// finite returns the value for the page library, nil when JSON cannot carry it.
+// Finite returns the value for the page library, nil when JSON cannot carry it.
 func (c Coordinate) Finite() any {
 	if math.IsNaN(c.Value) || math.IsInf(c.Value, 0) {
 		return nil

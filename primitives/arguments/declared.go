@@ -139,7 +139,7 @@ func (f *Declared) at(pointer string) *Declared {
 
 var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 
-// nearest returns the declared name that was likely meant by the member that p
+// Nearest returns the declared name that was likely meant by the member that p
 // is about, "" where p is no such problem or none is close.
 func (f *Declared) Nearest(p schema.Problem) string {
 	parent, name := split(p.Path)
@@ -149,7 +149,7 @@ func (f *Declared) Nearest(p schema.Problem) string {
 	return fault.Nearest(name, slices.Sorted(maps.Keys(f.members)))
 }
 
-// normalise renames aliases to declared names and writes whole numbers as
+// Normalise renames aliases to declared names and writes whole numbers as
 // integers: an expression that gives 3.0 means 3. It changes v in place and
 // reports whether it changed anything.
 func (f *Declared) Normalise(v any) (any, bool) {

@@ -174,7 +174,7 @@ func (w *written) problem(p schema.Problem, certain bool) Problem {
 		out.Code = fault.WrongType
 	}
 	said := p.Message
-	if wanted, ok := p.Expected.([]any); ok && p.Keyword == "enum" && len(wanted) <= maxToldChoices {
+	if wanted, ok := p.Expected.([]any); ok && p.Keyword == "enum" && len(wanted) <= maxShownChoices {
 		said = "must be one of " + choices(wanted)
 	}
 	if last == "" {
@@ -184,7 +184,7 @@ func (w *written) problem(p schema.Problem, certain bool) Problem {
 	return out
 }
 
-const maxToldChoices = 12
+const maxShownChoices = 12
 
 func choices(list []any) string {
 	texts := make([]string, len(list))

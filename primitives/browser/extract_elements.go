@@ -41,5 +41,5 @@ var browserExtractElements = primitives.Define("browser.extract_elements", func(
 		args["scope"], frame = in.Scope, in.Scope.Frame
 	}
 	err := locator.CallIn(ctx, p, frame, args, "extract", &out)
-	return out, locator.FrameUnsaid(p, err, fault.TargetNotFound)
+	return out, locator.MaskFrameFault(p, err, fault.TargetNotFound)
 })

@@ -88,7 +88,7 @@ type TriedCandidate struct {
 	Near *NearMiss `json:"near,omitempty"`
 }
 
-// ElementFacts is what probes ask of an element, at the moment of the look.
+// ElementFacts is what probes read of an element, at the moment of the probe.
 type ElementFacts struct {
 	TagName  string  `json:"tag_name"`
 	Visible  bool    `json:"visible"`  // the viewport shows some of it

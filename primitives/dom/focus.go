@@ -36,5 +36,5 @@ var domFocus = primitives.Define("dom.focus", func(ctx context.Context, p primit
 		}
 		err = l.Evaluate(ctx, p, "focus", nil, &out)
 	}
-	return out, locator.FrameUnsaid(p, err, fault.TargetNotFound)
+	return out, locator.MaskFrameFault(p, err, fault.TargetNotFound)
 })

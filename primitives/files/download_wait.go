@@ -13,7 +13,7 @@ type downloadWaitIn struct {
 }
 
 // downloadWait waits until a download has ended. Without an id it is the first
-// one that no such call has answered yet, so it can be called after the press
+// one that no such call has answered yet, so it can be called after the click
 // that starts the download, however fast that was.
 var downloadWait = primitives.Define("download.wait", func(ctx context.Context, p primitives.Page, in downloadWaitIn) (downloadEntry, error) {
 	bounded, cancel := withinMS(ctx, in.TimeoutMS, 30_000)

@@ -19,7 +19,7 @@ type uploadSetFilesIn struct {
 type uploadSetFilesOut struct {
 	Count int            `json:"count"`
 	Files []uploadedFile `json:"files"`
-	// Via is "input" when the input was found at once, "chooser" when a press
+	// Via is "input" when the input was found at once, "chooser" when a click
 	// made the page ask.
 	Via    string        `json:"via"`
 	Target *uploadTarget `json:"target"`
@@ -41,7 +41,7 @@ type uploadTarget struct {
 }
 
 // uploadSetFiles makes files the choice of a file input, which need not be
-// visible. Any other element is pressed, and the file chooser that the page asks
+// visible. Any other element is clicked, and the file chooser that the page asks
 // for is answered.
 var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Context, p primitives.Page, in uploadSetFilesIn) (uploadSetFilesOut, error) {
 	files, err := p.UploadFiles(in.Paths)
@@ -62,7 +62,7 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 		Name      string       `json:"name"`
 		ID        string       `json:"id"`
 	}
-	look := func() error {
+	find := func() error {
 		if at, err = in.Locator.Enter(ctx, p); err != nil {
 			return err
 		}
@@ -72,13 +72,13 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 		}
 		return p.Call(ctx, at.Frame, "file_input", args, &found)
 	}
-	err = look()
+	err = find()
 	if code := fault.CodeOf(err); code == fault.TargetNotFound || locator.IsFrameFault(code) {
 		// It may still come, or be in a closed shadow root.
 		if _, err := actionability.Resolve(ctx, p, in.Locator, actionability.Requirements{Until: "attached"}, actionability.Timeout(ctx, in.TimeoutMS), false); err != nil {
 			return uploadSetFilesOut{}, err
 		}
-		err = look()
+		err = find()
 	}
 	if err != nil {
 		return uploadSetFilesOut{}, err
@@ -87,13 +87,13 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 	out.Target.Field, out.Target.ID, out.Target.Multiple = found.Name, found.ID, found.Multiple
 	if found.Handle == "" {
 		out.Via = "chooser"
-		press := func() error {
+		click := func() error {
 			_, err := actionability.Act(ctx, p, in.Locator, actionability.ForClick, actionability.Target{TimeoutMS: in.TimeoutMS}, func(a actionability.ActionPoint) []primitives.MouseEvent {
 				return actionability.ClickEvents(a, "left", 1, 0)
 			}, 0)
 			return err
 		}
-		return out, p.ChooseFiles(ctx, press, files)
+		return out, p.ChooseFiles(ctx, click, files)
 	}
 	out.Via = "input"
 	switch {

@@ -107,7 +107,7 @@ func Source(name string) string {
 // Library returns the script that installs the page library. Evaluating it
 // again in the same world does nothing.
 //
-// It goes to every document that is asked anything, so it comes without comments
+// It goes to every document that is called, so it comes without comments
 // and indents, and in ASCII, which the browser reads faster: a third less time.
 func Library() string { return library() }
 

@@ -215,7 +215,7 @@ func Find(name string) (Hit, bool) {
 	return Hit{}, false
 }
 
-// press returns the down and up events of one press while mods are held. A key
+// Events returns the down and up events of one press while mods are held. A key
 // produces its text unless a modifier other than Shift is held: with Control it
 // is a command, and a character sent along would be typed as well.
 func (h Hit) Events(mods primitives.Modifiers) (down, up primitives.KeyEvent) {

@@ -202,7 +202,7 @@ func FuzzParseChord(f *testing.F) {
 		if c.Mask&^primitives.ModShift != 0 && down.Text != "" {
 			t.Fatalf("parseChord(%q): text beside a command modifier", s)
 		}
-		held, released := HoldModifiers(c.Mask)
+		held, released := PressModifiers(c.Mask)
 		if len(held) != len(released) || len(held) > 0 && (held[len(held)-1].Modifiers != c.Mask || released[len(released)-1].Modifiers != 0) {
 			t.Fatalf("parseChord(%q): modifiers %+v then %+v", s, held, released)
 		}
@@ -210,7 +210,7 @@ func FuzzParseChord(f *testing.F) {
 }
 
 func TestHoldModifiers(t *testing.T) {
-	down, up := HoldModifiers(primitives.ModShift | primitives.ModControl | primitives.ModMeta | primitives.ModAlt)
+	down, up := PressModifiers(primitives.ModShift | primitives.ModControl | primitives.ModMeta | primitives.ModAlt)
 	var names []string
 	for _, e := range append(down, up...) {
 		names = append(names, string(e.Type)+" "+e.Code)
@@ -225,7 +225,7 @@ func TestHoldModifiers(t *testing.T) {
 	if down[0].Modifiers != primitives.ModControl || down[1].Modifiers != primitives.ModControl|primitives.ModAlt || up[3].Modifiers != 0 {
 		t.Errorf("bits are not those held after each event: %+v %+v", down, up)
 	}
-	if d, u := HoldModifiers(0); len(d)+len(u) != 0 {
+	if d, u := PressModifiers(0); len(d)+len(u) != 0 {
 		t.Errorf("no modifiers: got %v %v", d, u)
 	}
 }

@@ -43,20 +43,20 @@ func ParseModifiers(names []string) ([]string, primitives.Modifiers, error) {
 	return out, mask, nil
 }
 
-// holdOrder is the order in which modifier keys go down; they come up in the
+// modifierOrder is the order in which modifier keys go down; they come up in the
 // reverse one.
-var holdOrder = []struct {
+var modifierOrder = []struct {
 	bit primitives.Modifiers
 	key string
 }{{primitives.ModControl, "Control"}, {primitives.ModAlt, "Alt"}, {primitives.ModMeta, "Meta"}, {primitives.ModShift, "Shift"}}
 
-// HoldModifiers returns the events that press the modifiers of mask as real
+// PressModifiers returns the events that press the modifiers of mask as real
 // keys, and those that release them. A chord that only carries the modifier bit
 // reaches the page, but editors that track held keys ignore it. Each event
 // carries the bits held after it, as a keyboard's does.
-func HoldModifiers(mask primitives.Modifiers) (down, up []primitives.KeyEvent) {
+func PressModifiers(mask primitives.Modifiers) (down, up []primitives.KeyEvent) {
 	var held primitives.Modifiers
-	for _, m := range holdOrder {
+	for _, m := range modifierOrder {
 		if mask&m.bit == 0 {
 			continue
 		}

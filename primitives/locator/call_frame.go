@@ -6,7 +6,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 )
 
-// CallFrame asks function fn of the page library in the frame that selectors
+// CallFrame calls function fn of the page library in the frame that selectors
 // name, outer to inner; without selectors it is the main frame. It is for
 // packages that read pages without being a primitive. In a frame args gets the
 // further member view, which maps the frame's pixels to those of the tab.

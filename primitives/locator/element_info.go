@@ -37,7 +37,7 @@ type elementInfoParts struct {
 
 // locatorElementInfo is the keystone of clicks: one call resolves, scrolls into
 // view, waits until the element is still and hit-tests. In a frame each
-// ancestor is asked in turn, because only it knows what lies over the frame.
+// ancestor is queried in turn, because only it knows what lies over the frame.
 var locatorElementInfo = primitives.Define("locator.element_info", func(ctx context.Context, p primitives.Page, in locatorElementInfoIn) (json.RawMessage, error) {
 	args := map[string]any{"locator": in.Locator}
 	if in.AutoScroll != nil {

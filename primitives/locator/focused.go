@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// CallFocused asks fn in the frame that has the focus, beginning with the main
+// CallFocused calls fn in the frame that has the focus, beginning with the main
 // frame. A frame whose focused element is itself a frame answers with
 // {"descend": handle, "view"} and has changed nothing; the view is passed on to
 // the next frame as a member of the arguments.

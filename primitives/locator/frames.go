@@ -63,7 +63,7 @@ type frameLink struct {
 // Place is the document in which a call works.
 type Place struct {
 	Frame primitives.FrameID
-	// view is nil in the main frame.
+	// View is nil in the main frame.
 	View  *frameView
 	links []frameLink
 }
@@ -141,7 +141,7 @@ func (at *Place) refresh(ctx context.Context, p primitives.Page) error {
 	return nil
 }
 
-// reaches asks every ancestor whether a press at a point of the tab's viewport
+// Reaches evaluates in every ancestor whether a click at a point of the tab's viewport
 // gets into its frame element. occluder describes what is in the way.
 func (at Place) Reaches(ctx context.Context, p primitives.Page, x, y float64) (ok bool, occluder json.RawMessage, err error) {
 	for _, link := range at.links {
@@ -160,7 +160,7 @@ func (at Place) Reaches(ctx context.Context, p primitives.Page, x, y float64) (o
 	return true, nil, nil
 }
 
-// reveal scrolls the ancestors, inner to outer, until part of the innermost
+// Reveal scrolls the ancestors, inner to outer, until part of the innermost
 // document, in its own pixels, can be seen, and returns what they performed.
 func (at *Place) Reveal(ctx context.Context, p primitives.Page, part ClipRect) ([]json.RawMessage, error) {
 	var performed []json.RawMessage
@@ -181,7 +181,7 @@ func (at *Place) Reveal(ctx context.Context, p primitives.Page, part ClipRect) (
 	return performed, at.refresh(ctx, p)
 }
 
-// CallIn asks function fn in the frame that selectors name, with the view that
+// CallIn calls function fn in the frame that selectors name, with the view that
 // frame needs. In the main frame it is one call and nothing else. args gets
 // the view as a further member.
 func CallIn(ctx context.Context, p primitives.Page, selectors FrameSelectors, args map[string]any, fn string, out any) error {
@@ -230,7 +230,7 @@ func PlaceOfFrame(ctx context.Context, p primitives.Page, frame primitives.Frame
 	return out, out.refresh(ctx, p)
 }
 
-// over is what lies over the frames on the way to a point; nil when a press
+// Covering is what lies over the frames on the way to a point; nil when a click
 // gets through.
 func (at Place) Covering(ctx context.Context, p primitives.Page, x, y float64) (json.RawMessage, error) {
 	reached, occluder, err := at.Reaches(ctx, p, x, y)
@@ -243,5 +243,5 @@ func (at Place) Covering(ctx context.Context, p primitives.Page, x, y float64) (
 	return occluder, nil
 }
 
-// MaxFrameDepth bounds how deep a question follows frames.
+// MaxFrameDepth bounds how deep a page call follows frames.
 const MaxFrameDepth = 32

@@ -201,7 +201,7 @@ func (l Locator) MarshalJSON() ([]byte, error) {
 	return l.Raw, nil
 }
 
-// given says whether there is a locator at all.
+// Given says whether there is a locator at all.
 func (l Locator) Given() bool { return len(l.Raw) > 0 && string(l.Raw) != "null" }
 
 // RefLocator is the locator of a ref.
@@ -210,7 +210,7 @@ func RefLocator(ref string) Locator {
 	return Locator{Raw: raw, Ref: ref}
 }
 
-// names says whether a locator narrows anything. One that does not stands for
+// NamesElement says whether a locator narrows anything. One that does not stands for
 // every control of the page, which an expression that gave nothing must not
 // mean.
 func (l Locator) NamesElement() bool {
@@ -241,7 +241,7 @@ func (l Locator) Enter(ctx context.Context, p primitives.Page) (Place, error) {
 	return at, aboutLocator(err, l)
 }
 
-// ask asks fn about what the locator names, with the view that its frame needs.
+// Evaluate calls fn about what the locator names, with the view that its frame needs.
 // args gets the members locator and view.
 func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, args map[string]any, out any) error {
 	at, err := l.Enter(ctx, p)
@@ -258,11 +258,11 @@ func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, arg
 	return l.EvaluateIn(ctx, p, at.Frame, fn, args, out)
 }
 
-// call asks fn in a frame. What a locator that looks into shadow roots does not
+// EvaluateIn calls fn in a frame. What a locator that looks into shadow roots does not
 // find may be in a closed one: those are opened, and it looks again.
 func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
 	var question any = args
-	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most questions take: not encoded again
+	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most page calls take: not encoded again
 		raw, _ := own.MarshalJSON()
 		question = json.RawMessage(slices.Concat([]byte(`{"locator":`), raw, []byte(`}`)))
 	}
@@ -297,7 +297,7 @@ func (l Locator) pierces() bool {
 }
 
 // openHidden opens closed shadow roots that were not looked into yet, and says
-// whether there were some. It costs a question where there are none.
+// whether there were some. It costs a page call where there are none.
 func openHidden(ctx context.Context, p primitives.Page, frame primitives.FrameID) bool {
 	var found struct {
 		Hosts []string `json:"hosts"`

@@ -17,5 +17,5 @@ type locatorTextContentIn struct {
 var locatorTextContent = primitives.Define("locator.text_content", func(ctx context.Context, p primitives.Page, in locatorTextContentIn) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.Evaluate(ctx, p, "text_content", nil, &out)
-	return out, FrameUnsaid(p, err, fault.TargetNotFound)
+	return out, MaskFrameFault(p, err, fault.TargetNotFound)
 })

@@ -17,5 +17,5 @@ type locatorValueIn struct {
 var locatorValue = primitives.Define("locator.value", func(ctx context.Context, p primitives.Page, in locatorValueIn) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.Evaluate(ctx, p, "value", nil, &out)
-	return out, FrameUnsaid(p, err, fault.TargetNotFound)
+	return out, MaskFrameFault(p, err, fault.TargetNotFound)
 })

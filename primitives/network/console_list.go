@@ -18,7 +18,7 @@ type consoleListIn struct {
 
 type consoleListOut struct {
 	Entries []consoleEntry `json:"entries"`
-	// Cursor is the since of the next question.
+	// Cursor is the since of the next call.
 	Cursor         int    `json:"cursor"`
 	Omitted        int    `json:"omitted"` // matching ones that limit left out, the oldest
 	Dropped        int    `json:"dropped"`

@@ -23,7 +23,7 @@ type networkListIn struct {
 
 type networkListOut struct {
 	Entries []networkEntry `json:"entries"`
-	// Cursor is the since of the next question, which brings what began or
+	// Cursor is the since of the next call, which brings what began or
 	// changed after this one.
 	Cursor         int    `json:"cursor"`
 	Inflight       int    `json:"inflight"`

@@ -87,7 +87,7 @@ var overlayOpen = primitives.Define("overlay.open", func(ctx context.Context, p 
 })
 
 // overlayRegisterLauncher puts buttons on the page that open the overlay. What
-// they open is fixed now: a press is answered in the page, without the runtime.
+// they open is fixed now: a click is answered in the page, without the runtime.
 var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", func(ctx context.Context, p primitives.Page, in overlayOpenIn) (overlayRegisterOut, error) {
 	args, err := in.content(p, "overlay.register_launcher")
 	if err != nil {

@@ -77,7 +77,7 @@ type overlayClosed struct {
 	OK bool `json:"ok"`
 }
 
-// overlayMenu asks the page library to do op.
+// overlayMenu calls the page library for op.
 func overlayMenu(ctx context.Context, p primitives.Page, op string, args map[string]any) (overlayState, error) {
 	if args == nil {
 		args = map[string]any{}

@@ -202,7 +202,7 @@ func (in *pageExtractIn) read(ctx context.Context, p primitives.Page, format str
 	return out, err
 }
 
-// partOf is the document and the arguments of a question about a part of the
+// partOf is the document and the arguments of a page call about a part of the
 // page: that of a ref, that of a locator, or the whole of it.
 func partOf(ctx context.Context, p primitives.Page, ref string, loc *locator.Locator) (locator.Place, map[string]any, error) {
 	part := map[string]any{}
@@ -303,7 +303,7 @@ func (in *pageExtractIn) elements(ctx context.Context, p primitives.Page, out *p
 	}
 	nodes, size := most+1000, 8_000_000 // rows of frames and options take room too
 	tree, err := readTree(ctx, p, pageSnapshotIn{
-		Ref: in.Ref, Locator: in.Locator, Format: "json", InteractiveOnly: true, MaxNodes: &nodes, MaxBytes: &size, tellVisible: true,
+		Ref: in.Ref, Locator: in.Locator, Format: "json", InteractiveOnly: true, MaxNodes: &nodes, MaxBytes: &size, reportVisible: true,
 	})
 	if err != nil {
 		return err

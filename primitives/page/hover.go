@@ -29,7 +29,7 @@ type pageHoverOut struct {
 	WaitedMS int64                `json:"waited_ms"`
 }
 
-// pageHover moves the pointer onto an element once a press there would reach
+// pageHover moves the pointer onto an element once a click there would reach
 // it. A disabled element can be hovered.
 var pageHover = primitives.Define("page.hover", func(ctx context.Context, p primitives.Page, in pageHoverIn) (pageHoverOut, error) {
 	l, ok, err := actionability.OneTarget(in.Locator, in.Ref, false, "")

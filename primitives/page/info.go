@@ -14,7 +14,7 @@ type pageInfoOut struct {
 	HTTPStatus int    `json:"http_status,omitempty"`
 }
 
-// pageInfo asks the document, not the tab: the tab's address lags behind a
+// pageInfo queries the document, not the tab: the tab's address lags behind a
 // navigation that has just been committed.
 var pageInfo = primitives.Define("page.info", func(ctx context.Context, p primitives.Page, _ pageInfoIn) (pageInfoOut, error) {
 	var out pageInfoOut

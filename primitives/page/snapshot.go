@@ -20,7 +20,7 @@ type pageSnapshotIn struct {
 	Offset          int              `json:"offset"`
 	Since           string           `json:"since"`
 
-	tellVisible bool // for page.extract
+	reportVisible bool // for page.extract
 }
 
 type pageSnapshotOut struct {
@@ -49,7 +49,7 @@ const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
 
 // pageSnapshot walks the page in the page: one round trip for the document and those of
 // its origin in it, and one for each other, the frames of one side by side. A document
-// that was never asked anything needs one of its own.
+// that was never called needs one of its own.
 var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, p primitives.Page, in pageSnapshotIn) (pageSnapshotOut, error) {
 	tree, err := readTree(ctx, p, in)
 	if err != nil {
@@ -81,7 +81,7 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 	switch {
 	case then != nil:
 		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())
-		if n := out.Delta.untold; n > 0 {
+		if n := out.Delta.omitted; n > 0 {
 			out.Truncated = true
 			out.LeftOut = &snapshotLeftOut{Nodes: n, Because: "max_bytes", Next: "take a snapshot without since, or one of the ref of a row", Offset: in.Offset}
 		}
@@ -117,7 +117,7 @@ func (in *pageSnapshotIn) walkNodes() int { return max(in.maxNodes(), defaultSna
 
 func (in *pageSnapshotIn) walkBytes() int { return max(in.maxBytes(), defaultSnapshotBytes) }
 
-// about names the question that a snapshot answers: only answers to the same
+// about names the request that a snapshot answers: only answers to the same
 // one can be compared.
 func (in *pageSnapshotIn) about() string {
 	var loc []byte

@@ -13,7 +13,7 @@ import (
 
 // keptSnapshot is what a later snapshot is compared with.
 type keptSnapshot struct {
-	about string // the question it answers
+	about string // the request it answers
 	rows  []treeRow
 	// partial: rows followed that were not read.
 	partial bool
@@ -28,7 +28,7 @@ func (s *keptSnapshot) Size() int {
 	return size
 }
 
-// earlierSnapshot finds a snapshot of the same question.
+// earlierSnapshot finds a snapshot of the same request.
 func earlierSnapshot(r *primitives.Refs, id, about string) (*keptSnapshot, error) {
 	s, ok := r.Kept(id).(*keptSnapshot)
 	switch {
@@ -53,7 +53,7 @@ type snapshotDelta struct {
 	// them stands above it without a mark.
 	Text string `json:"text"`
 
-	untold int // differences that Text has no room for
+	omitted int // differences that Text has no room for
 }
 
 // compareSnapshots tells what is different now, in at most so many bytes. Of
@@ -70,7 +70,7 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 	line := func(mark byte, r treeRow) {
 		if b.Len() > 0 && b.Len()+len(r.text)+2*r.depth+3 > most {
 			if mark != ' ' {
-				d.untold++
+				d.omitted++
 			}
 			return
 		}

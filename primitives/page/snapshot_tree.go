@@ -134,7 +134,7 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 	if in.Format == "json" {
 		args["format"] = "json"
 	}
-	if in.tellVisible {
+	if in.reportVisible {
 		args["tell_visible"] = true
 	}
 	at, part, err := partOf(ctx, p, in.Ref, in.Locator)

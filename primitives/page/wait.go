@@ -144,7 +144,7 @@ func (w *pageWaiting) groups(ctx context.Context) ([]waitGroup, error) {
 }
 
 // run waits until one group, or all of them together, hold. When several have
-// to hold together, those that can change again are asked once more after the
+// to hold together, those that can change again are evaluated once more after the
 // last has come.
 func (w *pageWaiting) run(ctx context.Context, groups []waitGroup) error {
 	ctx, cancel := context.WithCancel(ctx)

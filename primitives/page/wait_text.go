@@ -47,8 +47,8 @@ func (w *pageWaiting) waitText(ctx context.Context, c waitCondition, end time.Ti
 	}
 }
 
-// textInFrames asks all frames at once. A text has to be in one of them, one
-// that is to be gone in none; what decides ends the questions to the others.
+// textInFrames queries all frames at once. A text has to be in one of them, one
+// that is to be gone in none; what decides ends the calls to the others.
 // The first frame is the main one.
 func (w *pageWaiting) textInFrames(ctx context.Context, c waitCondition, frames []primitives.FrameInfo, slice time.Duration) (bool, error) {
 	type outcome struct {

@@ -29,9 +29,9 @@ type pointerClickOut struct {
 	*actionability.Found
 }
 
-// pointerClick presses whatever is at the point and says what that was, so that
+// pointerClick clicks whatever is at the point and says what that was, so that
 // a caller whose target has been covered can tell. The description is made
-// before the press; a page that reacts to the movement that precedes it can
+// before the click; a page that reacts to the movement that precedes it can
 // still put something else there.
 var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, p primitives.Page, in pointerClickIn) (pointerClickOut, error) {
 	names, mods, badModifier := keys.ParseModifiers(in.Modifiers)

@@ -23,7 +23,7 @@ type pointerDoubleClickOut struct {
 	*actionability.Found
 }
 
-// pointerDoubleClick presses twice, the second time with click count 2: that is
+// pointerDoubleClick clicks twice, the second time with click count 2: that is
 // what makes the browser dispatch dblclick and select a word.
 var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx context.Context, p primitives.Page, in pointerDoubleClickIn) (pointerDoubleClickOut, error) {
 	l, located, err := in.Element()

@@ -26,7 +26,7 @@ type draggedEnd struct {
 const maxDragRounds = 3
 
 // ends finds both ends at once, before anything is pressed. Ends that can be
-// used as they are cost one question each. Others are waited for like the target
+// used as they are cost one page call each. Others are waited for like the target
 // of a click, until they are drawn, at rest, enabled and get the press; what is
 // outside the viewport is scrolled in, unless the other end is a point, which
 // would come to lie elsewhere.

@@ -46,7 +46,7 @@ func markerAnswer(m session.MarkerPlace) markerOut {
 }
 
 // markerQuery resolves a marker. It is no pure read: the recipe is run, its
-// presses included.
+// clicks included.
 var markerQuery = primitives.Define("marker.query", func(ctx context.Context, p primitives.Page, in markerIn) (markerOut, error) {
 	m, err := in.resolve(ctx, p, "marker.query", "")
 	return markerAnswer(m), err

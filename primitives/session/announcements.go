@@ -109,7 +109,7 @@ func (a *Announcements) Read(since int64, limit int) ([]Announcement, int64) {
 	return out, since
 }
 
-// last is what a tab said last, "" for nothing.
+// Last is what a tab said last, "" for nothing.
 func (a *Announcements) Last(tab int) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -195,7 +195,7 @@ func (a *Announcements) Observed(tab, regions, batches int) {
 	a.batches[tab] += batches
 }
 
-// counts returns what Observed noted, and how many records there are.
+// Counts returns what Observed noted, and how many records there are.
 func (a *Announcements) Counts(tab int) (regions, batches, stored int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

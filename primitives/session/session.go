@@ -34,7 +34,7 @@ type Session interface {
 	OverlayWatching
 
 	// Marker finds a marker of the document that the tab shows and runs its
-	// recipe, the presses in it included. kind is the type it must have, "" for
+	// recipe, the clicks in it included. kind is the type it must have, "" for
 	// any. It fails with marker_not_found, marker_type_mismatch and
 	// marker_recipe_step_failed.
 	Marker(ctx context.Context, id, kind string) (MarkerPlace, error)

@@ -100,7 +100,7 @@ func (s *Transfers) index(k TransferKey) int {
 
 func (s *Transfers) remove(at int) { s.items = append(s.items[:at:at], s.items[at+1:]...) }
 
-// get returns a copy of an item.
+// Get returns a copy of an item.
 func (s *Transfers) Get(k TransferKey) (TransferRecord, json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *Transfers) Get(k TransferKey) (TransferRecord, json.RawMessage, error) 
 	return item.TransferRecord, item.value, nil
 }
 
-// clear removes one item, or all of them without a key.
+// Clear removes one item, or all of them without a key.
 func (s *Transfers) Clear(k TransferKey, all bool) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func mayBecomeEditable(err error) bool {
 // InsertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.
 func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
-	ask := func(pressed []string, handle string) (out json.RawMessage, err error) {
+	query := func(pressed []string, handle string) (out json.RawMessage, err error) {
 		args := map[string]any{"text": text, "replace": mode == "replace"}
 		if len(pressed) > 0 {
 			args["pressed"], args["handle"] = pressed, handle
@@ -81,29 +81,29 @@ func InsertText(ctx context.Context, p primitives.Page, target *locator.Selector
 		}
 		return out, err
 	}
-	out, err := askPressing(ctx, p, text, ask)
+	out, err := CallWithKeys(ctx, p, text, query)
 	if err == nil || target == nil {
 		return out, err
 	}
-	err = locator.FrameUnsaid(p, err, fault.TargetNotEditable)
+	err = locator.MaskFrameFault(p, err, fault.TargetNotEditable)
 	if f := fault.From(err); f.Code == fault.TargetNotEditable {
 		return nil, f.With("target", target.Raw)
 	}
 	return nil, err
 }
 
-// askPressing asks until the page library does not want anything pressed any
+// CallWithKeys asks until the page library does not want anything pressed any
 // more. What it may want, each once, is what only the browser's own input does in
 // an editor with a model of its own: selecting everything and going to the end,
 // also of what is not drawn, deleting the selection, and inserting text.
-func askPressing(ctx context.Context, p primitives.Page, text string, ask func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
+func CallWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
 	var pressed []string
 	var next struct {
 		Press  string `json:"press"`
 		Handle string `json:"handle"`
 	}
 	for {
-		out, err := ask(pressed, next.Handle)
+		out, err := query(pressed, next.Handle)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ var textSelect = primitives.Define("text.select", func(ctx context.Context, p pr
 		target = &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
 	}
 	selects := func() (json.RawMessage, error) {
-		return askPressing(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
+		return CallWithKeys(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
 			args := map[string]any{}
 			if len(pressed) > 0 {
 				args["pressed"], args["handle"] = pressed, handle

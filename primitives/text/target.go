@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
-// CallTarget asks fn about what target finds first, or, without a target, about
+// CallTarget calls fn about what target finds first, or, without a target, about
 // what has the focus. A target that is a frame stands for what has the focus in
 // it; one that finds nothing, or whose frame is not there or out of reach, is an
 // error, never the focused element, but with paste_into_focus.

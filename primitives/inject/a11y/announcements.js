@@ -1,5 +1,5 @@
 // announcements hears what the live regions of this document say. It is the one
-// question whose observer stays after the call: the runtime listens from
+// query whose observer stays after the call: the runtime listens from
 // a11y.watch until the tab is gone, and asks again as soon as it has an answer.
 
 const liveRegions = '[aria-live], [role="alert"], [role="status"], [role="log"]';

@@ -4,7 +4,7 @@
 
 const maxActedName = 240;
 
-/** actedTarget reports an element; null when there is none. point, of the tab's viewport, is where it was pressed. */
+/** actedTarget reports an element; null when there is none. point, of the tab's viewport, is where it was clicked. */
 function actedTarget(node, view, point) {
   if (!node) return null;
   const out = { tag_name: tagOf(node), role: roleOf(node) || null, name: actedName(node), bounding_box: box(rectOf(node), view) };
@@ -26,7 +26,7 @@ function actedName(node) {
 /** descended sends the question on into the document that a frame element shows. */
 const descended = (node, view) => ({ descend: keep(node), view: contentView(node, view) });
 
-/** focused_target answers what a key press would go to. */
+/** focused_target answers what a key click would go to. */
 queries.focused_target = ({ view: given }) => {
   const view = viewOf(given);
   const node = activeElement() || bodyOf() || rootElement();

@@ -1,4 +1,4 @@
-// actionable answers where a press on the target of a locator goes, as soon as
+// actionable answers where a click on the target of a locator goes, as soon as
 // it would arrive there: it resolves, scrolls into view, waits until the element
 // is drawn, enabled and at rest, and hit-tests, all in one call. What may still
 // come is waited for; an element that lies there and rests costs no frame.
@@ -6,7 +6,7 @@
 const interactive = 'a[href], area[href], button, input, select, textarea, summary, label, [role="button"], [role="link"], [role="checkbox"], [role="radio"], ' +
   '[role="switch"], [role="tab"], [role="option"], [role="menuitem"], [role="menuitemcheckbox"], [role="menuitemradio"], [role="treeitem"], [contenteditable=""], [contenteditable="true"]';
 
-/** controlAround is the interactive element that a press on node is for: itself or the nearest around it. */
+/** controlAround is the interactive element that a click on node is for: itself or the nearest around it. */
 function controlAround(node) {
   for (let at = node; at; at = flatParentElement(at)) if (matchesCSS(at, interactive)) return at;
   return null;
@@ -14,15 +14,15 @@ function controlAround(node) {
 
 const labelledControl = (label) => tagOf(label) === 'label' ? protoGet(label, 'control') : null;
 
-/** pressedControl is the control that a press on node works on: of a label its control. */
-function pressedControl(node) {
+/** clickedControl is the control that a click on node works on: of a label its control. */
+function clickedControl(node) {
   const control = controlAround(node);
   return control && (labelledControl(control) || control);
 }
 
 /**
- * pressedThroughHost: the element lets presses through to the component whose
- * shadow root it is in, which acts for it. There is no other way to press it.
+ * pressedThroughHost: the element lets clicks through to the component whose
+ * shadow root it is in, which acts for it. There is no other way to click it.
  */
 function pressedThroughHost(node, hit) {
   if (!shadowOf(hit) || styleOf(node).pointerEvents !== 'none') return false;
@@ -31,21 +31,21 @@ function pressedThroughHost(node, hit) {
 }
 
 /**
- * arrives says whether a press that hits hit is one on node: the node or
+ * arrives says whether a click that hits hit is one on node: the node or
  * something in it, another part of the same button or link, or its label, whose
- * press works on the same control.
+ * click works on the same control.
  */
 function arrives(node, hit) {
   if (!hit) return false;
   if (flatContains(node, hit)) {
-    // A link or a button inside a label takes the press for itself.
+    // A link or a button inside a label takes the click for itself.
     const control = labelledControl(node);
     const around = control && controlAround(hit);
     return !around || around === node || around === control;
   }
   if (pressedThroughHost(node, hit)) return true;
-  const wanted = pressedControl(node);
-  if (wanted !== null && pressedControl(hit) === wanted) return true;
+  const wanted = clickedControl(node);
+  if (wanted !== null && clickedControl(hit) === wanted) return true;
   const drawing = drawingAround(node);
   return drawing !== null && flatContains(drawing, hit);
 }
@@ -56,7 +56,7 @@ const longestDrawing = 64;
 /**
  * drawingAround is the parent of a control that is clipped away, where it is no
  * more than the drawing of it: small, and with no other control in it. It gets
- * the presses for the control.
+ * the clicks for the control.
  */
 function drawingAround(node) {
   if (tagOf(node) !== 'input' || drawnLabel(node)) return null;
@@ -69,7 +69,7 @@ function drawingAround(node) {
   return small && queryIn(parent, interactive).length === 1 ? parent : null;
 }
 
-/** drawnLabel is a label to press for a control that cannot be pressed itself, or null. */
+/** drawnLabel is a label to click for a control that cannot be clicked itself, or null. */
 function drawnLabel(node) {
   const tag = tagOf(node);
   if (tag !== 'input' && tag !== 'select' && tag !== 'textarea' && tag !== 'button') return null;
@@ -92,14 +92,14 @@ function drawnChild(node) {
 const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
 /**
- * pressableSliver: an element too small to measure by is pressed as it is where
- * a press arrives, such as the empty input of a combobox, no wider than its
+ * pressableSliver: an element too small to measure by is clicked as it is where
+ * a click arrives, such as the empty input of a combobox, no wider than its
  * caret. One pixel is how controls are hidden behind their drawing.
  */
-const pressableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && pressPlace(node, seen).arrived;
+const pressableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && clickPoint(node, seen).arrived;
 
-/** pressPlace finds a point of the element at which a press arrives: the middle, a line's middle, then a quarter in from each corner. */
-function pressPlace(node, seen) {
+/** clickPoint finds a point of the element at which a click arrives: the middle, a line's middle, then a quarter in from each corner. */
+function clickPoint(node, seen) {
   const points = [middleOf(seen)];
   const pieces = piecesOf(node);
   for (let i = 0; pieces.length > 1 && i < pieces.length && i < 8; i++) {
@@ -122,7 +122,7 @@ function pressPlace(node, seen) {
 /** refusal says what keeps a control from being worked with, '' for nothing. */
 function refusal(args, node) {
   if (args.force) return '';
-  const control = args.press ? pressedControl(node) || node : node;
+  const control = args.click ? clickedControl(node) || node : node;
   if (args.enabled && isDisabled(control)) return 'disabled';
   if (args.editable && protoGet(control, 'readOnly') === true) return 'readonly';
   return '';
@@ -131,7 +131,7 @@ function refusal(args, node) {
 /**
  * actState looks once, without waiting or scrolling. ready means that what
  * args.until asks for holds: 'attached', 'drawn' (part of it is in the
- * viewport), or by default that a press at point arrives.
+ * viewport), or by default that a click at point arrives.
  */
 function actState(args, view) {
   const { nodes, trace } = locate(args.locator);
@@ -145,7 +145,7 @@ function actState(args, view) {
   let m = measure(node, view);
   const unpressable = !m.rendered || (m.seen ? !m.point && !pressableSliver(node, m.seen) : beyondReach(m.rect));
   if (unpressable && !args.force) {
-    const other = args.press && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
+    const other = args.click && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
     if (other) {
       pressed = other;
       m = measure(other, view);
@@ -160,14 +160,14 @@ function actState(args, view) {
   if (!m.seen) return { ...state, reason: 'outside' };
   if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
   if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
-  const place = pressPlace(pressed, m.seen);
+  const place = clickPoint(pressed, m.seen);
   Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
   state.point = place.point;
-  if (!place.arrived && pressed === node && args.press) {
-    // A control under its own drawing is pressed through its label.
+  if (!place.arrived && pressed === node && args.click) {
+    // A control under its own drawing is clicked through its label.
     const label = drawnLabel(node);
     const lm = label && measure(label, view);
-    const there = lm && lm.seen && pressPlace(label, lm.seen);
+    const there = lm && lm.seen && clickPoint(label, lm.seen);
     if (there && there.arrived) return { ...state, pressed: label, m: lm, point: there.point, ready: true };
   }
   return place.arrived ? { ...state, ready: true } : { ...state, reason: 'covered', over: place.hit };
@@ -202,7 +202,7 @@ class Attempts {
 
 const actReasons = {
   hidden: 'the element is not drawn', disabled: 'the element is disabled', readonly: 'the element is read-only', moving: 'the element does not come to rest',
-  outside: 'the element is outside the viewport and nothing scrolls it in', covered: 'another element receives the press',
+  outside: 'the element is outside the viewport and nothing scrolls it in', covered: 'another element receives the click',
 };
 
 /** actFailure is what to say when the time is over. */
@@ -227,12 +227,12 @@ function coversAll(over, view) {
   return Boolean(part) && heightOf(part) > 0.8 * heightOf(viewport) && widthOf(part) > 0.8 * widthOf(viewport);
 }
 
-/** bringIntoView scrolls until a press arrives or nothing helps, and resolves with what it performed. */
+/** bringIntoView scrolls until a click arrives or nothing helps, and resolves with what it performed. */
 async function bringIntoView(args, state, view) {
   const remeasure = () => {
     const m = measure(state.pressed, view);
     if (m.seen) {
-      const place = pressPlace(state.pressed, m.seen);
+      const place = clickPoint(state.pressed, m.seen);
       Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
     }
     return m;
@@ -280,8 +280,8 @@ function actAnswer(args, state, attempts, view, scrolls) {
 
 /**
  * renderedAgainFor is the element that the locator finds now, null when there is none or
- * it must not be pressed. A page that renders its contents again all the time, or because
- * the pointer moved, would else never be pressed.
+ * it must not be clicked. A page that renders its contents again all the time, or because
+ * the pointer moved, would else never be clicked.
  */
 function renderedAgainFor(args, view) {
   try {
@@ -293,11 +293,11 @@ function renderedAgainFor(args, view) {
 }
 
 /**
- * act_target takes locator, press (a button will be pressed, not only the
+ * act_target takes locator, click (a button will be clicked, not only the
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which click_verdict says
- * what the press hit; until, editable and focus ask for less, or more, than a
- * press; still forbids to scroll. A caller that composes frames gives view, partial and attempts: then
+ * what the click hit; until, editable and focus ask for less, or more, than a
+ * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts: then
  * the answer says what is missing instead of failing. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and come back.
  */

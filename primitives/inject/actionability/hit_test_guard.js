@@ -12,7 +12,7 @@ const preventEvent = methodOf(Event.prototype, 'preventDefault');
 const guardLife = 5000;
 
 /**
- * guardClick lets a press pass that arrives at node, and listens no longer then.
+ * guardClick lets a click pass that arrives at node, and listens no longer then.
  * Another it holds back, up to its click. When node is gone, again says which element
  * has taken its place; null for none.
  */
@@ -51,10 +51,10 @@ function guardClick(id, node, again) {
   guards.set(id, guard);
 }
 
-/** Questions that wait for a press, by the id of its guard, which may come later. */
+/** Queries that wait for a click, by the id of its guard, which may come later. */
 const clickWaiters = new Map();
 
-/** Milliseconds after which a question that nothing answers is dropped. */
+/** Milliseconds after which a query that nothing answers is dropped. */
 const waiterLife = 150000;
 
 function tellWaiter(id, verdict) {
@@ -66,9 +66,9 @@ function tellWaiter(id, verdict) {
 }
 
 /**
- * click_verdict answers what a guard saw: with wait once it has seen a press, also
+ * click_verdict answers what a guard saw: with wait once it has seen a click, also
  * when the guard has still to come; without wait any guard and any wait is over.
- * arrived is null when no press came here, as in a document that has been
+ * arrived is null when no click came here, as in a document that has been
  * replaced; here says that one came all the same, or may have: a listener of the page
  * or what the element shows kept it from us.
  */

@@ -1,4 +1,4 @@
-// document_token answers whether two questions reached the same document.
+// document_token answers whether two page calls were evaluated in the same document.
 
 // The library is installed once per document, so what it makes up while it
 // loads is new in each.

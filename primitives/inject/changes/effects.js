@@ -1,4 +1,4 @@
-// effects answers what happened in a document between two questions: nodes,
+// effects answers what happened in a document between two page calls: nodes,
 // values, focus. It is kept to one watch at a time; a new one ends the old.
 
 const effectsHeard = ['input', 'change'];

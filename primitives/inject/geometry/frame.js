@@ -1,5 +1,5 @@
 // frame answers which element shows a child document, how that document lies
-// in the viewport of the tab, and whether a press at a point gets into it.
+// in the viewport of the tab, and whether a click at a point gets into it.
 
 /** frameView is the view of a frame element's document, cut to what can be seen of it. */
 function frameView(node, view) {
@@ -62,7 +62,7 @@ queries.frame_wait = ({ selector, view: given, timeout_ms }) => waitUntil(() => 
   return found;
 });
 
-/** frame_hit says whether a press at a point of the tab's viewport reaches the frame element. */
+/** frame_hit says whether a click at a point of the tab's viewport reaches the frame element. */
 queries.frame_hit = ({ handle, x, y, view: given }) => {
   const view = viewOf(given);
   const node = frameElement(handle);

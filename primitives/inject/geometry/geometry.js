@@ -1,5 +1,5 @@
 // geometry answers where an element is, how much of it can be seen, and whether
-// a press at its middle would reach it.
+// a click at its middle would reach it.
 //
 // A view maps this document to the viewport of the tab: a point p lies there at
 // (x + p.x * sx + p.y * kx, y + p.x * ky + p.y * sy), and clip, in this
@@ -227,7 +227,7 @@ const minimalSide = 8;
 const largeEnough = (rect) => widthOf(rect) >= minimalSide && heightOf(rect) >= minimalSide;
 
 /**
- * pressPoint finds where a press reaches the element: the middle of what is
+ * pressPoint finds where a click reaches the element: the middle of what is
  * visible, or else the middle of one of its boxes: the middle of a link that
  * wraps may lie between its lines.
  */

@@ -1,4 +1,4 @@
-// reveal scrolls an element to where a press reaches it: out from under sticky
+// reveal scrolls an element to where a click reaches it: out from under sticky
 // headers, into its scrollers, into the viewport. It does not scroll what is
 // usable already: that can unmount it.
 

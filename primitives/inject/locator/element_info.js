@@ -1,4 +1,4 @@
-// element_info answers where a press on the target of a locator would land:
+// element_info answers where a click on the target of a locator would land:
 // it resolves, scrolls into view, waits until the element is still, and
 // hit-tests, in one call.
 

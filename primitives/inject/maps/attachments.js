@@ -1,7 +1,7 @@
 // attachments keeps what maps attach to a document: launchers, annotations,
 // status badges and shortcuts. Like launchers of the overlay they are drawn in
 // closed shadow roots. They follow their anchors while the page renders again,
-// are invisible to the questions of this library, and leave nothing behind. The
+// are invisible to the queries of this library, and leave nothing behind. The
 // frames of a page do not know of each other: how many a document may show is
 // for the caller to say, who knows what the others do.
 
@@ -159,7 +159,7 @@ class Attachment {
     face.textContent = label;
     if (title) face.title = title;
     if (opens) {
-      // The page is not told of presses that are not for it, and keeps its focus.
+      // The page is not told of clicks that are not for it, and keeps its focus.
       for (const name of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'dblclick']) {
         face.addEventListener(name, (event) => {
           event.stopPropagation();
@@ -340,7 +340,7 @@ function writes(node) {
 /**
  * attachments takes the list of those that belong on the page now and answers
  * their states as soon as they differ from those of the revision that the caller
- * has seen, or somebody pressed one, or after timeout_ms. The newest question
+ * has seen, or somebody clicked one, or after timeout_ms. The newest question
  * ends an older one.
  */
 queries.attachments = ({ items, seen, timeout_ms }) => {

@@ -9,7 +9,7 @@
 const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time', 'deletion', 'insertion',
   'document', 'rowgroup', 'caption', 'term']);
 
-/** Roles that a press, a key or text is meant for. */
+/** Roles that a click, a key or text is meant for. */
 const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
   'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
 
@@ -319,7 +319,7 @@ class TreeWalk {
     }
   }
 
-  /** points: the pointer shows here, and not already around here, that something can be pressed. */
+  /** points: the pointer shows here, and not already around here, that something can be clicked. */
   points(style, node) {
     if (style.cursor !== 'pointer') return false;
     const parent = flatParentElement(node);
@@ -337,7 +337,7 @@ class TreeWalk {
   /** settle merges a single text into its row and drops a row that says nothing. */
   settle(row, before, role, name, component) {
     if (component && name === '' && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
-      // A component around its button: the button is what is pressed, and told.
+      // A component around its button: the button is what is clicked, and told.
       for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
       this.rows.splice(before - 1, 1);
       const at = this.named.findLastIndex((named) => named.row === row);

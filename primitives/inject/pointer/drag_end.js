@@ -1,4 +1,4 @@
-// drag_end answers where one end of a drag is, and whether a press there would
+// drag_end answers where one end of a drag is, and whether a click there would
 // reach the element. It does not scroll: the other end has been measured, or
 // will be, and both must be in the viewport at once.
 
@@ -18,7 +18,7 @@ queries.drag_end = async ({ locator, handle, view: given }) => {
     const drawing = drawingAround(node);
     const dm = drawing && measure(drawing, view);
     if (dm && dm.seen) m = dm;
-    const place = pressPlace(node, m.seen);
+    const place = clickPoint(node, m.seen);
     if (place.arrived) Object.assign(m, { point: place.point, hit: place.hit, receives: true, clickable: true });
   }
   const seen = publicVisibility(m, view);

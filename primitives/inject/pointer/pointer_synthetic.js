@@ -22,7 +22,7 @@ function pointerEvents(target, types, event) {
 }
 
 /**
- * pointer_synthetic dispatches the presses and releases of a click. All go to the
+ * pointer_synthetic dispatches the clicks and releases of a click. All go to the
  * element that is at the point when the first one comes, whatever the listeners of
  * one do to it and to what is there then.
  */

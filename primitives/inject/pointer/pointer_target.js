@@ -1,4 +1,4 @@
-// pointer_target answers which element a press at a point of the tab's viewport
+// pointer_target answers which element a click at a point of the tab's viewport
 // would reach, through open shadow roots and into frames. Frames of this
 // process that share the origin are entered here; another is answered with its
 // handle in descend, and the caller asks there with the view given. With flat it
@@ -113,12 +113,12 @@ const drawnWithin = 10000;
 
 const eventCountOf = methodOf(EventCounts.prototype, 'get');
 
-/** clicksSoFar counts the presses that the browser gave this document, also those that no listener was told of. */
+/** clicksSoFar counts the clicks that the browser gave this document, also those that no listener was told of. */
 const clicksSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') || 0;
 
-queries.click_count = () => ({ presses: clicksSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
+queries.click_count = () => ({ clicks: clicksSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
 
-/** keepsClicks: a press on the element goes to what it shows; this document does not hear of it. */
+/** keepsClicks: a click on the element goes to what it shows; this document does not hear of it. */
 const keepsClicks = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
 
 queries.pointer_target = (args) => {

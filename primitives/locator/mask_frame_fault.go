@@ -8,10 +8,10 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
-// FrameUnsaid gives a frame that cannot be resolved the code that a missing
+// MaskFrameFault gives a frame that cannot be resolved the code that a missing
 // target has there: upstream tells of frames in few places only. The evidence
 // names the frame all the same.
-func FrameUnsaid(p primitives.Page, err error, code fault.Code) error {
+func MaskFrameFault(p primitives.Page, err error, code fault.Code) error {
 	if err == nil || !primitives.QuirksOf(p).Has(quirks.FramesUnseen) || !IsFrameFault(fault.CodeOf(err)) {
 		return err
 	}
