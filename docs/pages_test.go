@@ -25,7 +25,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // block is one fenced block of a page.
@@ -211,7 +211,7 @@ func shows(got, want string) (string, bool) {
 // outrider is on the path already.
 func readersMachine(t *testing.T, installed bool) []string {
 	t.Helper()
-	found, err := browser.Find("")
+	found, err := launch.Find("")
 	if err != nil {
 		if os.Getenv("OUTRIDER_REQUIRE_BROWSER") == "1" {
 			t.Fatalf("a browser is required: %v", err)

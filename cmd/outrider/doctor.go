@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
@@ -101,7 +101,7 @@ func (a *app) examine(ctx context.Context, options runtime.Options) []check {
 	defer func() { _ = server.Close(); <-served }()
 
 	if options.Browser.Attach == "" {
-		found, err := browser.Find(options.Browser.Path)
+		found, err := launch.Find(options.Browser.Path)
 		if err != nil {
 			return append(out, failing("browser", err, ""))
 		}

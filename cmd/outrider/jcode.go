@@ -12,7 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 	"github.com/outrider-run/outrider/bridgeclient/provider/jcode"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 func (a *app) jcodeCommand() *cobra.Command {
@@ -139,7 +139,7 @@ func (a *app) jcodeFace(flags providerFlags) *jcode.Face {
 			if a.browser.attach != "" {
 				return nil
 			}
-			_, err := browser.Find(a.browser.path)
+			_, err := launch.Find(a.browser.path)
 			return err
 		},
 		Serve: func(ctx context.Context, idle time.Duration, do func(context.Context, *provider.Server) error) error {

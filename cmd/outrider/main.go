@@ -10,13 +10,13 @@ import (
 	"syscall"
 
 	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 func main() {
 	// Both re-execute this binary: the supervisor of the browser, and the worker
 	// that evaluates expressions for the blues engine.
-	browser.MaybeSupervise()
+	launch.MaybeSupervise()
 	expr.MaybeWorker()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

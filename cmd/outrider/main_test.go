@@ -14,12 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
 func TestMain(m *testing.M) {
-	browser.MaybeSupervise()
+	launch.MaybeSupervise()
 	expr.MaybeWorker()
 	testscript.Main(m, map[string]func(){
 		"outrider": func() { main() },
@@ -91,7 +91,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := browser.Find("")
+	found, err := launch.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func withinLimit(ts *testscript.TestScript, neg bool, args []string) {
 
 func requireBrowser(t *testing.T) {
 	t.Helper()
-	if _, err := browser.Find(""); err != nil {
+	if _, err := launch.Find(""); err != nil {
 		if os.Getenv("OUTRIDER_REQUIRE_BROWSER") == "1" {
 			t.Fatalf("a browser is required: %v", err)
 		}

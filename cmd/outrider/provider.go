@@ -12,7 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // providerFlags are those of the verbs that serve the provider protocol.
@@ -91,7 +91,7 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 			if a.browser.attach != "" {
 				return nil
 			}
-			_, err := browser.Find(path)
+			_, err := launch.Find(path)
 			return fault.From(err)
 		},
 		CallTimeout: a.callLimit, SessionIdle: flags.idle, Logger: a.log,

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 func (a *app) setupCommand() *cobra.Command {
@@ -24,12 +24,12 @@ func (a *app) setupCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			found, err := browser.Find(path)
+			found, err := launch.Find(path)
 			if errors.Is(err, fault.BrowserNotFound) && path == "" {
 				if err := a.installChromium(ctx, err); err != nil {
 					return err
 				}
-				found, err = browser.Find("")
+				found, err = launch.Find("")
 			}
 			if err != nil {
 				return err

@@ -10,27 +10,35 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/change"
+	"github.com/outrider-run/outrider/runtime/browser/emulate"
+	"github.com/outrider-run/outrider/runtime/browser/files"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
+	"github.com/outrider-run/outrider/runtime/browser/listen"
+	"github.com/outrider-run/outrider/runtime/browser/network"
 )
 
 const (
 	defaultStart = 30 * time.Second
-	defaultLoad  = 15 * time.Second
-	// farewell is how long a browser may take to close by itself.
-	farewell = 3 * time.Second
+	// closeTimeout is how long a browser may take to close by itself.
+	closeTimeout = 3 * time.Second
 )
 
 // Browser is a running Chromium. It is safe for concurrent use.
 type Browser struct {
 	opts      Options
 	log       *slog.Logger
-	c         *client
-	proc      *process // nil when attached
+	client    *cdp.Client
+	transport cdp.Transport
+	process   *launch.Process // nil when attached
 	product   string
-	downloads downloads
-	listening listening // see Listen
-	fence     *fence    // nil without allowed or blocked origins
-	agent     string    // user agent, "" until it was asked for; guarded by mu
+	transfers *files.Transfers
+	listener  *listen.Listener // nil without Options.OnSignal
+	egress    *network.Egress  // nil without allowed or blocked origins
+	agent     emulate.Agent
 	noSandbox bool
 	events    *eventQueue
 	done      chan struct{}
@@ -39,62 +47,61 @@ type Browser struct {
 	closeErr  error
 
 	// Only the reader touches these.
-	sessions map[string]*session
+	sessions map[string]*attached
 
 	mu        sync.Mutex
 	closing   bool
 	err       error
 	tabs      []*Tab
-	requested map[string]bool // targets that NewTab created
-	contexts  map[string]bool // browser contexts that NewContext created
-	change    broadcast       // a tab became ready or ended
+	requested map[string]bool  // targets that NewTab created
+	contexts  map[string]bool  // browser contexts that NewContext created
+	change    change.Broadcast // a tab became ready or ended
 }
 
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds
 // only the start. The errors are browser_not_found and browser_failed.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
-	if err := opts.prepareDownloads(); err != nil {
-		return nil, err
-	}
 	if opts.Attach != "" && opts.Proxy != "" {
 		return nil, fault.New(fault.BrowserFailed, "a proxy can be given only to a browser that is launched, not to one that is attached to")
 	}
-	b := newBrowser(opts)
-	if err := b.raiseFence(); err != nil {
+	b, err := newBrowser(opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.startEgress(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
 	defer cancel()
 	t, err := b.open(ctx)
 	if err != nil {
-		b.fence.close()
+		b.egress.Close()
 		return nil, err
 	}
 	b.events = newEventQueue(opts.OnEvent)
 	b.serve(t)
-	if err := b.greet(ctx); err != nil {
+	if err := b.handshake(ctx); err != nil {
 		f := &fault.Error{Code: fault.BrowserFailed, Message: "the browser did not start", Err: err}
-		if b.proc != nil {
-			b.proc.awaitExit(contextWithin(200 * time.Millisecond))
-			if cause := b.proc.cause(); cause != nil {
+		if b.process != nil {
+			b.process.AwaitExit(contextWithin(200 * time.Millisecond))
+			if cause := b.process.Err(); cause != nil {
 				f.Err = cause
 			}
-			said := b.proc.stderr.String()
-			f.NextStep = startHint(said)
-			f = f.With("browser_output", said)
+			f.NextStep = b.process.Hint()
+			f = f.With("browser_output", b.process.Output())
 		}
-		_ = b.Close(contextWithin(farewell))
+		_ = b.Close(contextWithin(closeTimeout))
 		return nil, f
 	}
 	return b, nil
 }
 
-func newBrowser(opts Options) *Browser {
+func newBrowser(opts Options) (*Browser, error) {
 	b := &Browser{
 		opts:      opts,
 		log:       opts.Logger,
 		done:      make(chan struct{}),
-		sessions:  map[string]*session{},
+		sessions:  map[string]*attached{},
 		requested: map[string]bool{},
 		contexts:  map[string]bool{},
 	}
@@ -102,78 +109,145 @@ func newBrowser(opts Options) *Browser {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	b.log = b.log.With("component", "browser")
-	b.listening.set(opts.Listen)
-	return b
+	var err error
+	b.transfers, err = files.New(files.Options{UploadDirs: opts.UploadDirs, DownloadDir: opts.DownloadDir, DownloadLimit: opts.DownloadLimit}, b, b.log)
+	return b, err
 }
 
-func (b *Browser) open(ctx context.Context) (transport, error) {
+func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	if b.opts.Attach != "" {
-		address, err := resolveAttach(ctx, b.opts.Attach)
+		address, err := cdp.ResolveAddress(ctx, b.opts.Attach)
 		if err != nil {
 			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser", Err: err,
 				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to http://127.0.0.1:9222"}
 		}
-		t, err := dialWebSocket(ctx, address)
+		t, err := cdp.Dial(ctx, address)
 		if err != nil {
 			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser", Err: err}
 		}
 		return t, nil
 	}
-	found, err := Find(b.opts.Path)
+	found, err := launch.Find(b.opts.Path)
 	if err != nil {
 		return nil, err
 	}
-	b.noSandbox = b.opts.NoSandbox || needsNoSandbox()
-	proc, t, err := startProcess(&b.opts, found.Path, b.noSandbox)
+	b.noSandbox = b.opts.NoSandbox || launch.NeedsNoSandbox()
+	proc, t, err := launch.Start(launch.Options{
+		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
+		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
+	})
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser", Err: err}
 	}
-	b.proc = proc
+	b.process = proc
 	return t, nil
 }
 
+// startEgress starts the proxy when the options ask for a policy of origins, or for
+// another proxy with credentials, and makes the browser use it.
+func (b *Browser) startEgress() error {
+	o := &b.opts
+	decides := len(o.AllowOrigins)+len(o.BlockOrigins) > 0
+	if !decides && !network.HasCredentials(o.Proxy) {
+		return nil
+	}
+	if o.Attach != "" {
+		if err := CheckOrigins(slices.Concat(o.AllowOrigins, o.BlockOrigins)...); err != nil {
+			return err
+		}
+		return fault.New(fault.BrowserFailed, "origins can be allowed and blocked only in a browser that is launched, not in one that is attached to")
+	}
+	egress, err := network.StartEgress(o.AllowOrigins, o.BlockOrigins, o.Proxy, b.log)
+	if err != nil {
+		return err
+	}
+	b.egress = egress
+	o.Proxy = ""
+	if !decides {
+		o.Proxy = egress.Address()
+		return nil
+	}
+	o.ExtraArgs = append(slices.Clone(o.ExtraArgs), egress.Flags()...)
+	return nil
+}
+
+// emulation are the options of what tabs emulate from the start.
+func (b *Browser) emulation() emulate.Options {
+	return emulate.Options{Viewport: b.opts.Viewport, Locale: b.opts.Locale, Timezone: b.opts.Timezone, Launched: b.process != nil}
+}
+
+// Owner implements files.Browser.
+func (b *Browser) Owner(frame primitives.FrameID) (tabID int, context string) {
+	for _, t := range b.Tabs() {
+		if t.HasFrame(frame) {
+			tabID, context = t.Tab().ID, b.ownContext(t.context)
+		}
+	}
+	return tabID, context
+}
+
+// Listen puts a script that hears page events into every document from here on: see
+// ListenScript. It returns when every frame has it that answers within ctx.
+func (b *Browser) Listen(ctx context.Context, script ListenScript) {
+	b.listener.Replace(ctx, script, func() []*cdp.Session {
+		b.mu.Lock()
+		tabs := slices.Clone(b.tabs)
+		b.mu.Unlock()
+		var all []*cdp.Session
+		for _, t := range tabs {
+			all = append(all, t.Sessions()...)
+		}
+		return all
+	})
+}
+
 // serve starts the goroutines that live as long as the connection.
-func (b *Browser) serve(t transport) {
-	b.c = newClient(t, b.log, b.onEvent)
-	b.wg.Go(func() { b.onEnd(b.c.read()) })
-	if b.proc != nil {
+func (b *Browser) serve(t cdp.Transport) {
+	b.transport = t
+	b.client = cdp.NewClient(t, b.log, b.onEvent)
+	b.transfers.Connect(b.client)
+	if b.opts.OnSignal != nil {
+		b.listener = listen.New(b.client, b.opts.Listen)
+	}
+	b.wg.Go(func() { b.onEnd(b.client.Run()) })
+	if b.process != nil {
 		b.wg.Go(func() {
 			// A descendant can keep the pipe open after the browser's death.
 			select {
-			case <-b.proc.exited:
+			case <-b.process.Done():
 				_ = t.Close()
-			case <-b.c.ended:
+			case <-b.client.Done():
 			}
 		})
 	}
 }
 
-// greet asks the browser who it is and for its targets, in one round trip.
-func (b *Browser) greet(ctx context.Context) error {
+// handshake asks the browser who it is and for its targets, in one round trip.
+func (b *Browser) handshake(ctx context.Context) error {
 	var version struct {
 		Product string `json:"product"`
 	}
-	commands := []command{
-		{method: "Target.setDiscoverTargets", params: []byte(`{"discover":true,"filter":[{"type":"page"},{"exclude":true}]}`)},
+	commands := []cdp.Command{
+		{Method: "Target.setDiscoverTargets", Params: []byte(`{"discover":true,"filter":[{"type":"page"},{"exclude":true}]}`)},
 		// No filter: Chromium holds back a worker that a filter excludes, and
 		// nobody ever lets it run.
-		{method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
-		{method: "Browser.getVersion"},
+		{Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
+		{Method: "Browser.getVersion"},
 	}
-	if b.proc != nil || b.opts.DownloadDir != "" {
-		commands = append(commands, command{method: "Browser.setDownloadBehavior", params: b.downloadBehavior("")})
+	if b.process != nil || b.transfers.Accepts() {
+		commands = append(commands, b.transfers.Behavior(""))
 	}
-	calls, err := b.c.start(ctx, commands...)
+	calls, err := b.client.Start(ctx, commands...)
 	if err != nil {
 		return err
 	}
-	defer b.c.drop(calls...)
+	defer b.client.Forget(calls...)
 	for i, p := range calls {
-		result, err := b.c.wait(ctx, p)
+		result, err := b.client.Wait(ctx, p)
 		if err != nil {
 			return err
 		}
-		if commands[i].method == "Browser.getVersion" {
+		if commands[i].Method == "Browser.getVersion" {
 			if err := json.Unmarshal(result, &version); err != nil {
 				return err
 			}
@@ -189,7 +263,7 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	for {
-		changed := b.change.wait()
+		changed := b.change.Wait()
 		b.mu.Lock()
 		pending := slices.ContainsFunc(b.tabs, func(t *Tab) bool { return !t.announced })
 		b.mu.Unlock()
@@ -201,7 +275,7 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-b.done:
-			return b.c.cause()
+			return b.client.Err()
 		}
 	}
 }
@@ -211,22 +285,22 @@ func (b *Browser) Version() string { return b.product }
 
 // PID is the browser's process id, 0 when attached.
 func (b *Browser) PID() int {
-	if b.proc == nil || b.proc.cmd.Process == nil {
+	if b.process == nil {
 		return 0
 	}
-	return b.proc.cmd.Process.Pid
+	return b.process.PID()
 }
 
 // ProfileDir is the profile directory of a launched browser.
 func (b *Browser) ProfileDir() string {
-	if b.proc == nil {
+	if b.process == nil {
 		return ""
 	}
-	return b.proc.dir
+	return b.process.ProfileDir()
 }
 
 // Attached reports whether the browser was running before us.
-func (b *Browser) Attached() bool { return b.proc == nil }
+func (b *Browser) Attached() bool { return b.process == nil }
 
 // Sandboxed reports whether Chromium's sandbox is on, as far as we decide.
 func (b *Browser) Sandboxed() bool { return !b.noSandbox }
@@ -256,9 +330,9 @@ func (b *Browser) onEnd(cause error) {
 	if closing {
 		lost.Message = "the browser was closed"
 	} else {
-		if b.proc != nil {
-			b.proc.awaitExit(contextWithin(400 * time.Millisecond))
-			lost.Err = errors.Join(cause, b.proc.cause())
+		if b.process != nil {
+			b.process.AwaitExit(contextWithin(400 * time.Millisecond))
+			lost.Err = errors.Join(cause, b.process.Err())
 		}
 		b.err = lost
 	}
@@ -266,17 +340,17 @@ func (b *Browser) onEnd(cause error) {
 	b.tabs = nil
 	b.mu.Unlock()
 	for _, t := range tabs {
-		t.end(lost)
+		t.End(lost)
 	}
-	b.change.notify()
+	b.change.Notify()
 	if !closing {
 		b.log.Warn("browser lost", "error", lost.Err)
 		b.events.add(Event{Kind: BrowserLost, Err: lost})
 	}
 	close(b.done)
-	_ = b.c.t.Close()
-	if b.proc != nil {
-		if err := b.proc.end(); err != nil {
+	_ = b.transport.Close()
+	if b.process != nil {
+		if err := b.process.Close(); err != nil {
 			b.log.Warn("removing the profile directory failed", "error", err)
 		}
 	}
@@ -291,22 +365,23 @@ func (b *Browser) Close(ctx context.Context) error {
 		b.mu.Lock()
 		b.closing = true
 		b.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bounded(ctx, farewell))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bounded(ctx, closeTimeout))
 		defer cancel()
-		if b.proc != nil {
-			if err := b.c.do(ctx, "", "Browser.close", nil, nil); err == nil {
-				b.proc.awaitExit(ctx)
+		if b.process != nil {
+			if err := b.client.Do(ctx, "", "Browser.close", nil, nil); err == nil {
+				b.process.AwaitExit(ctx)
 			}
-			killGroup(b.PID())
+			b.process.Kill()
 		} else {
 			b.leave(ctx)
 		}
-		_ = b.c.close()
+		_ = b.client.Close()
 		b.wg.Wait()
-		b.fence.close()
+		b.transfers.Wait()
+		b.egress.Close()
 		b.events.close()
-		if b.proc != nil {
-			b.closeErr = b.proc.end()
+		if b.process != nil {
+			b.closeErr = b.process.Close()
 		}
 	})
 	if b.closeErr != nil {
@@ -318,23 +393,23 @@ func (b *Browser) Close(ctx context.Context) error {
 // leave closes what we opened in an attached browser.
 func (b *Browser) leave(ctx context.Context) {
 	b.mu.Lock()
-	var commands []command
+	var commands []cdp.Command
 	for target := range b.requested {
-		commands = append(commands, command{method: "Target.closeTarget", params: object("targetId", target)})
+		commands = append(commands, cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", target)})
 	}
 	for id := range b.contexts {
-		commands = append(commands, command{method: "Target.disposeBrowserContext", params: object("browserContextId", id)})
+		commands = append(commands, cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", id)})
 	}
 	b.mu.Unlock()
 	if len(commands) == 0 {
 		return
 	}
-	calls, err := b.c.start(ctx, commands...)
+	calls, err := b.client.Start(ctx, commands...)
 	if err != nil {
 		return
 	}
 	for _, p := range calls {
-		_, _ = b.c.wait(ctx, p)
+		_, _ = b.client.Wait(ctx, p)
 	}
 }
 
@@ -353,30 +428,4 @@ func contextWithin(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	context.AfterFunc(ctx, cancel)
 	return ctx
-}
-
-// broadcast wakes all that wait for a change of state. Its zero value is ready.
-type broadcast struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-// wait returns a channel that the next notify closes. Take it before looking at
-// the state.
-func (b *broadcast) wait() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch == nil {
-		b.ch = make(chan struct{})
-	}
-	return b.ch
-}
-
-func (b *broadcast) notify() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch != nil {
-		close(b.ch)
-		b.ch = nil
-	}
 }

@@ -5,74 +5,47 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
-// watch implements primitives.PageWatch.
+// watch implements primitives.PageWatch: it compares what there is with what there was
+// when it began.
 type watch struct {
-	t         *Tab
-	url       string
-	commits   int
-	dialogs   int
-	seq       int
+	tab       *Tab
+	page      page.Activity
+	requests  int
 	downloads int
 	known     map[*Tab]bool
 }
 
 // Watch implements primitives.ActedPage.
 func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
-	if err := t.startTraffic(ctx); err != nil {
-		return nil, t.b.explain(err, "watching the page")
+	if err := t.traffic.Record(ctx); err != nil {
+		return nil, cdp.Explain(err, "watching the page")
 	}
-	w := &watch{t: t, known: map[*Tab]bool{}}
-	for _, o := range t.b.Tabs() {
+	w := &watch{tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Count(), known: map[*Tab]bool{}}
+	for _, o := range t.browser.Tabs() {
 		w.known[o] = true
 	}
-	t.mu.Lock()
-	w.url, w.commits, w.dialogs = t.identity.URL, t.commits, t.dialogsSeen
-	t.mu.Unlock()
-	t.net.mu.Lock()
-	w.seq = t.net.seq
-	t.net.mu.Unlock()
-	t.b.downloads.mu.Lock()
-	w.downloads = t.b.downloads.last
-	t.b.downloads.mu.Unlock()
 	return w, nil
 }
 
 // Seen implements primitives.PageWatch.
 func (w *watch) Seen() primitives.PageEvents {
-	t := w.t
-	e := primitives.PageEvents{From: w.url}
-	t.mu.Lock()
-	e.To, e.NewDocument = t.identity.URL, t.commits != w.commits
-	e.Loading = (t.loading || t.redirect) && t.commits == w.commits
-	if t.dialogsSeen != w.dialogs && t.lastDialog != nil {
-		e.Dialogs = append(e.Dialogs, *t.lastDialog)
+	now := w.tab.Activity()
+	e := primitives.PageEvents{From: w.page.URL, To: now.URL, NewDocument: now.Documents != w.page.Documents, Gone: now.Over}
+	e.Loading = now.Loading && !e.NewDocument
+	if now.Dialogs != w.page.Dialogs && now.LastDialog != nil {
+		e.Dialogs = append(e.Dialogs, *now.LastDialog)
 	}
-	select {
-	case <-t.life.over:
-		e.Gone = true
-	default:
-	}
-	t.mu.Unlock()
-	for _, o := range t.b.Tabs() {
-		if o.opener == t && !w.known[o] {
+	for _, o := range w.tab.browser.Tabs() {
+		if o.opener == w.tab && !w.known[o] {
 			e.Tabs = append(e.Tabs, o.Tab())
 		}
 	}
-	t.net.mu.Lock()
-	for _, x := range t.net.entries {
-		if x.Seq > w.seq {
-			e.Requests = append(e.Requests, x.NetworkRequest)
-			if x.open && !x.stream {
-				e.Pending++
-			}
-		}
-	}
-	t.net.mu.Unlock()
-	t.b.downloads.mu.Lock()
-	e.Downloads = t.b.downloads.last - w.downloads
-	t.b.downloads.mu.Unlock()
+	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
+	e.Downloads = w.tab.browser.transfers.Count() - w.downloads
 	return e
 }
 
@@ -80,10 +53,10 @@ func (w *watch) Seen() primitives.PageEvents {
 func (w *watch) Next(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	tab, net, tabs := w.t.change.wait(), w.t.net.change.wait(), w.t.b.change.wait()
+	tab, requests, tabs := w.tab.Page.Changed(), w.tab.traffic.Changed(), w.tab.browser.change.Wait()
 	select {
 	case <-tab:
-	case <-net:
+	case <-requests:
 	case <-tabs:
 	case <-timer.C:
 	case <-ctx.Done():

@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // Without options a page meets an ordinary browser.
@@ -29,7 +30,7 @@ func TestNothingIsEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"touch":0,"ratio":1,"focus":true,"wide":%d,"high":true,"outer":%d,"webdriver":true}`, browser.WindowWidth, browser.WindowWidth)
+	want := fmt.Sprintf(`{"touch":0,"ratio":1,"focus":true,"wide":%d,"high":true,"outer":%d,"webdriver":true}`, launch.WindowWidth, launch.WindowWidth)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -39,7 +40,7 @@ func TestNothingIsEmulated(t *testing.T) {
 }
 
 func TestWhatIsAskedForIsEmulated(t *testing.T) {
-	b := launch(t, func(o *browser.Options) {
+	b := browsertest.Launch(t, func(o *browser.Options) {
 		o.Viewport.Width, o.Viewport.Height = 700, 500
 		o.Locale, o.Timezone = "de-CH", "Asia/Tokyo"
 	})
@@ -60,7 +61,7 @@ func TestWhatIsAskedForIsEmulated(t *testing.T) {
 // Tabs in the background get input, animation frames and captures like the one
 // in front, without coming to the front.
 func TestTabsInTheBackground(t *testing.T) {
-	b := launch(t, nil)
+	b := browsertest.Launch(t, nil)
 	s := newSite(t, map[string]string{"/": `<body style="margin:0;background:rgb(0,128,0)"><button style="width:100px;height:100px" onclick="n=(window.n||0)+1">x</button><input autofocus>`})
 	const count = 16
 	tabs := make([]*browser.Tab, count)
@@ -187,7 +188,7 @@ func decoded(t *testing.T, picture primitives.Picture) []byte {
 // An attached browser keeps what is not ours.
 func TestAttach(t *testing.T) {
 	browsertest.Require(t)
-	found, err := browser.Find("")
+	found, err := launch.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
 // RawCommand is one CDP command with its parameters as JSON.
@@ -14,16 +16,16 @@ type RawCommand struct{ Method, Params string }
 // Floor sends commands back to back to the tab's session and waits for every
 // answer: what any driver must at least do.
 func (t *Tab) Floor(ctx context.Context, commands ...RawCommand) (last []byte, err error) {
-	list := make([]command, len(commands))
+	list := make([]cdp.Command, len(commands))
 	for i, c := range commands {
-		list[i] = command{session: t.s.id, method: c.Method, params: []byte(c.Params)}
+		list[i] = cdp.Command{Session: t.Sessions()[0].ID, Method: c.Method, Params: []byte(c.Params)}
 	}
-	calls, err := t.b.c.start(ctx, list...)
+	calls, err := t.browser.client.Start(ctx, list...)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range calls {
-		if last, err = t.b.c.wait(ctx, p); err != nil {
+		if last, err = t.browser.client.Wait(ctx, p); err != nil {
 			return nil, err
 		}
 	}

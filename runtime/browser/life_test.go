@@ -38,26 +38,6 @@ func (r *recorder) find(match func(browser.Event) bool) (browser.Event, bool) {
 	return browser.Event{}, false
 }
 
-// launch starts a browser of the test's own.
-func launch(t *testing.T, change func(*browser.Options)) *browser.Browser {
-	t.Helper()
-	browsertest.Require(t)
-	opts := browsertest.Options()
-	if change != nil {
-		change(&opts)
-	}
-	b, err := browser.Launch(within(t, time.Minute), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(within(t, 20*time.Second)); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-	})
-	return b
-}
-
 func newTab(t *testing.T, b *browser.Browser, url string) *browser.Tab {
 	t.Helper()
 	tab, err := b.NewTab(within(t, 30*time.Second), url, browser.TabOptions{})
@@ -111,7 +91,7 @@ func TestTabThatClosesItself(t *testing.T) {
 
 func TestTabThatCrashes(t *testing.T) {
 	rec := &recorder{}
-	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
+	b := browsertest.Launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	s := newSite(t, map[string]string{"/": `<title>here</title><iframe src="{{OTHER}}/in"></iframe>`, "/in": `in`})
 	tab := newTab(t, b, s.origin+"/")
 	other := newTab(t, b, s.other+"/in")
@@ -173,7 +153,7 @@ func TestFrameThatCrashes(t *testing.T) {
 
 func TestBrowserThatIsKilled(t *testing.T) {
 	rec := &recorder{}
-	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
+	b := browsertest.Launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	tab := newTab(t, b, "")
 	dir := b.ProfileDir()
 	endsWith(t, tab, fault.BrowserLost, func() {
@@ -252,7 +232,7 @@ func TestWedgedPage(t *testing.T) {
 
 func TestPopupsAndWorkers(t *testing.T) {
 	rec := &recorder{}
-	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
+	b := browsertest.Launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	s := newSite(t, map[string]string{
 		"/": `<title>opener</title><body style="margin:0"><button style="width:100px;height:100px" onclick="w=window.open('/popup')">x</button>
 			<a href="{{OTHER}}/popup" target=_blank rel=noopener style="position:absolute;left:0;top:150px;width:100px;height:100px">y</a>
@@ -335,7 +315,7 @@ func contains(tabs []*browser.Tab, t *browser.Tab) bool {
 
 func TestTabEvents(t *testing.T) {
 	rec := &recorder{}
-	b := launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
+	b := browsertest.Launch(t, func(o *browser.Options) { o.OnEvent = rec.add })
 	s := newSite(t, map[string]string{"/": `<title>first</title>`})
 	tab := newTab(t, b, s.origin+"/")
 	eventually(t, 5*time.Second, "address and title", func() bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
 func TestNavigate(t *testing.T) {
@@ -153,7 +154,7 @@ func TestCallInAFrameThatIsRemoved(t *testing.T) {
 		ctx := within(t, 20*time.Second)
 		ended := make(chan error, 1)
 		go func() { ended <- tab.Hang(ctx, frame) }()
-		time.Sleep(5 * browser.ProbeAfter)
+		time.Sleep(5 * page.StartProbeDelay)
 		if _, err := tab.Eval(ctx, "", "document.querySelector('"+selector+"').remove()"); err != nil {
 			t.Fatal(err)
 		}
@@ -215,18 +216,5 @@ func TestNavigationsTakeTheirScriptBack(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "Script not found") {
 			t.Fatal(err)
 		}
-	}
-}
-
-// A document tells its title sooner than the browser does. Who follows the events has to
-// hear of it: the browser has nothing new to say afterwards. Issue 15.
-func TestWhatADocumentSaysOfItselfIsAChange(t *testing.T) {
-	events, tab := browser.DescribeTab("http://a.example/", "A")
-	if len(events) != 1 || events[0].Kind != browser.TabChanged || tab.Title != "A" {
-		t.Errorf("the title became %q with the events %+v, want A and one tab_changed", tab.Title, events)
-	}
-	events, tab = browser.DescribeTab("http://a.example/", "")
-	if len(events) != 0 || tab.Title != "browser title" {
-		t.Errorf("a document without a title: %q with the events %+v, want the browser's title and none", tab.Title, events)
 	}
 }

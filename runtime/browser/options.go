@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/listen"
+	"github.com/outrider-run/outrider/runtime/browser/network"
 )
 
 // Options says which browser to run and how. The zero value launches the browser
@@ -46,7 +48,7 @@ type Options struct {
 	// DownloadLimit bounds one download, in bytes; default 1 GiB.
 	DownloadLimit int64
 	// AllowOrigins and BlockOrigins say which hosts the browser may send requests
-	// to: see originRule for the patterns. Both empty is every host, at no cost.
+	// to: see network.CheckOrigins for the patterns. Both empty is every host, at no cost.
 	// They need a browser that is launched.
 	AllowOrigins, BlockOrigins []string
 	// Proxy is passed as --proxy-server. It needs a browser that is launched.
@@ -77,12 +79,12 @@ type Options struct {
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }
 
-// WindowWidth and WindowHeight are the size of a window in CSS pixels when no
-// viewport is asked for.
-const (
-	WindowWidth  = 1280
-	WindowHeight = 800
-)
+// ListenScript is a script that hears page events: see Browser.Listen.
+type ListenScript = listen.Script
+
+// CheckOrigins says what is wrong with the patterns of Options.AllowOrigins and
+// Options.BlockOrigins.
+func CheckOrigins(patterns ...string) error { return network.CheckOrigins(patterns...) }
 
 // TabOptions says how to open a tab.
 type TabOptions struct {

@@ -21,6 +21,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/workflow"
 )
 
@@ -390,7 +391,7 @@ func BenchmarkSixteenTabs(b *testing.B) {
 func BenchmarkColdStart(b *testing.B) {
 	browsertest.Require(b)
 	base := peerServer(b)
-	found, err := browser.Find("")
+	found, err := launch.Find("")
 	if err != nil {
 		b.Fatal(err)
 	}

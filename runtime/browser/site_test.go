@@ -1,7 +1,6 @@
 package browser_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,8 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
 // site serves pages under two origins that are two sites to Chromium, so that a
@@ -63,20 +64,9 @@ func newSite(t testing.TB, pages map[string]string) site {
 	return s
 }
 
-// patience is what a step of a test may take on a machine under load. A wait that ends
-// with what it waits for costs nothing when it is long; it tells late from never.
-const patience = time.Minute
+const patience = browsertest.Patience
 
-// within bounds a call that takes less than d on an idle machine; under load it has
-// patience. Less than a second is a deadline that the test is about.
-func within(t testing.TB, d time.Duration) context.Context {
-	if d >= time.Second {
-		d = max(d, patience)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
+var within, eventually = browsertest.Within, browsertest.Eventually
 
 func open(t testing.TB, tab *browser.Tab, url string) primitives.Navigation {
 	t.Helper()
@@ -94,17 +84,6 @@ func wantCode(t testing.TB, err error, want fault.Code) {
 	}
 }
 
-// eventually waits for a state that no event of ours announces. d is as for within.
-func eventually(t testing.TB, d time.Duration, what string, ok func() bool) {
-	t.Helper()
-	d = max(d, patience)
-	for end := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", d, what)
-		}
-	}
-}
-
 // awaitHang waits until Tab.Hang runs in the page, and long enough for that to be
 // known.
 func awaitHang(t testing.TB, tab *browser.Tab) {
@@ -114,5 +93,5 @@ func awaitHang(t testing.TB, tab *browser.Tab) {
 		got, _ := tab.Eval(ctx, "", `(()=>{const h=document.documentElement.dataset,was=h.hanging;delete h.hanging;return was})()`)
 		return got == "yes"
 	})
-	time.Sleep(2 * browser.ProbeAfter) // the probe is sent by a timer and has no event
+	time.Sleep(2 * page.StartProbeDelay) // the probe is sent by a timer and has no event
 }

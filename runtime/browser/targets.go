@@ -1,25 +1,19 @@
 package browser
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
-// session is a DevTools session: of a tab, or of a frame of a tab that lives in
-// another process.
-type session struct {
-	id     string
-	target string
-	parent string // session that reported it
-	tab    *Tab
-	// frame is the id of the frame of a frame session; empty for a tab's own.
-	frame    primitives.FrameID
-	listened listenedSession
-	// gone is closed when the session has ended.
-	gone chan struct{}
+// attached is a session that the browser has attached us to, with the tab that it
+// is of. Only the reader uses it.
+type attached struct {
+	*cdp.Session
+	tab *Tab
 }
 
 type targetInfo struct {
@@ -46,68 +40,19 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		b.onTargetInfo(params)
 		return
 	case "Target.targetCrashed":
-		if t := b.tabOf(string(plainString(member(params, "targetId")))); t != nil {
-			t.onCrashed()
+		if t := b.tabOf(string(cdp.PlainString(cdp.Member(params, "targetId")))); t != nil {
+			t.TargetCrashed()
 		}
 		return
-	case "Browser.downloadWillBegin":
-		b.onDownloadBegin(params)
-		return
-	case "Browser.downloadProgress":
-		b.onDownloadProgress(params)
+	case "Browser.downloadWillBegin", "Browser.downloadProgress":
+		b.transfers.HandleEvent(method, params)
 		return
 	case "Target.targetDestroyed":
-		b.drop(b.tabOf(string(plainString(member(params, "targetId")))))
+		b.drop(b.tabOf(string(cdp.PlainString(cdp.Member(params, "targetId")))))
 		return
 	}
-	s := b.sessions[string(sessionID)]
-	if s == nil {
-		return
-	}
-	t := s.tab
-	switch string(method) {
-	case "Page.frameAttached":
-		t.onFrameAttached(s, params)
-	case "Page.frameDetached":
-		t.onFrameDetached(s, params)
-	case "Page.frameNavigated":
-		t.onFrameNavigated(s, params)
-	case "Page.documentOpened":
-		t.onDocumentOpened(params)
-	case "Page.navigatedWithinDocument":
-		t.onNavigatedWithin(params)
-	case "Page.lifecycleEvent":
-		t.onLifecycle(s, params)
-	case "Page.frameStartedLoading":
-		t.onLoading(params, true)
-	case "Page.frameStoppedLoading":
-		t.onLoading(params, false)
-	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation":
-		t.onRequestedNavigation(params)
-	case "Page.frameClearedScheduledNavigation":
-		t.onClearedNavigation(params)
-	case "Page.javascriptDialogOpening":
-		t.onDialogOpening(s, params)
-	case "Page.javascriptDialogClosed":
-		t.onDialogClosed()
-	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
-		t.console.on(string(method), params)
-	case "Runtime.bindingCalled":
-		b.onBinding(s, params)
-	case "Page.fileChooserOpened":
-		t.onChooser(s, params)
-	case "Fetch.requestPaused":
-		t.onPaused(s, params)
-	case "Inspector.targetCrashed":
-		if s.frame == "" {
-			t.onCrashed()
-		} else {
-			t.onFrameCrashed(s)
-		}
-	default:
-		if bytes.HasPrefix(method, []byte("Network.")) {
-			t.onNetwork(s, string(method), params)
-		}
+	if a := b.sessions[string(sessionID)]; a != nil {
+		a.tab.handleEvent(a.Session, method, params)
 	}
 }
 
@@ -115,7 +60,7 @@ func (b *Browser) tabOf(target string) *Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, t := range b.tabs {
-		if t.target == target {
+		if t.TargetID() == target {
 			return t
 		}
 	}
@@ -132,25 +77,23 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		return
 	}
 	info := e.TargetInfo
-	s := &session{id: e.SessionID, target: info.TargetID, parent: parent, gone: make(chan struct{})}
 	switch {
 	case info.Type == "page" && parent == "":
-		if !e.Waiting && b.proc == nil && !b.opts.AdoptTabs && !b.asked(info.TargetID) && b.tabOf(info.OpenerID) == nil {
-			b.c.post(command{method: "Target.detachFromTarget", params: object("sessionId", s.id)})
+		s := cdp.NewSession(e.SessionID, parent, "")
+		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.asked(info.TargetID) && b.tabOf(info.OpenerID) == nil {
+			b.client.Post(cdp.Command{Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", s.ID)})
 			return
 		}
-		b.sessions[s.id] = s
 		b.addTab(s, info)
 	case info.Type == "iframe" && b.sessions[parent] != nil:
-		s.tab = b.sessions[parent].tab
-		s.frame = primitives.FrameID(info.TargetID)
-		b.sessions[s.id] = s
-		s.tab.onFrameSession(s, info)
+		a := &attached{Session: cdp.NewSession(e.SessionID, parent, info.TargetID), tab: b.sessions[parent].tab}
+		b.sessions[a.ID] = a
+		b.addFrameSession(a, b.sessions[parent], info)
 	default:
 		// Workers and whatever else there is: let it run and leave it alone.
 		// Detaching is for after it runs: before, it would wait for ever.
-		b.c.post(command{session: s.id, method: "Runtime.runIfWaitingForDebugger", then: func(reply) {
-			b.c.post(command{session: parent, method: "Target.detachFromTarget", params: object("sessionId", s.id)})
+		b.client.Post(cdp.Command{Session: e.SessionID, Method: "Runtime.runIfWaitingForDebugger", OnReply: func(cdp.Reply) {
+			b.client.Post(cdp.Command{Session: parent, Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", e.SessionID)})
 		}})
 	}
 }
@@ -163,85 +106,98 @@ func (b *Browser) asked(target string) bool {
 
 // addTab starts to follow a tab. Its page is held before its first document until
 // we are subscribed, so nothing of a popup is missed.
-func (b *Browser) addTab(s *session, info targetInfo) {
+func (b *Browser) addTab(s *cdp.Session, info targetInfo) {
 	t := newTab(b, s, info)
-	s.tab = t
+	a := &attached{Session: s, tab: t}
+	b.sessions[s.ID] = a
 	b.mu.Lock()
 	for _, o := range b.tabs {
-		if o.target == info.OpenerID {
+		if o.TargetID() == info.OpenerID {
 			t.opener = o
 		}
 	}
 	b.tabs = append(b.tabs, t)
 	b.mu.Unlock()
-	commands := b.subscriptions(s)
-	for i := range commands {
-		if commands[i].method == "Page.getFrameTree" {
-			commands[i].then = func(r reply) { b.onTabReady(t, r) }
-		}
-	}
-	b.c.post(commands...)
+	b.subscribe(a, func(r cdp.Reply) { b.onTabReady(a, r) })
 }
 
-func (b *Browser) onTabReady(t *Tab, r reply) {
-	if r.err != nil {
-		b.log.Debug("a tab ended before it was ready", "error", r.err)
+// addFrameSession starts to follow a frame that runs in another process.
+func (b *Browser) addFrameSession(a, parent *attached, info targetInfo) {
+	t := a.tab
+	t.BeginFrameSession(a.Session, parent.Session, page.FrameTarget{Parent: primitives.FrameID(info.ParentFrameID), URL: info.URL})
+	b.subscribe(a, func(r cdp.Reply) {
+		if r.Err == nil {
+			t.SetTree(a.Session, r.Result)
+		}
+	})
+	t.FramesChanged()
+}
+
+// subscribe sends what begins every session, and hands on its frame tree.
+func (b *Browser) subscribe(a *attached, tree func(cdp.Reply)) {
+	commands := b.subscriptions(a)
+	for i := range commands {
+		if commands[i].Method == "Page.getFrameTree" {
+			commands[i].OnReply = tree
+		}
+	}
+	b.client.Post(commands...)
+}
+
+func (b *Browser) onTabReady(a *attached, r cdp.Reply) {
+	t := a.tab
+	if r.Err != nil {
+		b.log.Debug("a tab ended before it was ready", "error", r.Err)
 		b.drop(t)
 		return
 	}
-	t.setTree(t.s, r.result)
+	t.SetTree(a.Session, r.Result)
 	b.mu.Lock()
-	requested := b.requested[t.target]
-	foreign := b.proc == nil && !b.opts.AdoptTabs && !requested && (t.opener == nil || !t.opener.announced)
+	requested := b.requested[t.TargetID()]
+	foreign := b.process == nil && !b.opts.AdoptTabs && !requested && (t.opener == nil || !t.opener.announced)
 	t.announced = !foreign
 	b.mu.Unlock()
 	if foreign {
 		// A tab that the user of an attached browser opened.
-		b.c.post(command{method: "Target.detachFromTarget", params: object("sessionId", t.s.id)})
+		b.client.Post(cdp.Command{Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", a.ID)})
 		return
 	}
-	b.change.notify()
+	b.change.Notify()
 	b.events.add(Event{Kind: TabOpened, Tab: t, Opener: t.opener, Requested: requested})
 }
 
 // subscriptions are the commands that begin every session, sent with one write.
-func (b *Browser) subscriptions(s *session) []command {
-	c := []command{
-		{session: s.id, method: "Page.enable"},
-		{session: s.id, method: "Page.getFrameTree"},
-		{session: s.id, method: "Target.setAutoAttach", params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
+func (b *Browser) subscriptions(s *attached) []cdp.Command {
+	c := []cdp.Command{
+		{Session: s.ID, Method: "Page.enable"},
+		{Session: s.ID, Method: "Page.getFrameTree"},
+		{Session: s.ID, Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
 		// Keys and focus events reach a tab in the background as if its
 		// window had the focus.
-		{session: s.id, method: "Emulation.setFocusEmulationEnabled", params: []byte(`{"enabled":true}`)},
+		{Session: s.ID, Method: "Emulation.setFocusEmulationEnabled", Params: []byte(`{"enabled":true}`)},
 	}
-	if s.frame == "" {
-		c = append(c, command{session: s.id, method: "Page.setLifecycleEventsEnabled", params: []byte(`{"enabled":true}`)})
-		c = append(c, b.emulation(s)...)
-	} else if b.opts.Locale != "" {
-		c = append(c, command{session: s.id, method: "Emulation.setLocaleOverride", params: object("locale", b.opts.Locale)})
+	if s.Frame == "" {
+		c = append(c, cdp.Command{Session: s.ID, Method: "Page.setLifecycleEventsEnabled", Params: []byte(`{"enabled":true}`)})
 	}
-	c = append(c, s.tab.observing(s)...)
-	c = append(c, b.listenCommands(s, nil)...)
-	return append(c, command{session: s.id, method: "Runtime.runIfWaitingForDebugger"})
+	c = append(c, s.tab.sessionCommands(s.Session)...)
+	c = append(c, b.listener.SessionCommands(s.Session)...)
+	return append(c, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})
 }
 
 func (b *Browser) onDetached(params []byte) {
-	id := string(plainString(member(params, "sessionId")))
+	id := string(cdp.PlainString(cdp.Member(params, "sessionId")))
 	s := b.sessions[id]
 	if s == nil {
 		return
 	}
 	delete(b.sessions, id)
-	if s.frame == "" {
+	b.listener.SessionDetached(s.Session)
+	if s.Frame == "" {
 		b.drop(s.tab) // the tab's end comes before its session's: who waits for both must see why
 	}
-	select {
-	case <-s.gone:
-	default:
-		close(s.gone)
-	}
-	if s.frame != "" {
-		s.tab.onFrameSessionGone(s)
+	s.Detach()
+	if s.Frame != "" {
+		s.tab.EndFrameSession(s.Session)
 	}
 }
 
@@ -253,7 +209,7 @@ func (b *Browser) onTargetInfo(params []byte) {
 		return
 	}
 	if t := b.tabOf(e.TargetInfo.TargetID); t != nil {
-		t.onInfo(e.TargetInfo)
+		t.SetTarget(page.Target{ID: e.TargetInfo.TargetID, URL: e.TargetInfo.URL, Title: e.TargetInfo.Title})
 	}
 }
 
@@ -271,7 +227,7 @@ func (b *Browser) drop(t *Tab) {
 			break
 		}
 	}
-	delete(b.requested, t.target)
+	delete(b.requested, t.TargetID())
 	b.mu.Unlock()
 	if !found {
 		return
@@ -279,10 +235,11 @@ func (b *Browser) drop(t *Tab) {
 	for id, s := range b.sessions {
 		if s.tab == t {
 			delete(b.sessions, id)
+			b.listener.SessionDetached(s.Session)
 		}
 	}
-	t.end(fault.New(fault.TabClosed, "the tab was closed"))
-	b.change.notify()
+	t.End(fault.New(fault.TabClosed, "the tab was closed"))
+	b.change.Notify()
 	if announced {
 		b.events.add(Event{Kind: TabClosed, Tab: t})
 	}

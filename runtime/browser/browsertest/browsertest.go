@@ -19,6 +19,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // RequireEnv makes a missing browser a failure when it is "1".
@@ -37,7 +38,7 @@ var shared struct {
 // browser, runs the tests, and fails when they leave goroutines, tabs or
 // profile directories behind.
 func Main(m *testing.M) {
-	browser.MaybeSupervise()
+	launch.MaybeSupervise()
 	tmp, err := os.MkdirTemp("", "outrider-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -93,7 +94,7 @@ func Options() browser.Options {
 // Require skips or fails the test when there is no browser.
 func Require(tb testing.TB) {
 	tb.Helper()
-	if _, err := browser.Find(""); err != nil {
+	if _, err := launch.Find(""); err != nil {
 		if os.Getenv(RequireEnv) == "1" {
 			tb.Fatalf("a browser is required: %v", err)
 		}
@@ -114,6 +115,55 @@ func Browser(tb testing.TB) *browser.Browser {
 		tb.Fatalf("launching the browser: %v", shared.err)
 	}
 	return shared.b
+}
+
+// Launch starts a browser of its own for a test, with the options that change makes of
+// Options. It closes with the test.
+func Launch(tb testing.TB, change func(*browser.Options)) *browser.Browser {
+	tb.Helper()
+	Require(tb)
+	opts := Options()
+	if change != nil {
+		change(&opts)
+	}
+	b, err := browser.Launch(Within(tb, time.Minute), opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := b.Close(ctx); err != nil {
+			tb.Errorf("closing: %v", err)
+		}
+	})
+	return b
+}
+
+// Patience is what a step of a test may take on a machine under load. A wait that ends
+// with what it waits for costs nothing when it is long; it tells late from never.
+const Patience = time.Minute
+
+// Within bounds a call that takes less than d on an idle machine; under load it has
+// Patience. Less than a second is a deadline that the test is about.
+func Within(tb testing.TB, d time.Duration) context.Context {
+	if d >= time.Second {
+		d = max(d, Patience)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
+// Eventually waits for a state that no event of ours announces. d is as for Within.
+func Eventually(tb testing.TB, d time.Duration, what string, ok func() bool) {
+	tb.Helper()
+	d = max(d, Patience)
+	for end := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			tb.Fatalf("not within %v: %s", d, what)
+		}
+	}
 }
 
 // Tab opens a tab at about:blank in a browser context of its own. Both end with

@@ -1,0 +1,53 @@
+package excerpt
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxAddress bounds an address, in bytes.
+const maxAddress = 2048
+
+// Address returns a URL without user and password, within its bound.
+func Address(raw string) string {
+	if strings.HasPrefix(raw, "data:") {
+		return Bytes(raw, 100)
+	}
+	if strings.Contains(raw, "@") {
+		if u, err := url.Parse(raw); err == nil && u.User != nil {
+			u.User = nil
+			raw = u.String()
+		}
+	}
+	return Bytes(raw, maxAddress)
+}
+
+// Bytes returns at most n bytes of a text, and dots for what is missing.
+func Bytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+// Characters returns at most n characters of a text, and dots for what is missing.
+func Characters(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "..."
+}
+
+// Origin returns the origin of an http address, "" for others.
+func Origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, port) {
+		host = strings.TrimSuffix(host, port)
+	}
+	return u.Scheme + "://" + host
+}

@@ -1,0 +1,81 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+)
+
+// UploadFiles implements primitives.FilePage.
+func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error) {
+	if len(t.uploadDirs) == 0 {
+		return nil, fault.New(fault.CapabilityUnavailable, "no folder is declared for uploads").With("capability", "upload.files").
+			Next("start the host with an upload folder (--upload-dir DIR)")
+	}
+	files := make([]primitives.UploadFile, len(paths))
+	for i, p := range paths {
+		f, err := uploadFile(t.uploadDirs, p)
+		if err != nil {
+			e := fault.From(err)
+			return nil, e.With("index", i).With("name", excerpt.Bytes(filepath.Base(p), 100))
+		}
+		files[i] = f
+	}
+	return files, nil
+}
+
+// uploadFile finds a file in one of the folders. No part of its path below the
+// folder may be a symbolic link: a page that can write there could name any file.
+func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
+	outside := fault.New(fault.PermissionDenied, "the file is not in a folder that is declared for uploads")
+	missing := fault.New(fault.InvalidArguments, "there is no such file in the folders that are declared for uploads")
+	last := error(missing)
+	for _, dir := range dirs {
+		root, err := filepath.Abs(dir)
+		if err != nil {
+			continue
+		}
+		rel := path
+		if filepath.IsAbs(path) {
+			if rel, err = filepath.Rel(root, filepath.Clean(path)); err != nil {
+				last = outside
+				continue
+			}
+		}
+		if !filepath.IsLocal(rel) {
+			last = outside
+			continue
+		}
+		at := root
+		linked := false
+		for _, part := range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
+			at = filepath.Join(at, part)
+			info, err := os.Lstat(at)
+			if err != nil {
+				break
+			}
+			linked = linked || info.Mode()&fs.ModeSymlink != 0
+		}
+		if linked {
+			return primitives.UploadFile{}, fault.New(fault.PermissionDenied, "the path goes through a symbolic link")
+		}
+		info, err := os.Stat(filepath.Join(root, rel))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			last = missing
+		case err != nil:
+			last = fault.Wrap(fault.PermissionDenied, err, "the file cannot be read")
+		case !info.Mode().IsRegular():
+			last = fault.New(fault.InvalidArguments, "this is not a file")
+		default:
+			return primitives.UploadFile{Name: filepath.Base(rel), Path: filepath.Join(root, rel), Size: info.Size()}, nil
+		}
+	}
+	return primitives.UploadFile{}, last
+}

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package browser
-
-func groupIsDead(int) bool { return false }

@@ -1,0 +1,103 @@
+package launch
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// WindowWidth and WindowHeight are the size of a window in CSS pixels when no
+// viewport is asked for.
+const (
+	WindowWidth  = 1280
+	WindowHeight = 800
+)
+
+// commandLine composes the flags of a launched browser. Each is there for a
+// reason given here. Those that others add and we do not: nothing that turns off
+// site isolation, nothing that changes what pages can find out (no automation
+// banner flags, no hidden scrollbars, no color profile).
+func commandLine(o *Options, dir string) []string {
+	args := []string{
+		"--user-data-dir=" + dir,
+
+		// Quiet: no dialogs of its own, no traffic of its own.
+		"--no-first-run",
+		"--no-startup-window", // tabs are opened by command only
+		"--no-default-browser-check",
+		"--disable-default-apps",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-component-extensions-with-background-pages",
+		"--disable-domain-reliability",
+		"--disable-client-side-phishing-detection",
+		"--disable-sync",
+		"--disable-breakpad",
+		"--disable-crash-reporter",
+		"--disable-search-engine-choice-screen",
+		"--disable-field-trial-config",
+		"--metrics-recording-only",
+		"--no-pings",
+		"--no-service-autorun",
+		"--password-store=basic",
+		"--use-mock-keychain",
+
+		// Tabs in the background work like the one in front.
+		"--disable-background-timer-throttling",
+		"--disable-backgrounding-occluded-windows",
+		"--disable-renderer-backgrounding",
+
+		// A page that hangs is ours to deal with, not a dialog's.
+		"--disable-hang-monitor",
+		"--disable-prompt-on-repost",
+		// Popups become tabs; the runtime's policy decides about them.
+		"--disable-popup-blocking",
+		// Many commands a second are no flood.
+		"--disable-ipc-flooding-protection",
+		// Input that arrives before the first paint of a new document is kept.
+		"--allow-pre-commit-input",
+		// A page that comes back from that cache is neither a new document nor
+		// the same one; load it again.
+		"--disable-back-forward-cache",
+
+		"--disable-features=" + disabledFeatures,
+		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
+	}
+	if !o.Headed {
+		args = append(args, "--headless=new", "--mute-audio", mousePresence)
+	}
+	if o.NoSandbox {
+		args = append(args, "--no-sandbox")
+	}
+	if smallSharedMemory() {
+		args = append(args, "--disable-dev-shm-usage")
+	}
+	if o.Locale != "" {
+		args = append(args, "--lang="+o.Locale, "--accept-lang="+o.Locale)
+	}
+	if o.Proxy != "" {
+		args = append(args, "--proxy-server="+o.Proxy)
+	}
+	return append(args, o.ExtraArgs...)
+}
+
+// disabledFeatures: translation bar, hints and models fetched in the
+// background, casting, the interstitial that replaces http by https, the
+// pages that are rendered before anybody asked for them, painting that waits for
+// a heuristic after a navigation, and the address bar's lists that are pages: two
+// are loaded for each window, for half a second of a processor and 30 MB.
+const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,DialMediaRouteProvider," +
+	"GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2,PaintHolding,LensOverlay,DestroyProfileOnBrowserClose," +
+	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+
+// mousePresence makes (hover: hover) and (pointer: fine) hold, as they do for whom a
+// mouse is on the desk: our input is a mouse's. A machine without one says that
+// there is none, and pages then show what they have for fingers: no menus that
+// open under the pointer, pickers of dates that cannot be typed into. The
+// numbers are Chromium's: hover is 2, a fine pointer 4.
+const mousePresence = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+
+// NeedsNoSandbox reports whether Chromium refuses to start with its sandbox.
+func NeedsNoSandbox() bool {
+	return runtime.GOOS == "linux" && os.Geteuid() == 0
+}

@@ -1,0 +1,182 @@
+//go:build unix
+
+package launch_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
+)
+
+// childEnv makes this test binary launch a browser, say where, and wait.
+const childEnv = "OUTRIDER_TEST_CHILD"
+
+type childReport struct {
+	PID int
+	Dir string
+}
+
+// TestChild is not a test: it is the process that TestOrphans kills.
+func TestChild(t *testing.T) {
+	if os.Getenv(childEnv) == "" {
+		t.Skip("runs only as a child of TestOrphans")
+	}
+	if os.Getenv(childEnv) == "shell" {
+		launch.ForgetSupervision()
+	}
+	b, err := browser.Launch(context.Background(), browsertest.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.NewTab(context.Background(), "data:text/html,hello", browser.TabOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	report, _ := json.Marshal(childReport{b.PID(), b.ProfileDir()})
+	os.Stdout.Write(append(report, '\n')) // layering:allow: a test
+	select {}
+}
+
+// Killing the process that launched a browser leaves neither a process nor a
+// directory, whichever supervisor there is.
+func TestOrphans(t *testing.T) {
+	browsertest.Require(t)
+	for _, kind := range []string{"supervisor", "shell"} {
+		t.Run(kind, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
+			cmd.Env = append(os.Environ(), childEnv+"="+kind)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer cmd.Wait()
+			defer cmd.Process.Kill()
+			var report childReport
+			var said []string
+			for lines := bufio.NewScanner(out); report.PID == 0 && lines.Scan(); {
+				_ = json.Unmarshal(lines.Bytes(), &report)
+				said = append(said, lines.Text())
+			}
+			if report.PID == 0 || report.Dir == "" {
+				t.Fatalf("the child did not launch a browser; it said\n%s", strings.Join(said, "\n"))
+			}
+			if n := len(using(t, report.Dir)); n < 3 {
+				t.Fatalf("found %d processes with the profile directory: the test does not see them", n)
+			}
+			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			var left []string
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("left: %s", left)
+				}
+			})
+			browsertest.Eventually(t, 4*time.Second, "no process and no directory", func() bool {
+				_, err := os.Stat(report.Dir)
+				left = using(t, report.Dir)
+				return os.IsNotExist(err) && len(left) == 0
+			})
+			t.Logf("gone after %v", time.Since(start))
+			matches, _ := filepath.Glob(filepath.Join(filepath.Dir(report.Dir), "outrider-test-*"))
+			for _, m := range matches {
+				if strings.HasPrefix(report.Dir, m+"/") {
+					os.RemoveAll(m) // the killed child's temporary directory
+				}
+			}
+		})
+	}
+}
+
+// using lists the processes that name dir in their command line, the supervisor
+// and the browser's children included.
+func using(t *testing.T, dir string) []string {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "pid=,stat=,args=", "-ww").Output()
+	if err != nil {
+		t.Skipf("ps is not usable here: %v", err)
+	}
+	var found []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, dir) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// Chromium aborts where the path of its socket is too long, so a long TMPDIR must not be
+// its own. Issue 15: in a folder of CI with a long name the browser did not start.
+func TestALongTemporaryFolder(t *testing.T) {
+	browsertest.Require(t)
+	long := filepath.Join(t.TempDir(), strings.Repeat("a-long-name-", 12))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	b := browsertest.Launch(t, nil)
+	if _, err := b.NewTab(browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.ProfileDir(), long) {
+		t.Errorf("the profile is in %s, want it in TMPDIR", b.ProfileDir())
+	}
+}
+
+// What a killed browser leaves behind is removed at once, not at Close.
+func TestKilledBrowserLeavesNothing(t *testing.T) {
+	tmp, err := os.MkdirTemp("/tmp", "o") // short, so that the browser's socket is with its profile
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	t.Setenv("TMPDIR", tmp)
+	b := browsertest.Launch(t, nil)
+	if _, err := b.NewTab(browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	dir := b.ProfileDir()
+	if err := syscall.Kill(b.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	var left []os.DirEntry
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("left: %v", left)
+		}
+	})
+	browsertest.Eventually(t, 3*time.Second, "no process, and nothing in the temporary folder", func() bool {
+		left, err = os.ReadDir(tmp)
+		return err == nil && len(left) == 0 && len(using(t, dir)) == 0
+	})
+}
+
+// A profile that the user named is kept.
+func TestNamedProfileIsKept(t *testing.T) {
+	dir := t.TempDir()
+	b := browsertest.Launch(t, func(o *browser.Options) { o.UserDataDir = dir })
+	if _, err := b.NewTab(browsertest.Within(t, 30*time.Second), "", browser.TabOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(browsertest.Within(t, 20*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+		t.Errorf("the profile is gone: %v %v", entries, err)
+	}
+}

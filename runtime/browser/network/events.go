@@ -1,0 +1,245 @@
+package network
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+)
+
+// HandleEvent takes an event of the Network domain. The reader calls it.
+func (t *Traffic) HandleEvent(s *cdp.Session, method, params []byte) {
+	if !t.Recording() {
+		return
+	}
+	switch string(method) {
+	case "Network.requestWillBeSent":
+		t.onRequest(s, params)
+	case "Network.requestServedFromCache":
+		t.update(params, func(e *exchange) { e.FromCache = true })
+	case "Network.responseReceived":
+		t.onResponse(s, params)
+	case "Network.dataReceived":
+		t.onData(params)
+	case "Network.loadingFinished":
+		t.onFinished(params)
+	case "Network.loadingFailed":
+		t.onFailed(params)
+	case "Network.webSocketCreated":
+		t.onSocket(s, params)
+	case "Network.webSocketHandshakeResponseReceived":
+		t.onHandshake(params)
+	case "Network.webSocketClosed":
+		t.update(params, func(e *exchange) { t.end(e, "finished", time.Since(e.at)) })
+	}
+}
+
+type requestEvent struct {
+	RequestID   string `json:"requestId"`
+	LoaderID    string `json:"loaderId"`
+	DocumentURL string `json:"documentURL"`
+	Request     struct {
+		URL     string          `json:"url"`
+		Method  string          `json:"method"`
+		Headers json.RawMessage `json:"headers"`
+	} `json:"request"`
+	Timestamp float64 `json:"timestamp"`
+	WallTime  float64 `json:"wallTime"`
+	Initiator struct {
+		Type string `json:"type"`
+	} `json:"initiator"`
+	Redirect *responseData      `json:"redirectResponse"`
+	Type     string             `json:"type"`
+	FrameID  primitives.FrameID `json:"frameId"`
+}
+
+type responseData struct {
+	Status        int             `json:"status"`
+	StatusText    string          `json:"statusText"`
+	Headers       json.RawMessage `json:"headers"`
+	MimeType      string          `json:"mimeType"`
+	RemoteIP      string          `json:"remoteIPAddress"`
+	RemotePort    int             `json:"remotePort"`
+	FromDiskCache bool            `json:"fromDiskCache"`
+	FromWorker    bool            `json:"fromServiceWorker"`
+	FromPrefetch  bool            `json:"fromPrefetchCache"`
+	Encoded       float64         `json:"encodedDataLength"`
+	Protocol      string          `json:"protocol"`
+}
+
+func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
+	var e requestEvent
+	if json.Unmarshal(params, &e) != nil || e.RequestID == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.change.Notify()
+	defer t.mu.Unlock()
+	old := t.byID[e.RequestID]
+	switch {
+	case old != nil && e.Redirect != nil:
+		old.take(e.Redirect)
+		old.FirstByte = seconds(e.Timestamp - old.began)
+		t.end(old, "redirected", seconds(e.Timestamp-old.began))
+		old.RedirectedTo = "n" + strconv.Itoa(t.seq+1)
+	case old != nil && old.open:
+		return // another session of the tab speaks of the same request
+	}
+	kind := strings.ToLower(e.Type)
+	x := t.add(s, e.RequestID, kind, kind == "eventsource")
+	x.loader, x.began = e.LoaderID, e.Timestamp
+	x.Method, x.URL = e.Request.Method, excerpt.Address(e.Request.URL)
+	x.Frame, x.Document, x.Initiator = e.FrameID, excerpt.Address(e.DocumentURL), e.Initiator.Type
+	x.RequestHeaders = bounded8K(e.Request.Headers)
+	if e.WallTime > 0 {
+		x.Started = time.UnixMilli(int64(e.WallTime * 1000))
+	}
+}
+
+func (t *Traffic) onResponse(s *cdp.Session, params []byte) {
+	var e struct {
+		Timestamp float64      `json:"timestamp"`
+		Type      string       `json:"type"`
+		Response  responseData `json:"response"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	t.update(params, func(x *exchange) {
+		x.take(&e.Response)
+		x.s = s
+		x.heard, x.length = time.Now(), contentLength(e.Response.Headers)
+		if kind := strings.ToLower(e.Type); kind != x.Type && x.Type == "" {
+			x.Type = kind
+		}
+		x.FirstByte = seconds(e.Timestamp - x.began)
+		t.rev++
+		x.Revision = t.rev
+	})
+}
+
+func (t *Traffic) onData(params []byte) {
+	length, _ := strconv.ParseInt(string(cdp.Member(params, "dataLength")), 10, 64)
+	id := cdp.PlainString(cdp.Member(params, "requestId"))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byID[string(id)]; e != nil {
+		e.BodyBytes += length
+		e.heard = time.Now()
+		if e.length == e.BodyBytes {
+			t.settled = e.heard
+			defer t.change.Notify()
+		}
+	}
+}
+
+func (t *Traffic) onFinished(params []byte) {
+	at, _ := strconv.ParseFloat(string(cdp.Member(params, "timestamp")), 64)
+	length, _ := strconv.ParseFloat(string(cdp.Member(params, "encodedDataLength")), 64)
+	t.update(params, func(e *exchange) {
+		e.Bytes = max(e.Bytes, int64(length))
+		t.end(e, "finished", seconds(at-e.began))
+	})
+}
+
+func (t *Traffic) onFailed(params []byte) {
+	var e struct {
+		Timestamp     float64 `json:"timestamp"`
+		ErrorText     string  `json:"errorText"`
+		Canceled      bool    `json:"canceled"`
+		BlockedReason string  `json:"blockedReason"`
+		CORS          struct {
+			Error string `json:"corsError"`
+		} `json:"corsErrorStatus"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	t.update(params, func(x *exchange) {
+		if !x.open {
+			return
+		}
+		x.Failure, x.Cancelled, x.BlockedReason = e.ErrorText, e.Canceled, e.BlockedReason
+		if x.BlockedReason == "" {
+			x.BlockedReason = e.CORS.Error
+		}
+		t.end(x, "failed", seconds(e.Timestamp-x.began))
+	})
+}
+
+func (t *Traffic) onSocket(s *cdp.Session, params []byte) {
+	var e struct {
+		RequestID string `json:"requestId"`
+		URL       string `json:"url"`
+		Initiator struct {
+			Type string `json:"type"`
+		} `json:"initiator"`
+	}
+	if json.Unmarshal(params, &e) != nil || e.RequestID == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.change.Notify()
+	defer t.mu.Unlock()
+	x := t.add(s, e.RequestID, "websocket", true)
+	x.Method, x.URL, x.Initiator = "GET", excerpt.Address(e.URL), e.Initiator.Type
+}
+
+func (t *Traffic) onHandshake(params []byte) {
+	var e struct {
+		Response responseData `json:"response"`
+	}
+	if json.Unmarshal(params, &e) != nil {
+		return
+	}
+	t.update(params, func(x *exchange) {
+		x.take(&e.Response)
+		x.FirstByte = time.Since(x.at)
+		t.rev++
+		x.Revision = t.rev
+	})
+}
+
+func (e *exchange) take(r *responseData) {
+	e.Status, e.StatusText, e.MimeType, e.Protocol = r.Status, r.StatusText, r.MimeType, r.Protocol
+	e.FromCache = e.FromCache || r.FromDiskCache || r.FromPrefetch
+	e.FromWorker = r.FromWorker
+	e.ResponseHeaders = bounded8K(r.Headers)
+	e.Bytes = int64(r.Encoded)
+	if r.RemoteIP != "" {
+		e.RemoteAddress = r.RemoteIP + ":" + strconv.Itoa(r.RemotePort)
+	}
+}
+
+// contentLength is the length of a body as it is sent, -1 when the headers do not
+// say or it is compressed.
+func contentLength(headers json.RawMessage) int64 {
+	length := int64(-1)
+	cdp.EachMember(headers, func(k, v []byte) bool {
+		switch strings.ToLower(string(k)) {
+		case "content-length":
+			if n, err := strconv.ParseInt(string(cdp.PlainString(v)), 10, 64); err == nil && length == -1 {
+				length = n
+			}
+		case "content-encoding":
+			length = -2
+		}
+		return true
+	})
+	return max(length, -1)
+}
+
+func seconds(s float64) time.Duration { return max(0, time.Duration(s*float64(time.Second))) }
+
+// bounded8K keeps headers unless there are too many of them.
+func bounded8K(raw json.RawMessage) json.RawMessage {
+	if len(raw) > maxHeaders {
+		return nil
+	}
+	return bytes.Clone(raw)
+}

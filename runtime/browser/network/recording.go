@@ -1,0 +1,80 @@
+package network
+
+import (
+	"context"
+	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+)
+
+// Tab is the tab whose requests are recorded.
+type Tab interface {
+	// Sessions are the tab's own session, first, and those of its frames in other
+	// processes.
+	Sessions() []*cdp.Session
+	Lifetime() *cdp.Lifetime
+	// MainDocument names the document of the main frame by its loader, and says
+	// whether the browser has found it quiet.
+	MainDocument() (loader string, quiet bool)
+}
+
+// New makes the record of a tab's requests, which begins with the first call that
+// needs it. egress may be nil.
+func New(client *cdp.Client, tab Tab, egress *Egress) *Traffic {
+	return &Traffic{client: client, tab: tab, egress: egress}
+}
+
+// EnableCommand begins to report requests. The browser keeps bodies within limits:
+// each renderer holds them in memory.
+func (t *Traffic) EnableCommand() cdp.Command {
+	return cdp.Command{Method: "Network.enable", Params: []byte(`{"maxTotalBufferSize":33554432,"maxResourceBufferSize":8388608}`)}
+}
+
+// SessionCommands are those with which a new session of the tab takes part.
+func (t *Traffic) SessionCommands(s *cdp.Session) []cdp.Command {
+	if !t.Recording() {
+		return nil
+	}
+	enable := t.EnableCommand()
+	enable.Session = s.ID
+	return []cdp.Command{enable}
+}
+
+// Recording reports whether new sessions of the tab take part.
+func (t *Traffic) Recording() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.since.IsZero()
+}
+
+// Record begins to record, once.
+func (t *Traffic) Record(ctx context.Context) error {
+	t.mu.Lock()
+	if !t.since.IsZero() {
+		t.mu.Unlock()
+		return nil
+	}
+	// From here on a session that begins takes part, so none is missed between the
+	// list of sessions and their commands.
+	t.since, t.settled = time.Now(), time.Now()
+	t.byID, t.open = map[string]*exchange{}, map[*exchange]bool{}
+	t.mu.Unlock()
+	t.expectQuiet()
+	return t.client.Broadcast(ctx, t.tab.Lifetime(), t.tab.Sessions(), t.EnableCommand())
+}
+
+// expectQuiet notes that the document that is there may have requests under way that
+// nobody has seen begin.
+func (t *Traffic) expectQuiet() {
+	loader, quiet := t.tab.MainDocument()
+	if quiet || loader == "" {
+		return
+	}
+	t.mu.Lock()
+	t.unknown = loader
+	t.mu.Unlock()
+	// What happened to the document in between has not been heard.
+	if now, quiet := t.tab.MainDocument(); quiet || now != loader {
+		t.DocumentQuiet(loader)
+	}
+}

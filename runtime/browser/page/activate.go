@@ -1,0 +1,12 @@
+package page
+
+import (
+	"context"
+
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+)
+
+// Activate brings the tab to the front of its window.
+func (t *Page) Activate(ctx context.Context) error {
+	return cdp.Explain(t.ask(ctx, "Page.bringToFront", nil, nil), "activating the tab")
+}

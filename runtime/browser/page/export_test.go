@@ -1,0 +1,47 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+)
+
+// ReleaseBlindly releases a key as Keys does, but also while a dialog is open.
+func (t *Page) ReleaseBlindly(ctx context.Context, e primitives.KeyEvent) error {
+	c := cdp.Command{Session: t.s.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
+	c.Observe = t.keepRelease(c)
+	calls, err := t.client.Start(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = t.client.Wait(ctx, calls[0])
+	return err
+}
+
+// changes counts the changes of a page, and hears nothing else.
+type changes struct {
+	Observer
+	n int
+}
+
+func (c *changes) Changed() { c.n++ }
+
+// Describe plays, on a tab that shows "browser title" at address, that its document says
+// what it is and that the browser says the same after it. It returns how often the page
+// reported a change.
+func Describe(address, title string) (changed int, described primitives.TabInfo) {
+	observer := &changes{}
+	s := cdp.NewSession("s", "", "")
+	p := New(nil, s, Target{ID: "t", URL: address, Title: "browser title"}, observer, nil)
+	p.main, p.commits = "f", 1
+	p.frames["f"] = &frame{id: "f", s: s}
+	a := p.newSaying()
+	said, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
+	params, _ := json.Marshal(map[string]any{"name": sayBinding, "payload": a.nonce + " " + string(said), "executionContextId": 7})
+	p.onSaid(s, params)
+	described = p.Tab()
+	p.SetTarget(Target{ID: "t", URL: address, Title: described.Title})
+	return observer.n, described
+}

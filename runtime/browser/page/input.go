@@ -1,0 +1,226 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+)
+
+// Input always goes to the tab's own session: the browser finds the frame, also
+// one in another process.
+
+// Mouse implements primitives.Page.
+func (t *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
+	commands := make([]cdp.Command, len(events))
+	for i, e := range events {
+		commands[i] = cdp.Command{Session: t.s.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e)}
+	}
+	return cdp.Explain(t.dispatch(ctx, commands, nil), "sending pointer events")
+}
+
+// Keys implements primitives.Page.
+func (t *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
+	commands := make([]cdp.Command, len(events))
+	delays := make([]time.Duration, len(events))
+	for i, e := range events {
+		commands[i] = cdp.Command{Session: t.s.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
+		delays[i] = e.Delay
+		if e.Type == primitives.KeyUp {
+			commands[i].Observe = t.keepRelease(commands[i])
+		}
+	}
+	return cdp.Explain(t.dispatch(ctx, commands, delays), "sending key events")
+}
+
+// keepRelease is what hears the answer to the release of a key. While a dialog is
+// open the browser drops input and answers at once; an event that came in time is
+// answered when the dialog has closed. A page must not find its key held for ever, so
+// a release that was dropped is sent again then.
+func (t *Page) keepRelease(c cdp.Command) func(cdp.Reply) {
+	return func(r cdp.Reply) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if r.Err == nil && t.dialog != nil {
+			t.releases = append(t.releases, c)
+		}
+	}
+}
+
+// sendReleases is the reader's.
+func (t *Page) sendReleases() {
+	t.mu.Lock()
+	owed := t.releases
+	t.releases = nil
+	t.mu.Unlock()
+	if len(owed) > 0 {
+		t.client.Post(owed...)
+	}
+}
+
+// InsertText implements primitives.Page.
+func (t *Page) InsertText(ctx context.Context, text string) error {
+	return cdp.Explain(t.dispatch(ctx, []cdp.Command{{Session: t.s.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil),
+		"inserting text")
+}
+
+// dispatch sends input and waits until all of it was handled. Commands without a
+// delay between them go out in one write.
+//
+// Input whose effect is a dialog, a new document or the end of the tab has been
+// handled, though its answer may never come: the first two count as success.
+func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []time.Duration) error {
+	if len(commands) == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	if err := t.blockedLocked(); err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	l, dialogs, commits := t.life, t.dialogs, t.commits
+	t.mu.Unlock()
+	var limit <-chan time.Time
+	if _, ok := ctx.Deadline(); !ok {
+		timer := time.NewTimer(cdp.CommandTimeout)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	var sent []*cdp.Call
+	defer func() { t.client.Forget(sent...) }()
+	for first := 0; first < len(commands); {
+		last := first
+		for last < len(commands)-1 && (delays == nil || delays[last] == 0) {
+			last++
+		}
+		calls, err := t.client.Start(ctx, commands[first:last+1]...)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, calls...)
+		first = last + 1
+		if delays == nil || delays[last] <= 0 {
+			continue
+		}
+		pause := time.NewTimer(delays[last])
+		select {
+		case <-pause.C:
+		case <-dialogs:
+			pause.Stop()
+			sent = unheard(sent)
+			return nil
+		case <-l.Done():
+			pause.Stop()
+			return l.Err()
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
+	for _, p := range sent {
+		select {
+		case r := <-p.Replied():
+			if r.Err != nil {
+				return t.interrupted(ctx, l, commits, r.Err)
+			}
+		case <-dialogs:
+			sent = unheard(sent)
+			return nil
+		case <-l.Done():
+			return l.Err()
+		case <-limit:
+			return context.DeadlineExceeded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	t.refreshTarget()
+	return nil
+}
+
+// unheard is the calls that nobody hears of any more.
+func unheard(calls []*cdp.Call) []*cdp.Call {
+	return slices.DeleteFunc(calls, func(p *cdp.Call) bool { return p.Observed() })
+}
+
+// interrupted decides what an error answer to input means: nothing, when the
+// document was replaced after it was sent.
+func (t *Page) interrupted(ctx context.Context, l *cdp.Lifetime, commits int, err error) error {
+	var pe *cdp.Error
+	if !errors.As(err, &pe) {
+		return err
+	}
+	timer := time.NewTimer(graceAfterDocument)
+	defer timer.Stop()
+	for {
+		changed := t.change.Wait()
+		t.mu.Lock()
+		moved := t.commits != commits || t.loading
+		t.mu.Unlock()
+		if moved {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-l.Done():
+			return l.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return err
+		}
+	}
+}
+
+func mouseParams(e primitives.MouseEvent) []byte {
+	b := make([]byte, 0, 192)
+	b = cdp.AppendQuoted(append(b, `{"type":`...), string(e.Type))
+	b = strconv.AppendFloat(append(b, `,"x":`...), e.X, 'f', -1, 64)
+	b = strconv.AppendFloat(append(b, `,"y":`...), e.Y, 'f', -1, 64)
+	if e.Button != "" {
+		b = cdp.AppendQuoted(append(b, `,"button":`...), e.Button)
+	}
+	b = appendInt(b, `,"buttons":`, e.Buttons)
+	b = appendInt(b, `,"clickCount":`, e.ClickCount)
+	b = appendInt(b, `,"modifiers":`, int(e.Modifiers))
+	if e.Type == primitives.MouseWheel {
+		b = strconv.AppendFloat(append(b, `,"deltaX":`...), e.DeltaX, 'f', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"deltaY":`...), e.DeltaY, 'f', -1, 64)
+	}
+	return append(b, `,"pointerType":"mouse"}`...)
+}
+
+func keyParams(e primitives.KeyEvent) []byte {
+	b := make([]byte, 0, 192)
+	b = cdp.AppendQuoted(append(b, `{"type":`...), string(e.Type))
+	b = appendInt(b, `,"modifiers":`, int(e.Modifiers))
+	b = cdp.AppendQuoted(append(b, `,"key":`...), e.Key)
+	if e.Code != "" {
+		b = cdp.AppendQuoted(append(b, `,"code":`...), e.Code)
+	}
+	if e.KeyCode != 0 {
+		b = appendInt(b, `,"windowsVirtualKeyCode":`, e.KeyCode)
+		b = appendInt(b, `,"nativeVirtualKeyCode":`, e.KeyCode)
+	}
+	if e.Text != "" {
+		b = cdp.AppendQuoted(append(b, `,"text":`...), e.Text)
+		b = cdp.AppendQuoted(append(b, `,"unmodifiedText":`...), e.Text)
+	}
+	b = appendInt(b, `,"location":`, e.Location)
+	if e.Location == 3 {
+		b = append(b, `,"isKeypad":true`...)
+	}
+	return append(b, '}')
+}
+
+// appendInt leaves zero out: it is the protocol's default everywhere here.
+func appendInt(b []byte, name string, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, name...), int64(n), 10)
+}

@@ -1,0 +1,13 @@
+package page
+
+// Lost reports whether nothing more can be asked of the tab: it is gone, or the
+// connection to its browser has ended. It is true a moment before Done is
+// closed.
+func (t *Page) Lost() bool {
+	select {
+	case <-t.s.Done():
+		return true
+	default:
+		return t.client.Err() != nil
+	}
+}

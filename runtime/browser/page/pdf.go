@@ -1,0 +1,60 @@
+package page
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/go-rod/rod/lib/proto"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+)
+
+// PDF implements primitives.FilePage.
+func (t *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
+	req := proto.PagePrintToPDF{
+		Landscape: o.Landscape, PrintBackground: o.Background, PreferCSSPageSize: o.PreferCSSPageSize, PageRanges: o.Ranges,
+		DisplayHeaderFooter: o.Header != "" || o.Footer != "", HeaderTemplate: o.Header, FooterTemplate: o.Footer,
+		GenerateDocumentOutline: o.Outline, GenerateTaggedPDF: true,
+	}
+	if req.DisplayHeaderFooter { // an empty template is the browser's own
+		if req.HeaderTemplate == "" {
+			req.HeaderTemplate = "<span></span>"
+		}
+		if req.FooterTemplate == "" {
+			req.FooterTemplate = "<span></span>"
+		}
+	}
+	for _, f := range []struct {
+		to   **float64
+		from float64
+	}{{&req.Scale, o.Scale}, {&req.PaperWidth, o.Width}, {&req.PaperHeight, o.Height}} {
+		if f.from > 0 {
+			*f.to = &f.from
+		}
+	}
+	if m := o.Margins; m != nil {
+		req.MarginTop, req.MarginRight, req.MarginBottom, req.MarginLeft = &m.Top, &m.Right, &m.Bottom, &m.Left
+	}
+	p, err := t.locate(ctx, "")
+	if err != nil {
+		return nil, cdp.Explain(err, "printing the page")
+	}
+	var out struct {
+		Data string `json:"data"`
+	}
+	if err := t.askPage(ctx, p, req.ProtoReq(), req, &out); err != nil {
+		if text, refused := cdp.Message(err); refused {
+			return nil, &fault.Error{Code: fault.InvalidArguments, Message: "the browser does not print this", Err: err,
+				Evidence: map[string]any{"reason": excerpt.Bytes(text, 200)}}
+		}
+		return nil, cdp.Explain(err, "printing the page")
+	}
+	data, err := base64.StdEncoding.DecodeString(out.Data)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "decoding a document")
+	}
+	return data, nil
+}

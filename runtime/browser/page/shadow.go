@@ -1,0 +1,167 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/world"
+)
+
+// OpenShadows implements primitives.Page. Only the browser can look into a
+// closed shadow root; it hands the root over to our world, where the page cannot
+// see that we have it. Only the browser knows, too, what a custom element says of
+// itself through its ElementInternals: of a handle that begins with a question
+// mark the accessibility tree is asked.
+func (t *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
+	p, err := t.locate(ctx, frame)
+	if err != nil {
+		return 0, cdp.Explain(err, "opening a shadow root")
+	}
+	var (
+		wg sync.WaitGroup
+		mu sync.Mutex
+	)
+	for _, handle := range handles {
+		wg.Go(func() {
+			n, e := t.openShadow(ctx, p, handle)
+			mu.Lock()
+			defer mu.Unlock()
+			opened += n
+			if e != nil && err == nil {
+				err = e
+			}
+		})
+	}
+	wg.Wait()
+	return opened, cdp.Explain(err, "opening a shadow root")
+}
+
+func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, error) {
+	handle, ask := strings.CutPrefix(handle, "?")
+	w := p.doc.World()
+	if w == nil {
+		return 0, nil // the document that knew the handle is gone
+	}
+	remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+		return world.Invocation{Function: elementFunction, Args: []string{token, handle}}
+	})
+	if err != nil {
+		return 0, unlessReplaced(err)
+	}
+	element := string(cdp.PlainString(cdp.Member(remote, "objectId")))
+	if element == "" {
+		return 0, nil
+	}
+	defer t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(element)})
+	var described struct {
+		Node struct {
+			BackendNodeID int `json:"backendNodeId"`
+			ShadowRoots   []struct {
+				BackendNodeID  int    `json:"backendNodeId"`
+				ShadowRootType string `json:"shadowRootType"`
+			} `json:"shadowRoots"`
+		} `json:"node"`
+	}
+	if err := t.askPage(ctx, p, "DOM.describeNode", map[string]any{"objectId": element}, &described); err != nil {
+		return 0, unlessReplaced(t.classify(ctx, p, err))
+	}
+	opened := 0
+	for _, root := range described.Node.ShadowRoots {
+		if root.ShadowRootType != "closed" {
+			continue
+		}
+		var node struct {
+			Object struct {
+				ObjectID string `json:"objectId"`
+			} `json:"object"`
+		}
+		params := map[string]any{"backendNodeId": root.BackendNodeID, "executionContextId": w.Context, "objectGroup": world.Name}
+		if err := t.askPage(ctx, p, "DOM.resolveNode", params, &node); err != nil {
+			return opened, unlessReplaced(t.classify(ctx, p, err))
+		}
+		_, err := t.invoke(ctx, p, func(token string) world.Invocation {
+			return world.Invocation{Function: adoptFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
+		})
+		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
+		if err != nil {
+			return opened, unlessReplaced(err)
+		}
+		opened++
+	}
+	if !ask {
+		return opened, nil
+	}
+	told, err := t.describeComponent(ctx, p, handle, element, described.Node.BackendNodeID)
+	if told {
+		opened++
+	}
+	return opened, err
+}
+
+// describeComponent tells the page library what the accessibility tree says of a
+// custom element, and answers whether that was more than its attributes do.
+func (t *Page) describeComponent(ctx context.Context, p place, handle, element string, backend int) (bool, error) {
+	var tree struct {
+		Nodes []struct {
+			axNode
+			Reasons []struct {
+				Name string `json:"name"`
+			} `json:"ignoredReasons"`
+		} `json:"nodes"`
+	}
+	if err := t.askPage(ctx, p, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree); err != nil {
+		return false, unlessReplaced(t.classify(ctx, p, err))
+	}
+	for _, n := range tree.Nodes {
+		if n.Backend != backend {
+			continue
+		}
+		said := map[string]any{"role": n.Role.text(), "name": n.Name.text(), "ignored": n.Ignored}
+		if n.Value != nil {
+			said["value"] = n.Value.Value
+		}
+		states := map[string]any{}
+		for _, prop := range n.Properties {
+			states[prop.Name] = prop.Value.Value
+		}
+		said["states"] = states
+		// An element that only says nothing is ignored as uninteresting; any other reason can pass.
+		said["unseen"] = n.Ignored && !slices.ContainsFunc(n.Reasons, func(r struct {
+			Name string `json:"name"`
+		}) bool {
+			return r.Name == "uninteresting" || r.Name == "presentationalRole" || r.Name == "emptyAlt"
+		})
+		about, err := json.Marshal(said)
+		if err != nil {
+			return false, fault.Wrap(fault.Internal, err, "encoding what a component says")
+		}
+		remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+			return world.Invocation{Function: describeComponentFunction, Args: []string{token, handle, string(about)}, ByValue: true}
+		})
+		if err != nil {
+			return false, unlessReplaced(err)
+		}
+		return string(cdp.Member(remote, "value")) == "true", nil
+	}
+	return false, nil
+}
+
+const describeComponentFunction = `function(t,h,s){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.describe(h,JSON.parse(s))}`
+
+// unlessReplaced drops the error of a document that is not there any more:
+// nothing is left to open.
+func unlessReplaced(err error) error {
+	if errors.Is(err, errStale) {
+		return nil
+	}
+	return err
+}
+
+const adoptFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.adopt(this)}`

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package browser
-
-func smallSharedMemory() bool { return false }

@@ -1,0 +1,86 @@
+package browser
+
+import (
+	"context"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// What a tab can do besides its page, each by the room that does it.
+
+// Network implements primitives.ObservedPage.
+func (t *Tab) Network(ctx context.Context) (primitives.NetworkLog, error) {
+	return t.traffic.Network(ctx)
+}
+
+// NetworkBody implements primitives.ObservedPage.
+func (t *Tab) NetworkBody(ctx context.Context, id string, part primitives.BodyPart, limit int) (primitives.NetworkBody, error) {
+	return t.traffic.NetworkBody(ctx, id, part, limit)
+}
+
+// NetworkQuiet implements primitives.ObservedPage.
+func (t *Tab) NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight int) error {
+	return t.traffic.NetworkQuiet(ctx, idle, maxInflight)
+}
+
+// Console implements primitives.ObservedPage.
+func (t *Tab) Console(ctx context.Context) (primitives.ConsoleLog, error) {
+	return t.console.Console(ctx)
+}
+
+// Cookies implements primitives.StoredPage.
+func (t *Tab) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie, error) {
+	return t.store.Cookies(ctx, urls)
+}
+
+// SetCookies implements primitives.StoredPage.
+func (t *Tab) SetCookies(ctx context.Context, cookies []primitives.Cookie) error {
+	return t.store.SetCookies(ctx, cookies)
+}
+
+// DeleteCookies implements primitives.StoredPage.
+func (t *Tab) DeleteCookies(ctx context.Context, cookies []primitives.Cookie) error {
+	return t.store.DeleteCookies(ctx, cookies)
+}
+
+// LocalStorage implements primitives.StoredPage.
+func (t *Tab) LocalStorage(ctx context.Context, origins []string) ([]primitives.OriginStorage, error) {
+	return t.store.LocalStorage(ctx, origins)
+}
+
+// SetLocalStorage implements primitives.StoredPage.
+func (t *Tab) SetLocalStorage(ctx context.Context, origins []primitives.OriginStorage, replace bool) error {
+	return t.store.SetLocalStorage(ctx, origins, replace)
+}
+
+// Emulated implements primitives.EmulatedPage.
+func (t *Tab) Emulated() primitives.Emulation { return t.emulator.Emulated() }
+
+// Emulate implements primitives.EmulatedPage.
+func (t *Tab) Emulate(ctx context.Context, want primitives.Emulation) error {
+	return t.emulator.Emulate(ctx, want)
+}
+
+// EmulateNothing implements primitives.EmulatedPage.
+func (t *Tab) EmulateNothing(ctx context.Context, kinds []string) error {
+	return t.emulator.EmulateNothing(ctx, kinds)
+}
+
+// UploadFiles implements primitives.FilePage.
+func (t *Tab) UploadFiles(paths []string) ([]primitives.UploadFile, error) {
+	return t.browser.transfers.UploadFiles(paths)
+}
+
+// Downloads implements primitives.FilePage.
+func (t *Tab) Downloads() ([]primitives.Download, error) { return t.browser.transfers.Downloads() }
+
+// AwaitDownload implements primitives.FilePage.
+func (t *Tab) AwaitDownload(ctx context.Context, id string) (primitives.Download, error) {
+	return t.browser.transfers.AwaitDownload(ctx, id)
+}
+
+// SaveFile implements primitives.FilePage.
+func (t *Tab) SaveFile(name string, data []byte) (string, error) {
+	return t.browser.transfers.SaveFile(name, data)
+}

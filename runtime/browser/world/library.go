@@ -1,0 +1,76 @@
+package world
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/inject"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+)
+
+// Name is the name of our isolated world in every frame.
+const Name = "outrider"
+
+// InstallCommand installs the page library, which does nothing where it is
+// installed already. Its text is the same each time: the browser compiles it
+// once for a process, which saves more than half of what it costs.
+func InstallCommand(s *cdp.Session, w *World) cdp.Command {
+	source := library()
+	b := make([]byte, 0, len(source)+64)
+	b = append(b, `{"expression":`...)
+	b = append(b, source...)
+	return evaluateQuietly(s, w, b)
+}
+
+// BeginCommand sets the token of a world, and says where the refs of its
+// document begin.
+func BeginCommand(s *cdp.Session, w *World, refPrefix string, refFrom int) cdp.Command {
+	b := append([]byte(`{"expression":"globalThis.outriderWorld='`), w.Token...)
+	b = append(append(b, `';globalThis.outrider.numberRefs('`...), refPrefix...)
+	b = strconv.AppendInt(append(b, `',`...), int64(refFrom), 10)
+	return evaluateQuietly(s, w, append(b, `)"`...))
+}
+
+func evaluateQuietly(s *cdp.Session, w *World, params []byte) cdp.Command {
+	params = append(params, `,"returnByValue":true,"silent":true,"contextId":`...)
+	params = strconv.AppendInt(params, int64(w.Context), 10)
+	return cdp.Command{Session: s.ID, Method: "Runtime.evaluate", Params: append(params, '}')}
+}
+
+// library is the page library as a JSON string, encoded once. It is full of
+// arrows, which json.Marshal would write as six bytes each.
+var library = sync.OnceValue(func() string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(inject.Library() + "\n"); err != nil {
+		panic(err) // a string always encodes
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+})
+
+var tokens = struct {
+	mu   sync.Mutex
+	last uint64
+}{}
+
+// NewToken gives a text that no page can guess: a script of a page could run in a
+// world whose context id was given again, and there learn a hash of the expression
+// that our call is.
+func NewToken() string {
+	tokens.mu.Lock()
+	defer tokens.mu.Unlock()
+	tokens.last++
+	return tokenPrefix + "." + strconv.FormatUint(tokens.last, 36)
+}
+
+var tokenPrefix = rand.Text()
+
+// CreateCommand asks for our isolated world of a frame.
+func CreateCommand(s *cdp.Session, frame primitives.FrameID) cdp.Command {
+	return cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", string(frame), "worldName", Name)}
+}
