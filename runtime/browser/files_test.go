@@ -42,8 +42,8 @@ func launchWith(t *testing.T, o browser.Options) *browser.Tab {
 	return tab
 }
 
-// Call runs one primitive and decodes its payload.
-func Call(t *testing.T, tab *browser.Tab, name, args string) (map[string]any, *fault.Error) {
+// call runs one primitive and decodes its payload.
+func call(t *testing.T, tab *browser.Tab, name, args string) (map[string]any, *fault.Error) {
 	t.Helper()
 	r := catalog.Standard().Invoke(within(t, 20*time.Second), tab, name, json.RawMessage(args))
 	var out map[string]any
@@ -104,7 +104,7 @@ func TestUpload(t *testing.T) {
 			}
 			paths := append([]string{}, c.paths...)
 			args, _ := json.Marshal(map[string]any{"locator": map[string]any{"selector": c.selector}, "paths": paths})
-			out, err := Call(t, tab, "upload.set_files", string(args))
+			out, err := call(t, tab, "upload.set_files", string(args))
 			if fault.CodeOf(err) != c.code && !(err == nil && c.code == "") {
 				t.Fatalf("got %v, want %q", err, c.code)
 			}
@@ -159,7 +159,7 @@ func TestDownloads(t *testing.T) {
 	open(t, tab, srv.URL+"/download/links.html")
 
 	tab.PostEval(`document.getElementById("report").click()`)
-	out, err := Call(t, tab, "download.wait", `{}`)
+	out, err := call(t, tab, "download.wait", `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestDownloads(t *testing.T) {
 		{`document.getElementById("blob").click()`, "me.txt"},
 	} {
 		tab.PostEval(c.press)
-		out, err := Call(t, tab, "download.wait", `{}`)
+		out, err := call(t, tab, "download.wait", `{}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,20 +187,20 @@ func TestDownloads(t *testing.T) {
 		}
 	}
 	tab.PostEval(`location.href = "/file/large"`)
-	if out, err := Call(t, tab, "download.wait", `{}`); err != nil || out["state"] != "too_large" {
+	if out, err := call(t, tab, "download.wait", `{}`); err != nil || out["state"] != "too_large" {
 		t.Errorf("over the limit: got %v, %v", out, err)
 	}
-	list, err := Call(t, tab, "download.list", `{}`)
+	list, err := call(t, tab, "download.list", `{}`)
 	if err != nil || len(list["downloads"].([]any)) != 4 {
 		t.Errorf("got %v, %v", list, err)
 	}
-	if _, err := Call(t, tab, "download.wait", `{"timeout_ms":50}`); fault.CodeOf(err) != fault.Timeout {
+	if _, err := call(t, tab, "download.wait", `{"timeout_ms":50}`); fault.CodeOf(err) != fault.Timeout {
 		t.Errorf("nothing more comes: got %v, want timeout", err)
 	}
-	if _, err := Call(t, tab, "download.wait", `{"download_id":"d99"}`); fault.CodeOf(err) != fault.TargetNotFound {
+	if _, err := call(t, tab, "download.wait", `{"download_id":"d99"}`); fault.CodeOf(err) != fault.TargetNotFound {
 		t.Errorf("an id that is not there: got %v", err)
 	}
-	out, err = Call(t, tab, "page.pdf", `{"file":"../printed.pdf"}`)
+	out, err = call(t, tab, "page.pdf", `{"file":"../printed.pdf"}`)
 	if err != nil || out["path"] != filepath.Join(dir, "_printed.pdf") {
 		t.Errorf("printing to a file: got %v, %v", out, err)
 	}

@@ -34,7 +34,7 @@ func TestUploadWhereFormsAreDifficult(t *testing.T) {
 		{"and once more", `{"selector":"#again input"}`, `["b.txt"]`, "again:b.txt=beta", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Call(t, tab, "upload.set_files", `{"locator":`+c.locator+`,"paths":`+c.paths+`}`)
+			_, err := call(t, tab, "upload.set_files", `{"locator":`+c.locator+`,"paths":`+c.paths+`}`)
 			if fault.CodeOf(err) != c.code && !(err == nil && c.code == "") {
 				t.Fatalf("got %v, want %q", err, c.code)
 			}

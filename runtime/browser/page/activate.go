@@ -7,6 +7,6 @@ import (
 )
 
 // Activate brings the tab to the front of its window.
-func (t *Page) Activate(ctx context.Context) error {
-	return cdp.Explain(t.ask(ctx, "Page.bringToFront", nil, nil), "activating the tab")
+func (p *Page) Activate(ctx context.Context) error {
+	return cdp.Explain(p.do(ctx, "Page.bringToFront", nil, nil), "activating the tab")
 }

@@ -33,26 +33,26 @@ type axNode struct {
 
 // AXTree implements primitives.Page. The browser keeps the tree only while it
 // is asked: nothing stays switched on.
-func (t *Page) AXTree(ctx context.Context, frame primitives.FrameID) ([]primitives.AXNode, error) {
-	p, err := t.locate(ctx, frame)
+func (p *Page) AXTree(ctx context.Context, frame primitives.FrameID) ([]primitives.AXNode, error) {
+	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
 		return nil, cdp.Explain(err, "reading the accessibility tree")
 	}
 	var out struct {
 		Nodes []axNode `json:"nodes"`
 	}
-	if err := t.askPage(ctx, p, "Accessibility.getFullAXTree", map[string]any{"frameId": string(p.id)}, &out); err != nil {
+	if err := p.doPage(ctx, at, "Accessibility.getFullAXTree", map[string]any{"frameId": string(at.id)}, &out); err != nil {
 		return nil, cdp.Explain(err, "reading the accessibility tree")
 	}
 	shown := map[int]primitives.FrameID{}
-	for _, f := range t.Frames() {
-		if f.Parent != p.id || f.ID == p.id {
+	for _, f := range p.Frames() {
+		if f.Parent != at.id || f.ID == at.id {
 			continue
 		}
 		var owner struct {
 			BackendNodeID int `json:"backendNodeId"`
 		}
-		if err := t.askPage(ctx, p, "DOM.getFrameOwner", map[string]any{"frameId": string(f.ID)}, &owner); err != nil {
+		if err := p.doPage(ctx, at, "DOM.getFrameOwner", map[string]any{"frameId": string(f.ID)}, &owner); err != nil {
 			if ctx.Err() != nil {
 				return nil, cdp.Explain(err, "reading the accessibility tree")
 			}
@@ -88,13 +88,13 @@ func (v *axValue) text() string {
 }
 
 // KeepNode implements primitives.Page.
-func (t *Page) KeepNode(ctx context.Context, frame primitives.FrameID, domNode int) (string, error) {
-	for range maxReplaced {
-		p, err := t.locate(ctx, frame)
+func (p *Page) KeepNode(ctx context.Context, frame primitives.FrameID, domNode int) (string, error) {
+	for range maxFollowed {
+		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {
 			return "", cdp.Explain(err, "finding a node")
 		}
-		handle, err := t.keepNode(ctx, p, domNode)
+		handle, err := p.keepNode(ctx, at, domNode)
 		if errors.Is(err, errStale) {
 			continue
 		}
@@ -103,14 +103,14 @@ func (t *Page) KeepNode(ctx context.Context, frame primitives.FrameID, domNode i
 	return "", fault.New(fault.PageNavigated, "the document was replaced again and again")
 }
 
-func (t *Page) keepNode(ctx context.Context, p place, domNode int) (string, error) {
-	w := p.doc.World()
+func (p *Page) keepNode(ctx context.Context, at resolvedFrame, domNode int) (string, error) {
+	w := at.document.World()
 	if w == nil {
 		// Any call makes the world.
-		if _, err := t.invoke(ctx, p, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
+		if _, err := p.invoke(ctx, at, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
 			return "", err
 		}
-		if w = p.doc.World(); w == nil {
+		if w = at.document.World(); w == nil {
 			return "", errStale
 		}
 	}
@@ -120,16 +120,16 @@ func (t *Page) keepNode(ctx context.Context, p place, domNode int) (string, erro
 		} `json:"object"`
 	}
 	params := map[string]any{"backendNodeId": domNode, "executionContextId": w.Context, "objectGroup": world.Name}
-	if err := t.askPage(ctx, p, "DOM.resolveNode", params, &node); err != nil {
+	if err := p.doPage(ctx, at, "DOM.resolveNode", params, &node); err != nil {
 		if pe, ok := cdp.Message(err); ok && pe == "No node with given id found" {
 			return "", fault.New(fault.TargetNotFound, "the node is not there any more")
 		}
-		return "", t.classify(ctx, p, err)
+		return "", p.classify(ctx, at, err)
 	}
-	remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 		return world.Invocation{Function: keepFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
 	})
-	t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
+	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
 	if err != nil {
 		return "", err
 	}
@@ -140,18 +140,18 @@ func (t *Page) keepNode(ctx context.Context, p place, domNode int) (string, erro
 	return string(handle), nil
 }
 
-// askPage sends one command to the session of a frame, and waits no longer than
+// doPage sends one command to the session of a frame, and waits no longer than
 // a dialog lets the page answer.
-func (t *Page) askPage(ctx context.Context, p place, method string, params, out any) error {
-	cmd, err := cdp.NewCommand(p.s.ID, method, params)
+func (p *Page) doPage(ctx context.Context, at resolvedFrame, method string, params, out any) error {
+	cmd, err := cdp.NewCommand(at.session.ID, method, params)
 	if err != nil {
 		return err
 	}
-	calls, err := t.client.Start(ctx, cmd)
+	calls, err := p.client.Start(ctx, cmd)
 	if err != nil {
 		return err
 	}
-	result, err := t.awaitPage(ctx, p, calls[0])
+	result, err := p.awaitPage(ctx, at, calls[0])
 	if err != nil {
 		return err
 	}

@@ -19,64 +19,64 @@ import (
 // errStale means that a call reached no context of ours and so did nothing.
 var errStale = errors.New("the document was replaced before the call reached it")
 
-// maxReplaced bounds how often one call follows a frame into a new document.
-const maxReplaced = 20
+// maxFollowed bounds how often one call follows a frame into a new document.
+const maxFollowed = 20
 
-// place is where a call goes.
-type place struct {
-	s    *cdp.Session
-	doc  *world.Document
-	life *cdp.Lifetime
+// resolvedFrame is where a call goes.
+type resolvedFrame struct {
+	session  *cdp.Session
+	document *world.Document
+	lifetime *cdp.Lifetime
 	// dialogs is closed when a dialog opens.
 	dialogs chan struct{}
 	id      primitives.FrameID
 }
 
-// locate finds a frame, and waits while it is between two processes.
-func (t *Page) locate(ctx context.Context, id primitives.FrameID) (place, error) {
+// resolveFrame finds a frame, and waits while it is between two processes.
+func (p *Page) resolveFrame(ctx context.Context, id primitives.FrameID) (resolvedFrame, error) {
 	for {
-		changed := t.change.Wait()
-		t.mu.Lock()
-		if err := t.blockedLocked(); err != nil {
-			t.mu.Unlock()
-			return place{}, err
+		changed := p.change.Wait()
+		p.mu.Lock()
+		if err := p.blockedReason(); err != nil {
+			p.mu.Unlock()
+			return resolvedFrame{}, err
 		}
 		if id == "" {
-			id = t.main
+			id = p.main
 		}
-		f := t.frames[id]
+		f := p.frames[id]
 		switch {
 		case f == nil:
-			t.mu.Unlock()
-			return place{}, fault.New(fault.FrameNotFound, "the frame is not there any more")
+			p.mu.Unlock()
+			return resolvedFrame{}, fault.New(fault.FrameNotFound, "the frame is not there any more")
 		case f.crashed:
-			t.mu.Unlock()
-			return place{}, fault.New(fault.TabCrashed, "the frame's renderer process crashed")
-		case f.s != nil:
-			p := place{s: f.s, doc: f.doc, life: t.life, dialogs: t.dialogs, id: id}
-			t.mu.Unlock()
-			return p, nil
+			p.mu.Unlock()
+			return resolvedFrame{}, fault.New(fault.TabCrashed, "the frame's renderer process crashed")
+		case f.session != nil:
+			at := resolvedFrame{session: f.session, document: f.document, lifetime: p.lifetime, dialogs: p.dialogs, id: id}
+			p.mu.Unlock()
+			return at, nil
 		}
-		l := t.life
-		t.mu.Unlock()
+		l := p.lifetime
+		p.mu.Unlock()
 		select {
 		case <-changed:
 		case <-l.Done():
-			return place{}, l.Err()
+			return resolvedFrame{}, l.Err()
 		case <-ctx.Done():
-			return place{}, ctx.Err()
+			return resolvedFrame{}, ctx.Err()
 		}
 	}
 }
 
 // Session returns the session of the process that a frame runs in.
-func (t *Page) Session(ctx context.Context, frame primitives.FrameID) (*cdp.Session, error) {
-	p, err := t.locate(ctx, frame)
-	return p.s, err
+func (p *Page) Session(ctx context.Context, frame primitives.FrameID) (*cdp.Session, error) {
+	at, err := p.resolveFrame(ctx, frame)
+	return at.session, err
 }
 
 // Call implements primitives.Page.
-func (t *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, args, out any) error {
+func (p *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, args, out any) error {
 	encoded := []byte("{}")
 	switch a := args.(type) {
 	case nil:
@@ -90,27 +90,27 @@ func (t *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, ar
 			return fault.Wrap(fault.Internal, err, "encoding the arguments of %s", fn)
 		}
 	}
-	answer, err := t.Run(ctx, frame, func(token string) world.Invocation {
+	answer, err := p.Run(ctx, frame, func(token string) world.Invocation {
 		return world.Call(token, fn, encoded)
 	})
 	if err != nil {
 		return cdp.Explain(err, "calling "+fn)
 	}
 	if next := world.RefsGiven(answer); next > 0 {
-		t.refs.Given(t.refFrame(frame), next)
+		p.refs.Given(p.refFrame(frame), next)
 	}
 	return world.Decode(fn, answer, out)
 }
 
 // Run runs what make returns in our world of a frame, in the document that
 // is there when it starts, and returns the raw result member of the answer.
-func (t *Page) Run(ctx context.Context, frame primitives.FrameID, make func(token string) world.Invocation) ([]byte, error) {
-	for range maxReplaced {
-		p, err := t.locate(ctx, frame)
+func (p *Page) Run(ctx context.Context, frame primitives.FrameID, make func(token string) world.Invocation) ([]byte, error) {
+	for range maxFollowed {
+		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {
 			return nil, err
 		}
-		result, err := t.invoke(ctx, p, make)
+		result, err := p.invoke(ctx, at, make)
 		if !errors.Is(err, errStale) {
 			return result, err
 		}
@@ -121,38 +121,38 @@ func (t *Page) Run(ctx context.Context, frame primitives.FrameID, make func(toke
 	return nil, fault.New(fault.PageNavigated, "the document was replaced again and again")
 }
 
-func (t *Page) invoke(ctx context.Context, p place, make func(token string) world.Invocation) ([]byte, error) {
-	w := p.doc.World()
+func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token string) world.Invocation) ([]byte, error) {
+	w := at.document.World()
 	var install, calls []*cdp.Call
 	behind := false // the library is installed behind the call
 	release := func() {}
 	var err error
 	if w != nil {
-		calls, err = t.client.Start(ctx, make(w.Token).Command(p.s, w))
+		calls, err = p.client.Start(ctx, make(w.Token).Command(at.session, w))
 	} else {
 		select {
-		case p.doc.Building() <- struct{}{}:
+		case at.document.Building() <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-p.life.Done():
-			return nil, p.life.Err()
-		case <-p.dialogs:
-			return nil, t.dialogFault()
+		case <-at.lifetime.Done():
+			return nil, at.lifetime.Err()
+		case <-at.dialogs:
+			return nil, p.dialogFault()
 		}
-		release = sync.OnceFunc(func() { p.doc.Built() })
-		if w = p.doc.World(); w != nil { // somebody else made it meanwhile
+		release = sync.OnceFunc(func() { at.document.Built() })
+		if w = at.document.World(); w != nil { // somebody else made it meanwhile
 			release()
-			calls, err = t.client.Start(ctx, make(w.Token).Command(p.s, w))
+			calls, err = p.client.Start(ctx, make(w.Token).Command(at.session, w))
 		} else {
 			defer release()
-			if w, err = t.makeWorld(ctx, p); err != nil {
+			if w, err = p.makeWorld(ctx, at); err != nil {
 				return nil, err
 			}
-			begin, v := t.beginning(p, w), make(w.Token)
+			begin, v := p.beginning(at, w), make(w.Token)
 			if behind = v.Bare; behind {
-				begin[0].OnReply, begin[1].OnReply = t.client.LogFailure("installing the page library"), t.client.LogFailure("beginning a document")
-				calls, err = t.client.Start(ctx, append([]cdp.Command{v.Command(p.s, w)}, begin...)...)
-			} else if calls, err = t.client.Start(ctx, append(begin, v.Command(p.s, w))...); err == nil {
+				begin[0].OnReply, begin[1].OnReply = p.client.LogFailure("installing the page library"), p.client.LogFailure("beginning a document")
+				calls, err = p.client.Start(ctx, append([]cdp.Command{v.Command(at.session, w)}, begin...)...)
+			} else if calls, err = p.client.Start(ctx, append(begin, v.Command(at.session, w))...); err == nil {
 				install, calls = calls[:2], calls[2:]
 			}
 		}
@@ -162,31 +162,31 @@ func (t *Page) invoke(ctx context.Context, p place, make func(token string) worl
 	}
 	primitives.Sent(ctx)
 	if install != nil {
-		defer t.client.Forget(calls...)
-		for i, c := range install {
-			result, err := t.awaitPage(ctx, p, c)
+		defer p.client.Forget(calls...)
+		for i, call := range install {
+			result, err := p.awaitPage(ctx, at, call)
 			if err != nil {
-				t.client.Forget(install[i:]...)
-				return nil, unstarted(t.classify(ctx, p, err))
+				p.client.Forget(install[i:]...)
+				return nil, beforeStart(p.classify(ctx, at, err))
 			}
 			if x := cdp.Member(result, "exceptionDetails"); x != nil {
-				t.client.Forget(install[i:]...)
+				p.client.Forget(install[i:]...)
 				return nil, &fault.Error{Code: fault.Internal, Message: "installing the page library failed", Err: world.Exception(x)}
 			}
 		}
-		p.doc.SetWorld(w)
+		at.document.SetWorld(w)
 		release() // a first call that waits for something must not hold up the others
 	}
-	started := t.watchStart(p, w)
-	result, err := t.awaitPage(ctx, p, calls[0])
+	started := p.probeStart(at, w)
+	result, err := p.awaitPage(ctx, at, calls[0])
 	began := started()
 	if err != nil {
-		err = t.classify(ctx, p, err)
+		err = p.classify(ctx, at, err)
 		if errors.Is(err, errStale) && began {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		if errors.Is(err, errStale) {
-			p.doc.Forget(w)
+			at.document.Forget(w)
 		}
 		return nil, err
 	}
@@ -195,18 +195,18 @@ func (t *Page) invoke(ctx context.Context, p place, make func(token string) worl
 		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the page library threw", Err: world.Exception(thrown)}
 	}
 	if bytes.Contains(value[:min(len(value), 64)], []byte(`{\"stale\":true}`)) {
-		p.doc.Forget(w)
+		at.document.Forget(w)
 		return nil, errStale
 	}
 	if behind {
 		// Commands run in order, so a call that follows finds the library. Should it
 		// not be there, the call finds no token either, and begins anew.
-		p.doc.SetWorld(w)
+		at.document.SetWorld(w)
 	}
 	return value, nil
 }
 
-// watchStart finds out whether a call has reached its document. When a document
+// probeStart finds out whether a call has reached its document. When a document
 // is replaced, Chromium sends what was in flight again, to the new document's
 // process: the answer "cannot find context" then says nothing of the first time.
 // So a call that has taken a while is followed by an empty one: commands of a
@@ -219,7 +219,7 @@ func (t *Page) invoke(ctx context.Context, p place, make func(token string) worl
 //
 // The function that it returns ends the watch and says whether the first was
 // seen to be answered.
-func (t *Page) watchStart(p place, w *world.World) func() bool {
+func (p *Page) probeStart(at resolvedFrame, w *world.World) func() bool {
 	var seen, over atomic.Bool
 	var mu sync.Mutex
 	var timer *time.Timer
@@ -230,7 +230,7 @@ func (t *Page) watchStart(p place, w *world.World) func() bool {
 		if over.Load() {
 			return
 		}
-		cmd := world.Invocation{Function: nudgeFunction, ByValue: true}.Command(p.s, w)
+		cmd := world.Invocation{Function: nudgeFunction, ByValue: true}.Command(at.session, w)
 		cmd.OnReply = func(r cdp.Reply) {
 			if r.Err != nil || over.Load() {
 				return
@@ -241,7 +241,7 @@ func (t *Page) watchStart(p place, w *world.World) func() bool {
 			timer.Reset(next)
 			next = min(2*next, nudgeAtLeast)
 		}
-		t.client.Post(cmd)
+		p.client.Post(cmd)
 	})
 	return func() bool {
 		over.Store(true)
@@ -256,27 +256,27 @@ const nudgeFunction = `function(){"use strict";globalThis.outrider&&globalThis.o
 
 // awaitPage waits for an answer of page code: not longer than the page lives,
 // and not while a dialog blocks it.
-func (t *Page) awaitPage(ctx context.Context, p place, c *cdp.Call) ([]byte, error) {
+func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) ([]byte, error) {
 	began := time.Now()
 	var limit <-chan time.Time
 	if _, ok := ctx.Deadline(); !ok {
-		timer := time.NewTimer(callCap)
+		timer := time.NewTimer(callTimeout)
 		defer timer.Stop()
 		limit = timer.C
 	}
-	replaced := p.doc.Replaced()
+	replaced := at.document.Replaced()
 	var err error
 	for err == nil {
 		select {
-		case r := <-c.Replied():
+		case r := <-call.Replied():
 			return r.Result, r.Err
-		case <-p.dialogs:
-			err = t.dialogFault()
-		case <-p.life.Done():
-			err = p.life.Err()
-		case <-p.s.Done():
+		case <-at.dialogs:
+			err = p.dialogFault()
+		case <-at.lifetime.Done():
+			err = at.lifetime.Err()
+		case <-at.session.Done():
 			// The frame left the process: no answer comes any more.
-			if err = t.awaitNews(ctx, p); err == nil {
+			if err = p.awaitCause(ctx, at); err == nil {
 				err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 			}
 		case <-replaced:
@@ -294,22 +294,22 @@ func (t *Page) awaitPage(ctx context.Context, p place, c *cdp.Call) ([]byte, err
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
-			t.suspect.Store(true)
-			t.endHeld(p, began)
+			p.overran.Store(true)
+			p.interruptBlockingScript(at, began)
 		}
 	}
 	select {
-	case r := <-c.Replied(): // it came before what ended the wait
+	case r := <-call.Replied(): // it came before what ended the wait
 		return r.Result, r.Err
 	default:
 	}
-	t.client.Forget(c)
+	p.client.Forget(call)
 	return nil, err
 }
 
 const (
-	// callCap bounds a page call whose context has no deadline.
-	callCap            = 2 * time.Minute
+	// callTimeout bounds a page call whose context has no deadline.
+	callTimeout        = 2 * time.Minute
 	graceAfterDocument = 250 * time.Millisecond
 	// StartProbeDelay is how long a call may take until it is found out whether it has
 	// begun.
@@ -321,14 +321,14 @@ const (
 )
 
 // makeWorld asks for our isolated world of the frame.
-func (t *Page) makeWorld(ctx context.Context, p place) (*world.World, error) {
-	calls, err := t.client.Start(ctx, world.CreateCommand(p.s, p.id))
+func (p *Page) makeWorld(ctx context.Context, at resolvedFrame) (*world.World, error) {
+	calls, err := p.client.Start(ctx, world.CreateCommand(at.session, at.id))
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.awaitPage(ctx, p, calls[0])
+	result, err := p.awaitPage(ctx, at, calls[0])
 	if err != nil {
-		return nil, unstarted(t.classify(ctx, p, err))
+		return nil, beforeStart(p.classify(ctx, at, err))
 	}
 	id, err := strconv.Atoi(string(cdp.Member(result, "executionContextId")))
 	if err != nil {
@@ -338,7 +338,7 @@ func (t *Page) makeWorld(ctx context.Context, p place) (*world.World, error) {
 }
 
 // beginning makes a new world ours.
-func (t *Page) beginning(p place, w *world.World) []cdp.Command {
-	prefix, from := t.refs.Begin(t.refFrame(p.id))
-	return []cdp.Command{world.InstallCommand(p.s, w), world.BeginCommand(p.s, w, prefix, from)}
+func (p *Page) beginning(at resolvedFrame, w *world.World) []cdp.Command {
+	prefix, from := p.refs.Begin(p.refFrame(at.id))
+	return []cdp.Command{world.InstallCommand(at.session, w), world.BeginCommand(at.session, w, prefix, from)}
 }

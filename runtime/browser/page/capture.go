@@ -17,7 +17,7 @@ import (
 // A tab that is not in front draws nothing, and a capture of it may wait for a
 // frame for ever. A screencast makes it draw without activating it, so a tiny one
 // runs while the capture does.
-func (t *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
+func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
 	req := proto.PageCaptureScreenshot{
 		Format:                proto.PageCaptureScreenshotFormatPng,
 		FromSurface:           true,
@@ -30,16 +30,16 @@ func (t *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 			req.Quality = &opts.Quality
 		}
 	}
-	p, err := t.locate(ctx, "")
+	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return nil, cdp.Explain(err, "capturing the page")
 	}
-	p.doc = world.NewDocument() // a navigation does not end a capture
+	at.document = world.NewDocument() // a navigation does not end a capture
 	if c := opts.Clip; c != nil {
 		// The protocol counts from the document's corner.
 		x, y := 0.0, 0.0
 		if !opts.Beyond {
-			if x, y, err = t.visualOrigin(ctx, p); err != nil {
+			if x, y, err = p.visualOrigin(ctx, at); err != nil {
 				return nil, cdp.Explain(err, "capturing the page")
 			}
 		}
@@ -50,19 +50,19 @@ func (t *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encoding the capture")
 	}
-	calls, err := t.client.Start(ctx,
-		cdp.Command{Session: t.s.ID, Method: "Page.startScreencast", Params: []byte(smallestScreencast), OnReply: t.client.LogFailure("Page.startScreencast")},
-		cdp.Command{Session: t.s.ID, Method: req.ProtoReq(), Params: params})
+	calls, err := p.client.Start(ctx,
+		cdp.Command{Session: p.session.ID, Method: "Page.startScreencast", Params: []byte(smallestScreencast), OnReply: p.client.LogFailure("Page.startScreencast")},
+		cdp.Command{Session: p.session.ID, Method: req.ProtoReq(), Params: params})
 	if err != nil {
 		return nil, cdp.Explain(err, "capturing the page")
 	}
-	t.captures.Add(1)
+	p.captures.Add(1)
 	defer func() {
-		if t.captures.Add(-1) == 0 {
-			t.client.Post(cdp.Command{Session: t.s.ID, Method: "Page.stopScreencast"})
+		if p.captures.Add(-1) == 0 {
+			p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.stopScreencast"})
 		}
 	}()
-	result, err := t.awaitPage(ctx, p, calls[1])
+	result, err := p.awaitPage(ctx, at, calls[1])
 	if err != nil {
 		f := fault.From(cdp.Explain(err, "capturing the page"))
 		if f.Code == fault.Internal {
@@ -80,12 +80,12 @@ func (t *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 const smallestScreencast = `{"format":"jpeg","quality":1,"maxWidth":8,"maxHeight":8,"everyNthFrame":1000000}`
 
 // visualOrigin returns where in the document the viewport begins, in CSS pixels.
-func (t *Page) visualOrigin(ctx context.Context, p place) (x, y float64, err error) {
-	calls, err := t.client.Start(ctx, cdp.Command{Session: t.s.ID, Method: "Page.getLayoutMetrics"})
+func (p *Page) visualOrigin(ctx context.Context, at resolvedFrame) (x, y float64, err error) {
+	calls, err := p.client.Start(ctx, cdp.Command{Session: p.session.ID, Method: "Page.getLayoutMetrics"})
 	if err != nil {
 		return 0, 0, err
 	}
-	result, err := t.awaitPage(ctx, p, calls[0])
+	result, err := p.awaitPage(ctx, at, calls[0])
 	if err != nil {
 		return 0, 0, err
 	}

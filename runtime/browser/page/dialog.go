@@ -16,14 +16,14 @@ import (
 // openDialog is the JavaScript dialog that blocks a tab.
 type openDialog struct {
 	primitives.Dialog
-	s *cdp.Session // session that reported it and must answer it
+	session *cdp.Session // session that reported it and must answer it
 }
 
 // dialogMessage bounds the page's text in evidence, in characters.
 const dialogMessage = 200
 
-// answerCap bounds answering a dialog, which the browser does by itself.
-const answerCap = 8 * time.Second
+// answerTimeout bounds answering a dialog, which the browser does by itself.
+const answerTimeout = 8 * time.Second
 
 func (d *openDialog) fault() error {
 	return fault.New(fault.DialogOpen, "a %s dialog is open and blocks the page", d.Type).
@@ -32,20 +32,20 @@ func (d *openDialog) fault() error {
 }
 
 // Dialog implements primitives.Page.
-func (t *Page) Dialog() (primitives.Dialog, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dialog == nil {
+func (p *Page) Dialog() (primitives.Dialog, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dialog == nil {
 		return primitives.Dialog{}, false
 	}
-	return t.dialog.Dialog, true
+	return p.dialog.Dialog, true
 }
 
 // AnswerDialog implements primitives.Page.
-func (t *Page) AnswerDialog(ctx context.Context, accept bool, promptText string) (primitives.Dialog, error) {
-	t.mu.Lock()
-	d, l := t.dialog, t.life
-	t.mu.Unlock()
+func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string) (primitives.Dialog, error) {
+	p.mu.Lock()
+	d, l := p.dialog, p.lifetime
+	p.mu.Unlock()
 	if d == nil {
 		select {
 		case <-l.Done():
@@ -54,27 +54,27 @@ func (t *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 			return primitives.Dialog{}, fault.New(fault.NoDialog, "no dialog is open")
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerCap)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	params := strconv.AppendBool([]byte(`{"accept":`), accept)
 	if d.Type == "prompt" && accept {
 		params = cdp.AppendQuoted(append(params, `,"promptText":`...), promptText)
 	}
-	err := t.askIn(ctx, d.s, "Page.handleJavaScriptDialog", append(params, '}'), nil)
+	err := p.doIn(ctx, d.session, "Page.handleJavaScriptDialog", append(params, '}'), nil)
 	var pe *cdp.Error
 	refused := errors.As(err, &pe)
 	if err != nil && !refused {
 		return d.Dialog, cdp.Explain(err, "answering the dialog")
 	}
 	// The event that says so may come later than the answer.
-	t.mu.Lock()
-	closed := t.dialog == d
+	p.mu.Lock()
+	closed := p.dialog == d
 	if closed {
-		t.dialog = nil
+		p.dialog = nil
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 	if closed {
-		t.change.Notify()
+		p.change.Notify()
 	}
 	if refused {
 		return primitives.Dialog{}, &fault.Error{Code: fault.NoDialog, Message: "the dialog was closed by somebody else", Err: err}
@@ -86,26 +86,26 @@ func (t *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 // sent in one write with what ends the tab, so that no further dialog gets in
 // between: Chromium 156 ends with a segmentation fault when a tab is closed while
 // a dialog of a frame in another process is open.
-func (t *Page) Dismissal() []cdp.Command {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dialog == nil {
+func (p *Page) Dismissal() []cdp.Command {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dialog == nil {
 		return nil
 	}
 	ignore := func(cdp.Reply) {}
-	return []cdp.Command{{Session: t.dialog.s.ID, Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":false}`), OnReply: ignore}}
+	return []cdp.Command{{Session: p.dialog.session.ID, Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":false}`), OnReply: ignore}}
 }
 
-func (t *Page) dialogFault() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.dialog == nil { // closed again already
+func (p *Page) dialogFault() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dialog == nil { // closed again already
 		return fault.New(fault.DialogOpen, "a dialog opened during the call")
 	}
-	return t.dialog.fault()
+	return p.dialog.fault()
 }
 
-func (t *Page) onDialogOpening(s *cdp.Session, params []byte) {
+func (p *Page) onDialogOpening(s *cdp.Session, params []byte) {
 	var e struct {
 		URL           string `json:"url"`
 		Message       string `json:"message"`
@@ -115,24 +115,24 @@ func (t *Page) onDialogOpening(s *cdp.Session, params []byte) {
 	if json.Unmarshal(params, &e) != nil {
 		return
 	}
-	t.mu.Lock()
-	t.dialog = &openDialog{s: s, Dialog: primitives.Dialog{
+	p.mu.Lock()
+	p.dialog = &openDialog{session: s, Dialog: primitives.Dialog{
 		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: e.URL, OpenedAt: time.Now(),
 	}}
-	t.dialogsSeen++
-	t.lastDialog = &t.dialog.Dialog
-	close(t.dialogs)
-	t.dialogs = make(chan struct{})
-	t.mu.Unlock()
-	t.change.Notify()
-	t.observer.DialogOpened()
+	p.dialogCount++
+	p.lastDialog = &p.dialog.Dialog
+	close(p.dialogs)
+	p.dialogs = make(chan struct{})
+	p.mu.Unlock()
+	p.change.Notify()
+	p.observer.DialogOpened()
 }
 
-func (t *Page) onDialogClosed() {
-	t.mu.Lock()
-	t.dialog = nil
-	t.mu.Unlock()
-	t.sendReleases()
-	t.change.Notify()
-	t.observer.DialogClosed()
+func (p *Page) onDialogClosed() {
+	p.mu.Lock()
+	p.dialog = nil
+	p.mu.Unlock()
+	p.resendReleases()
+	p.change.Notify()
+	p.observer.DialogClosed()
 }

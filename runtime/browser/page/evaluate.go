@@ -34,13 +34,13 @@ type evaluation struct {
 }
 
 // Evaluate implements primitives.Page.
-func (t *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage, error) {
-	p, err := t.locate(ctx, "")
+func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage, error) {
+	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return nil, cdp.Explain(err, "evaluating a script")
 	}
-	out, err := t.evaluate(ctx, p, "Runtime.evaluate", scriptParams(ctx, expression))
-	if stopped(ctx, err) {
+	out, err := p.evaluate(ctx, at, "Runtime.evaluate", scriptParams(ctx, expression))
+	if stoppedAtDeadline(ctx, err) {
 		err = context.DeadlineExceeded
 	}
 	if err != nil {
@@ -50,9 +50,9 @@ func (t *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 		// A second question, so that a value that cannot be copied does not
 		// cost the script's answer.
 		object := out.Result
-		copied, err := t.evaluate(ctx, p, "Runtime.callFunctionOn",
+		copied, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
 			map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return this}", "returnByValue": true})
-		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(object.ObjectID)})
+		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(object.ObjectID)})
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil, cdp.Explain(err, "reading the result of a script")
@@ -79,9 +79,9 @@ func (t *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 	return json.RawMessage("null"), nil
 }
 
-// stopped reports whether err is what the browser says of a script that it ended at
+// stoppedAtDeadline reports whether err is what the browser says of a script that it ended at
 // the deadline of ctx, which may be some milliseconds before we see it pass.
-func stopped(ctx context.Context, err error) bool {
+func stoppedAtDeadline(ctx context.Context, err error) bool {
 	var pe *cdp.Error
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < 100*time.Millisecond && errors.As(err, &pe) &&
@@ -92,19 +92,19 @@ func objectParam(id string) json.RawMessage {
 	return append(cdp.AppendQuoted([]byte(`{"objectId":`), id), '}')
 }
 
-func (t *Page) evaluate(ctx context.Context, p place, method string, params any) (evaluation, error) {
+func (p *Page) evaluate(ctx context.Context, at resolvedFrame, method string, params any) (evaluation, error) {
 	var out evaluation
-	cmd, err := cdp.NewCommand(p.s.ID, method, params)
+	cmd, err := cdp.NewCommand(at.session.ID, method, params)
 	if err != nil {
 		return out, err
 	}
-	calls, err := t.client.Start(ctx, cmd)
+	calls, err := p.client.Start(ctx, cmd)
 	if err != nil {
 		return out, err
 	}
-	result, err := t.awaitPage(ctx, p, calls[0])
+	result, err := p.awaitPage(ctx, at, calls[0])
 	if err != nil {
-		if err = t.classify(ctx, p, err); errors.Is(err, errStale) {
+		if err = p.classify(ctx, at, err); errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		return out, err

@@ -13,23 +13,23 @@ import (
 )
 
 // EvaluateValue implements primitives.Page.
-func (t *Page) EvaluateValue(ctx context.Context, expression string, opts primitives.EvaluateOptions) (primitives.EvaluatedValue, error) {
+func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primitives.EvaluateOptions) (primitives.EvaluatedValue, error) {
 	const doing = "evaluating a script"
 	var none primitives.EvaluatedValue
-	p, err := t.locate(ctx, "")
+	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return none, cdp.Explain(err, doing)
 	}
-	calls, err := t.client.Start(ctx, cdp.Command{Session: p.s.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
+	calls, err := p.client.Start(ctx, cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
 	if err != nil {
 		return none, cdp.Explain(err, doing)
 	}
-	result, answered, err := t.awaitAnswering(ctx, p, calls[0], opts.AnswerDialogs)
+	result, answered, err := p.awaitAnsweringDialogs(ctx, at, calls[0], opts.AnswerDialogs)
 	if err != nil {
-		if err = t.classify(ctx, p, err); errors.Is(err, errStale) {
+		if err = p.classify(ctx, at, err); errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
-		if stopped(ctx, err) {
+		if stoppedAtDeadline(ctx, err) {
 			err = context.DeadlineExceeded
 		}
 		return none, cdp.Explain(err, doing)
@@ -47,8 +47,8 @@ func (t *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	v := primitives.EvaluatedValue{Type: out.Result.Type, Dialogs: answered}
 	switch r := out.Result; {
 	case r.ObjectID != "":
-		v.Value = t.copied(ctx, p, r)
-		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(r.ObjectID)})
+		v.Value = p.copied(ctx, at, r)
+		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(r.ObjectID)})
 		if v.Value == nil {
 			v.Description = r.Description
 		}
@@ -64,14 +64,14 @@ func (t *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 
 // copied is the JSON of a plain object or list, nil for anything else: a node,
 // a function or a Map copies to an empty object that says nothing.
-func (t *Page) copied(ctx context.Context, p place, object remoteObject) json.RawMessage {
+func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject) json.RawMessage {
 	if object.Type != "object" || object.Subtype != "" && (object.Subtype != "array" || object.Class != "Array") {
 		return nil
 	}
-	t.mu.Lock()
-	p.dialogs = t.dialogs // those that were answered are past
-	t.mu.Unlock()
-	out, err := t.evaluate(ctx, p, "Runtime.callFunctionOn",
+	p.mu.Lock()
+	at.dialogs = p.dialogs // those that were answered are past
+	p.mu.Unlock()
+	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
 		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return this}", "returnByValue": true})
 	if err != nil || out.Exception != nil {
 		return nil // circular, the window, or too deep
@@ -92,47 +92,47 @@ func (e evaluation) failure() *fault.Error {
 	return fault.New(fault.HandlerFailed, "the script failed").With("exception", excerpt.Characters(text, maxException))
 }
 
-// awaitAnswering waits for the answer of page code. With answer, the dialogs
+// awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs
 // that it opens meanwhile are answered as they come: alert and beforeunload
 // accepted, confirm and prompt refused; their types are returned.
-func (t *Page) awaitAnswering(ctx context.Context, p place, c *cdp.Call, answer bool) (result []byte, dialogs []string, err error) {
+func (p *Page) awaitAnsweringDialogs(ctx context.Context, at resolvedFrame, call *cdp.Call, answer bool) (result []byte, dialogs []string, err error) {
 	began := time.Now()
 	for answer {
-		t.mu.Lock()
-		opened, open := t.dialogs, t.dialog != nil
-		t.mu.Unlock()
+		p.mu.Lock()
+		opened, open := p.dialogs, p.dialog != nil
+		p.mu.Unlock()
 		if !open {
 			select {
-			case r := <-c.Replied():
+			case r := <-call.Replied():
 				return r.Result, dialogs, r.Err
 			case <-opened:
-			case <-p.life.Done():
-				return nil, dialogs, p.life.Err()
-			case <-p.doc.Replaced():
+			case <-at.lifetime.Done():
+				return nil, dialogs, at.lifetime.Err()
+			case <-at.document.Replaced():
 				// awaitPage knows how long an answer may still come.
-				result, err = t.awaitPage(ctx, p, c)
+				result, err = p.awaitPage(ctx, at, call)
 				return result, dialogs, err
 			case <-ctx.Done():
-				t.client.Forget(c)
-				t.suspect.Store(true)
-				t.endHeld(p, began)
+				p.client.Forget(call)
+				p.overran.Store(true)
+				p.interruptBlockingScript(at, began)
 				return nil, dialogs, ctx.Err()
 			}
 			continue
 		}
-		d, ok := t.Dialog()
+		d, ok := p.Dialog()
 		if !ok {
 			continue
 		}
 		accept := d.Type == "alert" || d.Type == "beforeunload"
-		switch _, err := t.AnswerDialog(ctx, accept, ""); {
+		switch _, err := p.AnswerDialog(ctx, accept, ""); {
 		case err == nil:
 			dialogs = append(dialogs, d.Type)
 		case !errors.Is(err, fault.NoDialog):
-			t.client.Forget(c)
+			p.client.Forget(call)
 			return nil, dialogs, err
 		}
 	}
-	result, err = t.awaitPage(ctx, p, c)
+	result, err = p.awaitPage(ctx, at, call)
 	return result, dialogs, err
 }

@@ -4,44 +4,44 @@ import "github.com/outrider-run/outrider/runtime/browser/cdp"
 
 // HandleEvent takes an event of one of the page's sessions and reports whether it was
 // one of the page's. The reader calls it; an event that it does not name is not decoded.
-func (t *Page) HandleEvent(s *cdp.Session, method, params []byte) bool {
+func (p *Page) HandleEvent(s *cdp.Session, method, params []byte) bool {
 	switch string(method) {
 	case "Page.frameAttached":
-		t.onFrameAttached(s, params)
+		p.onFrameAttached(s, params)
 	case "Page.frameDetached":
-		t.onFrameDetached(s, params)
+		p.onFrameDetached(s, params)
 	case "Page.frameNavigated":
-		t.onFrameNavigated(s, params)
+		p.onFrameNavigated(s, params)
 	case "Page.documentOpened":
-		t.onDocumentOpened(params)
+		p.onDocumentOpened(params)
 	case "Page.navigatedWithinDocument":
-		t.onNavigatedWithin(params)
+		p.onNavigatedWithin(params)
 	case "Page.lifecycleEvent":
-		t.onLifecycle(s, params)
+		p.onLifecycle(s, params)
 	case "Page.frameStartedLoading":
-		t.onLoading(params, true)
+		p.onLoading(params, true)
 	case "Page.frameStoppedLoading":
-		t.onLoading(params, false)
+		p.onLoading(params, false)
 	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation":
-		t.onRequestedNavigation(params)
+		p.onRequestedNavigation(params)
 	case "Page.frameClearedScheduledNavigation":
-		t.onClearedNavigation(params)
+		p.onClearedNavigation(params)
 	case "Page.javascriptDialogOpening":
-		t.onDialogOpening(s, params)
+		p.onDialogOpening(s, params)
 	case "Page.javascriptDialogClosed":
-		t.onDialogClosed()
+		p.onDialogClosed()
 	case "Page.fileChooserOpened":
-		t.onChooser(s, params)
+		p.onChooser(s, params)
 	case "Runtime.bindingCalled":
-		if s.Frame != "" || string(cdp.PlainString(cdp.Member(params, "name"))) != sayBinding {
+		if s.Frame != "" || string(cdp.PlainString(cdp.Member(params, "name"))) != loadReportBinding {
 			return false
 		}
-		t.onSaid(s, params)
+		p.onLoadReport(s, params)
 	case "Inspector.targetCrashed":
 		if s.Frame == "" {
-			t.TargetCrashed()
+			p.TargetCrashed()
 		} else {
-			t.onFrameCrashed(s)
+			p.onFrameCrashed(s)
 		}
 	default:
 		return false

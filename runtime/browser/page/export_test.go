@@ -9,14 +9,14 @@ import (
 )
 
 // ReleaseBlindly releases a key as Keys does, but also while a dialog is open.
-func (t *Page) ReleaseBlindly(ctx context.Context, e primitives.KeyEvent) error {
-	c := cdp.Command{Session: t.s.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
-	c.Observe = t.keepRelease(c)
-	calls, err := t.client.Start(ctx, c)
+func (p *Page) ReleaseBlindly(ctx context.Context, e primitives.KeyEvent) error {
+	c := cdp.Command{Session: p.session.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
+	c.Observe = p.observeRelease(c)
+	calls, err := p.client.Start(ctx, c)
 	if err != nil {
 		return err
 	}
-	_, err = t.client.Wait(ctx, calls[0])
+	_, err = p.client.Wait(ctx, calls[0])
 	return err
 }
 
@@ -36,11 +36,11 @@ func Describe(address, title string) (changed int, described primitives.TabInfo)
 	s := cdp.NewSession("s", "", "")
 	p := New(nil, s, Target{ID: "t", URL: address, Title: "browser title"}, observer, nil)
 	p.main, p.commits = "f", 1
-	p.frames["f"] = &frame{id: "f", s: s}
-	a := p.newSaying()
+	p.frames["f"] = &frame{id: "f", session: s}
+	report := p.newLoadReport()
 	said, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
-	params, _ := json.Marshal(map[string]any{"name": sayBinding, "payload": a.nonce + " " + string(said), "executionContextId": 7})
-	p.onSaid(s, params)
+	params, _ := json.Marshal(map[string]any{"name": loadReportBinding, "payload": report.nonce + " " + string(said), "executionContextId": 7})
+	p.onLoadReport(s, params)
 	described = p.Tab()
 	p.SetTarget(Target{ID: "t", URL: address, Title: described.Title})
 	return observer.n, described

@@ -10,7 +10,7 @@ import (
 )
 
 // frame is one frame of a tab. The picture of the tree is put together from the
-// events of all sessions of the tab; Tab.mu guards it.
+// events of all sessions of the tab; Page.mu guards it.
 //
 // A frame keeps its id when it moves between processes. While it does there can
 // be a moment without a session: then s is nil.
@@ -24,8 +24,8 @@ type frame struct {
 	loaded   bool   // the load event of this document fired
 	idle     string // loader whose document the browser has found quiet
 	failed   string // address that could not be reached, when this is an error page
-	s        *cdp.Session
-	doc      *world.Document
+	session  *cdp.Session
+	document *world.Document
 	crashed  bool
 }
 
@@ -47,51 +47,51 @@ type frameTree struct {
 // Frames implements primitives.Page. Frames of one parent come in the order in
 // which they were attached, which is document order unless a script inserted one
 // before another.
-func (t *Page) Frames() []primitives.FrameInfo {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := make([]primitives.FrameInfo, 0, len(t.frames))
+func (p *Page) Frames() []primitives.FrameInfo {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]primitives.FrameInfo, 0, len(p.frames))
 	var walk func(id primitives.FrameID, depth int)
 	walk = func(id primitives.FrameID, depth int) {
-		f := t.frames[id]
-		if f == nil || depth > len(t.frames) {
+		f := p.frames[id]
+		if f == nil || depth > len(p.frames) {
 			return
 		}
 		info := primitives.FrameInfo{ID: f.id, Parent: f.parent, URL: f.url, Name: f.name}
-		if p := t.frames[f.parent]; p != nil {
-			info.Remote = f.s != p.s
+		if p := p.frames[f.parent]; p != nil {
+			info.Remote = f.session != p.session
 		}
 		out = append(out, info)
 		for _, c := range f.children {
 			walk(c, depth+1)
 		}
 	}
-	walk(t.main, 0)
+	walk(p.main, 0)
 	return out
 }
 
 // SetTree takes the tree as a session sees it: its own frame and the descendants
 // in the same process.
-func (t *Page) SetTree(s *cdp.Session, result []byte) {
+func (p *Page) SetTree(s *cdp.Session, result []byte) {
 	var r struct {
 		FrameTree frameTree `json:"frameTree"`
 	}
 	if err := json.Unmarshal(result, &r); err != nil {
-		t.log.Warn("unreadable frame tree", "bytes", len(result))
+		p.log.Warn("unreadable frame tree", "bytes", len(result))
 		return
 	}
-	t.mu.Lock()
-	defer t.change.Notify()
-	defer t.mu.Unlock()
+	p.mu.Lock()
+	defer p.change.Notify()
+	defer p.mu.Unlock()
 	var take func(n *frameTree, parent primitives.FrameID)
 	take = func(n *frameTree, parent primitives.FrameID) {
-		f := t.frames[primitives.FrameID(n.Frame.ID)]
+		f := p.frames[primitives.FrameID(n.Frame.ID)]
 		switch {
 		case f == nil:
-			f = t.addFrame(s, primitives.FrameID(n.Frame.ID), parent)
+			f = p.addFrame(s, primitives.FrameID(n.Frame.ID), parent)
 			f.navigated(n.Frame)
 		case f.loader == "":
-			f.s = s
+			f.session = s
 			f.navigated(n.Frame)
 		}
 		for i := range n.ChildFrames {
@@ -100,14 +100,14 @@ func (t *Page) SetTree(s *cdp.Session, result []byte) {
 	}
 	root := &r.FrameTree
 	if s.Frame == "" {
-		if t.main == "" {
-			t.main = primitives.FrameID(root.Frame.ID)
+		if p.main == "" {
+			p.main = primitives.FrameID(root.Frame.ID)
 		}
 		take(root, "")
 		return
 	}
-	f := t.frames[primitives.FrameID(s.Frame)]
-	if f == nil || f.s != s {
+	f := p.frames[primitives.FrameID(s.Frame)]
+	if f == nil || f.session != s {
 		return
 	}
 	if f.loader == "" {
@@ -118,11 +118,11 @@ func (t *Page) SetTree(s *cdp.Session, result []byte) {
 	}
 }
 
-// addFrame adds a frame below parent; t.mu is held.
-func (t *Page) addFrame(s *cdp.Session, id, parent primitives.FrameID) *frame {
-	f := &frame{id: id, parent: parent, s: s, doc: world.NewDocument()}
-	t.frames[id] = f
-	if p := t.frames[parent]; p != nil && parent != "" && !slices.Contains(p.children, id) {
+// addFrame adds a frame below parent; p.mu is held.
+func (p *Page) addFrame(s *cdp.Session, id, parent primitives.FrameID) *frame {
+	f := &frame{id: id, parent: parent, session: s, document: world.NewDocument()}
+	p.frames[id] = f
+	if p := p.frames[parent]; p != nil && parent != "" && !slices.Contains(p.children, id) {
 		p.children = append(p.children, id)
 	}
 	return f
@@ -130,8 +130,8 @@ func (t *Page) addFrame(s *cdp.Session, id, parent primitives.FrameID) *frame {
 
 // navigated takes a new document.
 func (f *frame) navigated(info frameInfo) {
-	f.doc.End()
-	f.doc = world.NewDocument()
+	f.document.End()
+	f.document = world.NewDocument()
 	f.url = info.URL + info.URLFragment
 	f.name = info.Name
 	f.loader = info.LoaderID
@@ -140,86 +140,86 @@ func (f *frame) navigated(info frameInfo) {
 	f.crashed = false
 }
 
-// removeFrame forgets a frame and all below it; t.mu is held.
-func (t *Page) removeFrame(id primitives.FrameID) {
-	f := t.frames[id]
+// removeFrame forgets a frame and all below it; p.mu is held.
+func (p *Page) removeFrame(id primitives.FrameID) {
+	f := p.frames[id]
 	if f == nil {
 		return
 	}
-	delete(t.frames, id)
-	t.removeChildren(f)
-	f.doc.End()
-	if p := t.frames[f.parent]; p != nil {
+	delete(p.frames, id)
+	p.removeChildren(f)
+	f.document.End()
+	if p := p.frames[f.parent]; p != nil {
 		p.children = slices.DeleteFunc(p.children, func(c primitives.FrameID) bool { return c == id })
 	}
 }
 
-func (t *Page) removeChildren(f *frame) {
+func (p *Page) removeChildren(f *frame) {
 	for _, c := range slices.Clone(f.children) {
-		t.removeFrame(c)
+		p.removeFrame(c)
 	}
 	f.children = nil
 }
 
 // FramesChanged tells of other child frames, or other documents in them.
-func (t *Page) FramesChanged() {
-	t.change.Notify()
-	t.observer.FramesChanged()
+func (p *Page) FramesChanged() {
+	p.change.Notify()
+	p.observer.FramesChanged()
 }
 
-func (t *Page) onFrameAttached(s *cdp.Session, params []byte) {
+func (p *Page) onFrameAttached(s *cdp.Session, params []byte) {
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
 	parent := primitives.FrameID(cdp.PlainString(cdp.Member(params, "parentFrameId")))
 	if id == "" || parent == "" || id == parent {
 		return
 	}
-	t.mu.Lock()
-	if f := t.frames[id]; f != nil {
+	p.mu.Lock()
+	if f := p.frames[id]; f != nil {
 		// It comes back into the process of its parent.
-		if f.s != s {
-			f.s = s
-			f.doc.End()
-			f.doc = world.NewDocument()
+		if f.session != s {
+			f.session = s
+			f.document.End()
+			f.document = world.NewDocument()
 		}
 		f.parent = parent
-		if p := t.frames[parent]; p != nil && !slices.Contains(p.children, id) {
+		if p := p.frames[parent]; p != nil && !slices.Contains(p.children, id) {
 			p.children = append(p.children, id)
 		}
 	} else {
-		t.addFrame(s, id, parent)
+		p.addFrame(s, id, parent)
 	}
-	t.mu.Unlock()
-	t.FramesChanged()
-	t.observer.FrameBegan(s, id)
+	p.mu.Unlock()
+	p.FramesChanged()
+	p.observer.FrameBegan(s, id)
 }
 
-func (t *Page) onFrameDetached(s *cdp.Session, params []byte) {
+func (p *Page) onFrameDetached(s *cdp.Session, params []byte) {
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
 	swap := string(cdp.PlainString(cdp.Member(params, "reason"))) == "swap"
-	t.mu.Lock()
-	f := t.frames[id]
+	p.mu.Lock()
+	f := p.frames[id]
 	switch {
 	case f == nil:
 	case !swap:
-		t.removeFrame(id)
-	case f.s == s:
+		p.removeFrame(id)
+	case f.session == s:
 		// It moves to another process, whose session is not here yet.
-		f.s = nil
-		f.doc.End()
-		f.doc = world.NewDocument()
-		t.removeChildren(f)
+		f.session = nil
+		f.document.End()
+		f.document = world.NewDocument()
+		p.removeChildren(f)
 	}
-	t.mu.Unlock()
-	t.FramesChanged()
+	p.mu.Unlock()
+	p.FramesChanged()
 }
 
 // BeginFrameSession follows a frame that runs in another process, which the session
 // reporter has reported.
-func (t *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (p *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	id := primitives.FrameID(s.Frame)
-	f := t.frames[id]
+	f := p.frames[id]
 	if f == nil {
 		parent := info.Parent
 		switch {
@@ -227,65 +227,65 @@ func (t *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
 		case reporter.Frame != "":
 			parent = primitives.FrameID(reporter.Frame)
 		default:
-			parent = t.main
+			parent = p.main
 		}
-		f = t.addFrame(s, id, parent)
+		f = p.addFrame(s, id, parent)
 	}
-	t.removeChildren(f)
-	f.s = s
+	p.removeChildren(f)
+	f.session = s
 	f.loader = ""
 	f.crashed = false
 	f.url = info.URL
-	f.doc.End()
-	f.doc = world.NewDocument()
+	f.document.End()
+	f.document = world.NewDocument()
 }
 
 // EndFrameSession: the frame moves into the process of its parent, which
 // reports it a moment later, or it is gone. A removal is reported too, but not by
 // every browser version, so the parent is asked.
-func (t *Page) EndFrameSession(s *cdp.Session) {
+func (p *Page) EndFrameSession(s *cdp.Session) {
 	id := primitives.FrameID(s.Frame)
-	t.mu.Lock()
-	f := t.frames[id]
-	moved := f != nil && f.s == s
+	p.mu.Lock()
+	f := p.frames[id]
+	moved := f != nil && f.session == s
 	if moved {
-		f.s = nil
-		f.doc.End()
-		f.doc = world.NewDocument()
-		t.removeChildren(f)
+		f.session = nil
+		f.document.End()
+		f.document = world.NewDocument()
+		p.removeChildren(f)
 	}
-	t.mu.Unlock()
-	t.observer.SessionDetached(s)
+	p.mu.Unlock()
+	p.observer.SessionDetached(s)
 	if !moved {
 		return
 	}
-	t.FramesChanged()
-	t.client.Post(cdp.Command{Session: s.Parent, Method: "DOM.getFrameOwner", Params: cdp.Object("frameId", s.Frame), OnReply: func(r cdp.Reply) {
+	p.FramesChanged()
+	p.client.Post(cdp.Command{Session: s.Parent, Method: "DOM.getFrameOwner", Params: cdp.Object("frameId", s.Frame), OnReply: func(r cdp.Reply) {
 		if r.Err == nil {
 			return
 		}
-		t.mu.Lock()
-		if f := t.frames[id]; f != nil && f.s == nil {
-			t.removeFrame(f.id)
+		p.mu.Lock()
+		if f := p.frames[id]; f != nil && f.session == nil {
+			p.removeFrame(f.id)
 		}
-		t.mu.Unlock()
-		t.FramesChanged()
+		p.mu.Unlock()
+		p.FramesChanged()
 	}})
 }
 
-func (t *Page) onFrameCrashed(s *cdp.Session) {
-	t.mu.Lock()
-	if f := t.frames[primitives.FrameID(s.Frame)]; f != nil && f.s == s {
+func (p *Page) onFrameCrashed(s *cdp.Session) {
+	p.mu.Lock()
+	if f := p.frames[primitives.FrameID(s.Frame)]; f != nil && f.session == s {
 		f.crashed = true
-		t.removeChildren(f)
-		f.doc.End()
-		f.doc = world.NewDocument()
+		p.removeChildren(f)
+		f.document.End()
+		f.document = world.NewDocument()
 	}
-	t.mu.Unlock()
-	t.FramesChanged()
+	p.mu.Unlock()
+	p.FramesChanged()
 }
 
-func (t *Page) onFrameNavigated(s *cdp.Session, params []byte) {
+func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	var e struct {
 		Frame frameInfo `json:"frame"`
 	}
@@ -294,62 +294,62 @@ func (t *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	}
 	id := primitives.FrameID(e.Frame.ID)
 	top := s.Frame == "" && e.Frame.ParentID == ""
-	t.mu.Lock()
-	f := t.frames[id]
+	p.mu.Lock()
+	f := p.frames[id]
 	if f == nil {
-		f = t.addFrame(s, id, primitives.FrameID(e.Frame.ParentID))
+		f = p.addFrame(s, id, primitives.FrameID(e.Frame.ParentID))
 	}
-	f.s = s
-	t.removeChildren(f)
+	f.session = s
+	p.removeChildren(f)
 	f.navigated(e.Frame)
 	if top {
-		if t.main != id {
-			t.removeFrame(t.main)
-			t.main = id
+		if p.main != id {
+			p.removeFrame(p.main)
+			p.main = id
 		}
-		t.revive()
-		t.commits++
-		t.loaders[t.commits%len(t.loaders)] = f.loader
-		t.redirect, t.redirecting = false, false
-		t.identity.URL = f.url
+		p.restartLocked()
+		p.commits++
+		p.loaders[p.commits%len(p.loaders)] = f.loader
+		p.redirect, p.redirecting = false, false
+		p.identity.URL = f.url
 	}
-	t.mu.Unlock()
-	t.change.Notify()
-	t.observer.DocumentReplaced(id, e.Frame.LoaderID, top)
-	t.observer.FrameBegan(s, id)
+	p.mu.Unlock()
+	p.change.Notify()
+	p.observer.DocumentReplaced(id, e.Frame.LoaderID, top)
+	p.observer.FrameBegan(s, id)
 	if top {
-		t.observer.Navigated()
+		p.observer.Navigated()
 	} else {
-		t.FramesChanged()
+		p.FramesChanged()
 	}
 }
 
 // onDocumentOpened follows document.open, which gives a document the address of the
 // one that called it.
-func (t *Page) onDocumentOpened(params []byte) {
+func (p *Page) onDocumentOpened(params []byte) {
 	var e struct {
 		Frame frameInfo `json:"frame"`
 	}
 	if json.Unmarshal(params, &e) != nil {
 		return
 	}
-	t.mu.Lock()
-	f := t.frames[primitives.FrameID(e.Frame.ID)]
+	p.mu.Lock()
+	f := p.frames[primitives.FrameID(e.Frame.ID)]
 	top := false
 	if f != nil {
 		f.url = e.Frame.URL + e.Frame.URLFragment
-		if top = f.id == t.main; top {
-			t.identity.URL = f.url
+		if top = f.id == p.main; top {
+			p.identity.URL = f.url
 		}
 	}
-	t.mu.Unlock()
-	t.change.Notify()
+	p.mu.Unlock()
+	p.change.Notify()
 	if top {
-		t.observer.Changed()
+		p.observer.Changed()
 	}
 }
 
-func (t *Page) onNavigatedWithin(params []byte) {
+func (p *Page) onNavigatedWithin(params []byte) {
 	var e struct {
 		FrameID primitives.FrameID `json:"frameId"`
 		URL     string             `json:"url"`
@@ -357,39 +357,39 @@ func (t *Page) onNavigatedWithin(params []byte) {
 	if json.Unmarshal(params, &e) != nil {
 		return
 	}
-	t.mu.Lock()
-	f := t.frames[e.FrameID]
+	p.mu.Lock()
+	f := p.frames[e.FrameID]
 	top := false
 	if f != nil {
 		f.url = e.URL
-		if top = e.FrameID == t.main; top {
-			t.identity.URL = e.URL
-			t.within++
+		if top = e.FrameID == p.main; top {
+			p.identity.URL = e.URL
+			p.moves++
 		}
 	}
-	t.mu.Unlock()
-	t.change.Notify()
+	p.mu.Unlock()
+	p.change.Notify()
 	if top {
-		t.refreshTarget()
-		t.observer.Changed()
+		p.refreshTarget()
+		p.observer.Changed()
 	} else if f != nil {
-		t.FramesChanged()
+		p.FramesChanged()
 	}
 }
 
-func (t *Page) onLifecycle(s *cdp.Session, params []byte) {
+func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	if s.Frame != "" {
 		return
 	}
-	t.refreshTarget()
+	p.refreshTarget()
 	name := string(cdp.PlainString(cdp.Member(params, "name")))
 	if name != "load" && name != "networkIdle" {
 		return
 	}
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
 	loader := string(cdp.PlainString(cdp.Member(params, "loaderId")))
-	t.mu.Lock()
-	f := t.frames[id]
+	p.mu.Lock()
+	f := p.frames[id]
 	if f != nil && f.loader == loader {
 		if name == "networkIdle" {
 			f.idle = loader
@@ -397,29 +397,29 @@ func (t *Page) onLifecycle(s *cdp.Session, params []byte) {
 			f.loaded = true
 		}
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 	if name == "networkIdle" {
-		t.observer.DocumentQuiet(loader)
+		p.observer.DocumentQuiet(loader)
 		return
 	}
 	if f != nil {
-		t.change.Notify()
+		p.change.Notify()
 	}
 }
 
-func (t *Page) onLoading(params []byte, loading bool) {
+func (p *Page) onLoading(params []byte, loading bool) {
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
-	t.mu.Lock()
-	top := id == t.main
+	p.mu.Lock()
+	top := id == p.main
 	if top {
-		t.loading = loading
-		if !loading && t.redirecting { // into a download, or to nothing
-			t.redirect = false
+		p.loading = loading
+		if !loading && p.redirecting { // into a download, or to nothing
+			p.redirect = false
 		}
-		t.redirecting = loading && t.redirect
+		p.redirecting = loading && p.redirect
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 	if top {
-		t.change.Notify()
+		p.change.Notify()
 	}
 }

@@ -17,15 +17,15 @@ import (
 // holds as long as the parent's document does, so it is asked once.
 
 // ChildFrame implements primitives.Page.
-func (t *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle string) (primitives.FrameID, error) {
-	p, err := t.locate(ctx, parent)
+func (p *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle string) (primitives.FrameID, error) {
+	at, err := p.resolveFrame(ctx, parent)
 	if err != nil {
 		return "", cdp.Explain(err, "finding a frame")
 	}
-	if id, ok := p.doc.ChildFrame(handle); ok && t.HasFrame(id) {
+	if id, ok := at.document.ChildFrame(handle); ok && p.HasFrame(id) {
 		return id, nil
 	}
-	remote, err := t.Run(ctx, p.id, func(token string) world.Invocation {
+	remote, err := p.Run(ctx, at.id, func(token string) world.Invocation {
 		return world.Invocation{Function: elementFunction, Args: []string{token, handle}}
 	})
 	if err != nil {
@@ -35,24 +35,24 @@ func (t *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle
 	if object == "" {
 		return "", fault.New(fault.TargetNotFound, "the frame's element is not there any more")
 	}
-	id, err := t.describeFrame(ctx, p.s, object)
+	id, err := p.describeFrame(ctx, at.session, object)
 	if err != nil {
 		return "", err
 	}
-	p.doc.Link(id, handle)
-	return id, t.awaitFrame(ctx, id)
+	at.document.Link(id, handle)
+	return id, p.awaitFrame(ctx, id)
 }
 
 const elementFunction = `function(t,h){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.element(h)}`
 
-func (t *Page) describeFrame(ctx context.Context, s *cdp.Session, objectID string) (primitives.FrameID, error) {
+func (p *Page) describeFrame(ctx context.Context, s *cdp.Session, objectID string) (primitives.FrameID, error) {
 	var out struct {
 		Node struct {
 			FrameID primitives.FrameID `json:"frameId"`
 		} `json:"node"`
 	}
-	err := t.askIn(ctx, s, "DOM.describeNode", cdp.Object("objectId", objectID), &out)
-	t.client.Post(cdp.Command{Session: s.ID, Method: "Runtime.releaseObject", Params: cdp.Object("objectId", objectID)})
+	err := p.doIn(ctx, s, "DOM.describeNode", cdp.Object("objectId", objectID), &out)
+	p.client.Post(cdp.Command{Session: s.ID, Method: "Runtime.releaseObject", Params: cdp.Object("objectId", objectID)})
 	if err != nil {
 		return "", cdp.Explain(err, "finding a frame")
 	}
@@ -63,12 +63,12 @@ func (t *Page) describeFrame(ctx context.Context, s *cdp.Session, objectID strin
 }
 
 // awaitFrame waits until a frame that the browser named has reported itself.
-func (t *Page) awaitFrame(ctx context.Context, id primitives.FrameID) error {
+func (p *Page) awaitFrame(ctx context.Context, id primitives.FrameID) error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	for {
-		changed := t.change.Wait()
-		if t.HasFrame(id) {
+		changed := p.change.Wait()
+		if p.HasFrame(id) {
 			return nil
 		}
 		select {
@@ -82,66 +82,66 @@ func (t *Page) awaitFrame(ctx context.Context, id primitives.FrameID) error {
 }
 
 // HasFrame reports whether the page has a frame.
-func (t *Page) HasFrame(id primitives.FrameID) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.frames[id] != nil
+func (p *Page) HasFrame(id primitives.FrameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frames[id] != nil
 }
 
 // OwnerFrame implements primitives.Page.
-func (t *Page) OwnerFrame(ctx context.Context, frame primitives.FrameID) (primitives.FrameID, string, bool, error) {
-	t.mu.Lock()
-	f := t.frames[frame]
-	if frame == "" || frame == t.main {
-		t.mu.Unlock()
+func (p *Page) OwnerFrame(ctx context.Context, frame primitives.FrameID) (primitives.FrameID, string, bool, error) {
+	p.mu.Lock()
+	f := p.frames[frame]
+	if frame == "" || frame == p.main {
+		p.mu.Unlock()
 		return "", "", false, nil
 	}
 	if f == nil {
-		t.mu.Unlock()
+		p.mu.Unlock()
 		return "", "", false, fault.New(fault.FrameNotFound, "the frame is not there any more")
 	}
 	parent := f.parent
-	t.mu.Unlock()
-	for range maxReplaced {
-		p, err := t.locate(ctx, parent)
+	p.mu.Unlock()
+	for range maxFollowed {
+		at, err := p.resolveFrame(ctx, parent)
 		if err != nil {
 			return "", "", false, cdp.Explain(err, "finding a frame's element")
 		}
-		if handle, ok := p.doc.FrameElement(frame); ok {
+		if handle, ok := at.document.FrameElement(frame); ok {
 			return parent, handle, true, nil
 		}
-		handle, err := t.keepOwner(ctx, p, frame)
+		handle, err := p.keepFrameElement(ctx, at, frame)
 		if errors.Is(err, errStale) {
 			continue
 		}
 		if err != nil {
 			return "", "", false, cdp.Explain(err, "finding a frame's element")
 		}
-		p.doc.Link(frame, handle)
+		at.document.Link(frame, handle)
 		return parent, handle, true, nil
 	}
 	return "", "", false, fault.New(fault.PageNavigated, "the parent document was replaced again and again")
 }
 
-// keepOwner asks for the element that shows frame and has the page library of
+// keepFrameElement asks for the element that shows frame and has the page library of
 // the parent keep it.
-func (t *Page) keepOwner(ctx context.Context, p place, frame primitives.FrameID) (string, error) {
+func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame primitives.FrameID) (string, error) {
 	var owner struct {
 		BackendNodeID int `json:"backendNodeId"`
 	}
-	if err := t.askIn(ctx, p.s, "DOM.getFrameOwner", cdp.Object("frameId", string(frame)), &owner); err != nil {
-		if !t.HasFrame(frame) {
+	if err := p.doIn(ctx, at.session, "DOM.getFrameOwner", cdp.Object("frameId", string(frame)), &owner); err != nil {
+		if !p.HasFrame(frame) {
 			return "", fault.New(fault.FrameNotFound, "the frame is not there any more")
 		}
 		return "", err
 	}
-	w := p.doc.World()
+	w := at.document.World()
 	if w == nil {
 		// Any call makes the world.
-		if _, err := t.invoke(ctx, p, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
+		if _, err := p.invoke(ctx, at, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
 			return "", err
 		}
-		if w = p.doc.World(); w == nil {
+		if w = at.document.World(); w == nil {
 			return "", errStale
 		}
 	}
@@ -154,13 +154,13 @@ func (t *Page) keepOwner(ctx context.Context, p place, frame primitives.FrameID)
 			ObjectID string `json:"objectId"`
 		} `json:"object"`
 	}
-	if err := t.askIn(ctx, p.s, "DOM.resolveNode", params, &node); err != nil {
-		return "", t.classify(ctx, p, err)
+	if err := p.doIn(ctx, at.session, "DOM.resolveNode", params, &node); err != nil {
+		return "", p.classify(ctx, at, err)
 	}
-	remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 		return world.Invocation{Function: keepFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
 	})
-	t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: cdp.Object("objectId", node.Object.ObjectID)})
+	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: cdp.Object("objectId", node.Object.ObjectID)})
 	if err != nil {
 		return "", err
 	}

@@ -15,9 +15,9 @@ const (
 	// maxHandlerResult bounds what a function of the page may return, in
 	// UTF-16 units of its JSON text.
 	maxHandlerResult = 1 << 20
-	// answerProbe is how long a page may take to answer an empty question
+	// answerProbeTimeout is how long a page may take to answer an empty question
 	// before a function that overran its time counts as still running.
-	answerProbe = 100 * time.Millisecond
+	answerProbeTimeout = 100 * time.Millisecond
 )
 
 // callPageFunction walks from the global object along own data properties and
@@ -65,17 +65,17 @@ const callPageFunction = `async function(path, argument, limit) {
 // is missing_handler, with the segment at which the path ended; what throws is
 // handler_failed, what does not end within ctx handler_timeout. The function's
 // script is ended then if it holds the page's thread.
-func (t *Page) PageFunction(ctx context.Context, path []string, argument json.RawMessage) (json.RawMessage, error) {
-	return t.pageFunction(ctx, path, argument, maxHandlerResult)
+func (p *Page) PageFunction(ctx context.Context, path []string, argument json.RawMessage) (json.RawMessage, error) {
+	return p.pageFunction(ctx, path, argument, maxHandlerResult)
 }
 
 // HasPageFunction returns nil when PageFunction would call something.
-func (t *Page) HasPageFunction(ctx context.Context, path []string) error {
-	_, err := t.pageFunction(ctx, path, json.RawMessage("null"), -1)
+func (p *Page) HasPageFunction(ctx context.Context, path []string) error {
+	_, err := p.pageFunction(ctx, path, json.RawMessage("null"), -1)
 	return err
 }
 
-func (t *Page) pageFunction(ctx context.Context, path []string, argument json.RawMessage, limit int) (json.RawMessage, error) {
+func (p *Page) pageFunction(ctx context.Context, path []string, argument json.RawMessage, limit int) (json.RawMessage, error) {
 	name := strings.Join(path, ".")
 	missing := func(at int, reason string) error {
 		e := fault.New(fault.MissingHandler, "the page has no function %s", name).With("handler", name).With("reason", reason)
@@ -96,7 +96,7 @@ func (t *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 	var global struct {
 		Platform bool `json:"platform"`
 	}
-	if err := t.Call(ctx, "", "platform_name", map[string]any{"name": path[0]}, &global); err != nil {
+	if err := p.Call(ctx, "", "platform_name", map[string]any{"name": path[0]}, &global); err != nil {
 		return nil, err
 	}
 	if global.Platform {
@@ -106,27 +106,27 @@ func (t *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encoding the path")
 	}
-	p, err := t.locate(ctx, "")
+	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return nil, cdp.Explain(err, "calling "+name)
 	}
 	// At the top of a script this is the global object, whatever the page has
 	// made of the name globalThis.
-	root, err := t.evaluate(ctx, p, "Runtime.evaluate", map[string]any{"expression": "this", "objectGroup": "outrider.handler"})
+	root, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "this", "objectGroup": "outrider.handler"})
 	if err != nil {
 		return nil, cdp.Explain(err, "calling "+name)
 	}
 	if root.Result.ObjectID == "" {
 		return nil, fault.New(fault.Internal, "the page has no global object")
 	}
-	defer t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(root.Result.ObjectID)})
-	out, err := t.evaluate(ctx, p, "Runtime.callFunctionOn", map[string]any{
+	defer p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(root.Result.ObjectID)})
+	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn", map[string]any{
 		"objectId": root.Result.ObjectID, "functionDeclaration": callPageFunction, "awaitPromise": true, "returnByValue": true, "userGesture": true,
 		"arguments": []map[string]any{{"value": string(segments)}, {"value": string(argument)}, {"value": limit}},
 	})
 	if err != nil {
 		if ctx.Err() != nil {
-			t.endScript(ctx, p)
+			p.endScript(ctx, at)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return nil, fault.New(fault.HandlerTimeout, "%s did not end within its time", name).With("handler", name)
 			}
@@ -163,10 +163,10 @@ func (t *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 
 // endScript ends what runs in the page, when it holds the thread. A function
 // that only waits is left alone: the browser would end whatever runs next.
-func (t *Page) endScript(ctx context.Context, p place) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerProbe)
+func (p *Page) endScript(ctx context.Context, at resolvedFrame) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerProbeTimeout)
 	defer cancel()
-	if _, err := t.evaluate(ctx, p, "Runtime.evaluate", map[string]any{"expression": "0"}); err != nil && ctx.Err() != nil {
-		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
+	if _, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "0"}); err != nil && ctx.Err() != nil {
+		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
 	}
 }

@@ -8,38 +8,38 @@ import (
 )
 
 const (
-	// heldFor is how long a page may hold its thread before a call that ran out of
+	// blockedFor is how long a page may hold its thread before a call that ran out of
 	// its time on it ends what runs there.
-	heldFor = time.Second
-	// heldProbe is how long an empty call may take to be answered meanwhile.
-	heldProbe = 250 * time.Millisecond
+	blockedFor = time.Second
+	// blockedProbe is how long an empty call may take to be answered meanwhile.
+	blockedProbe = 250 * time.Millisecond
 )
 
-// endHeld ends what holds the page's thread after a call on it ran out of its time:
+// interruptBlockingScript ends what holds the page's thread after a call on it ran out of its time:
 // a loop without an end, of the page's or of a question of ours, would keep every
 // later call waiting too. A thread that answers an empty call is left alone, and so
 // is one that was held for less than heldFor. began is when the call was sent.
-func (t *Page) endHeld(p place, began time.Time) {
-	if !t.ending.CompareAndSwap(false, true) {
+func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
+	if !p.interrupting.CompareAndSwap(false, true) {
 		return // another call is about to
 	}
 	var answered atomic.Bool
-	t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { answered.Store(true) }})
-	time.AfterFunc(max(heldProbe, heldFor-time.Since(began)), func() {
-		defer t.ending.Store(false)
+	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { answered.Store(true) }})
+	time.AfterFunc(max(blockedProbe, blockedFor-time.Since(began)), func() {
+		defer p.interrupting.Store(false)
 		if answered.Load() {
 			return
 		}
 		select {
-		case <-p.doc.Replaced(): // between two documents no call is answered, and none held
+		case <-at.document.Replaced(): // between two documents no call is answered, and none held
 			return
-		case <-p.s.Done():
+		case <-at.session.Done():
 			return
 		default:
 		}
-		if _, open := t.Dialog(); open {
+		if _, open := p.Dialog(); open {
 			return
 		}
-		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
+		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
 	})
 }

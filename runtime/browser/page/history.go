@@ -19,8 +19,8 @@ type tabHistory struct {
 
 // History implements primitives.Page. The browser answers, not the page: it
 // works while the page is blocked.
-func (t *Page) History(ctx context.Context) ([]primitives.HistoryEntry, int, error) {
-	h, err := t.history(ctx)
+func (p *Page) History(ctx context.Context) ([]primitives.HistoryEntry, int, error) {
+	h, err := p.history(ctx)
 	if err != nil {
 		return nil, 0, cdp.Explain(err, "reading the history")
 	}
@@ -31,15 +31,15 @@ func (t *Page) History(ctx context.Context) ([]primitives.HistoryEntry, int, err
 	return entries, h.CurrentIndex, nil
 }
 
-func (t *Page) history(ctx context.Context) (tabHistory, error) {
+func (p *Page) history(ctx context.Context) (tabHistory, error) {
 	var h tabHistory
-	err := t.ask(ctx, "Page.getNavigationHistory", nil, &h)
+	err := p.do(ctx, "Page.getNavigationHistory", nil, &h)
 	return h, err
 }
 
 // entryAt returns the browser's id of the entry so many steps away.
-func (t *Page) entryAt(ctx context.Context, steps int) (int, error) {
-	h, err := t.history(ctx)
+func (p *Page) entryAt(ctx context.Context, steps int) (int, error) {
+	h, err := p.history(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -15,56 +15,56 @@ import (
 // one in another process.
 
 // Mouse implements primitives.Page.
-func (t *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
+func (p *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
 	commands := make([]cdp.Command, len(events))
 	for i, e := range events {
-		commands[i] = cdp.Command{Session: t.s.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e)}
+		commands[i] = cdp.Command{Session: p.session.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e)}
 	}
-	return cdp.Explain(t.dispatch(ctx, commands, nil), "sending pointer events")
+	return cdp.Explain(p.dispatch(ctx, commands, nil), "sending pointer events")
 }
 
 // Keys implements primitives.Page.
-func (t *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
+func (p *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
 	commands := make([]cdp.Command, len(events))
 	delays := make([]time.Duration, len(events))
 	for i, e := range events {
-		commands[i] = cdp.Command{Session: t.s.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
+		commands[i] = cdp.Command{Session: p.session.ID, Method: "Input.dispatchKeyEvent", Params: keyParams(e)}
 		delays[i] = e.Delay
 		if e.Type == primitives.KeyUp {
-			commands[i].Observe = t.keepRelease(commands[i])
+			commands[i].Observe = p.observeRelease(commands[i])
 		}
 	}
-	return cdp.Explain(t.dispatch(ctx, commands, delays), "sending key events")
+	return cdp.Explain(p.dispatch(ctx, commands, delays), "sending key events")
 }
 
-// keepRelease is what hears the answer to the release of a key. While a dialog is
+// observeRelease is what hears the answer to the release of a key. While a dialog is
 // open the browser drops input and answers at once; an event that came in time is
 // answered when the dialog has closed. A page must not find its key held for ever, so
 // a release that was dropped is sent again then.
-func (t *Page) keepRelease(c cdp.Command) func(cdp.Reply) {
+func (p *Page) observeRelease(c cdp.Command) func(cdp.Reply) {
 	return func(r cdp.Reply) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if r.Err == nil && t.dialog != nil {
-			t.releases = append(t.releases, c)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if r.Err == nil && p.dialog != nil {
+			p.droppedReleases = append(p.droppedReleases, c)
 		}
 	}
 }
 
-// sendReleases is the reader's.
-func (t *Page) sendReleases() {
-	t.mu.Lock()
-	owed := t.releases
-	t.releases = nil
-	t.mu.Unlock()
+// resendReleases is the reader's.
+func (p *Page) resendReleases() {
+	p.mu.Lock()
+	owed := p.droppedReleases
+	p.droppedReleases = nil
+	p.mu.Unlock()
 	if len(owed) > 0 {
-		t.client.Post(owed...)
+		p.client.Post(owed...)
 	}
 }
 
 // InsertText implements primitives.Page.
-func (t *Page) InsertText(ctx context.Context, text string) error {
-	return cdp.Explain(t.dispatch(ctx, []cdp.Command{{Session: t.s.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil),
+func (p *Page) InsertText(ctx context.Context, text string) error {
+	return cdp.Explain(p.dispatch(ctx, []cdp.Command{{Session: p.session.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil),
 		"inserting text")
 }
 
@@ -73,17 +73,17 @@ func (t *Page) InsertText(ctx context.Context, text string) error {
 //
 // Input whose effect is a dialog, a new document or the end of the tab has been
 // handled, though its answer may never come: the first two count as success.
-func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []time.Duration) error {
+func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []time.Duration) error {
 	if len(commands) == 0 {
 		return nil
 	}
-	t.mu.Lock()
-	if err := t.blockedLocked(); err != nil {
-		t.mu.Unlock()
+	p.mu.Lock()
+	if err := p.blockedReason(); err != nil {
+		p.mu.Unlock()
 		return err
 	}
-	l, dialogs, commits := t.life, t.dialogs, t.commits
-	t.mu.Unlock()
+	l, dialogs, commits := p.lifetime, p.dialogs, p.commits
+	p.mu.Unlock()
 	var limit <-chan time.Time
 	if _, ok := ctx.Deadline(); !ok {
 		timer := time.NewTimer(cdp.CommandTimeout)
@@ -91,13 +91,13 @@ func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		limit = timer.C
 	}
 	var sent []*cdp.Call
-	defer func() { t.client.Forget(sent...) }()
+	defer func() { p.client.Forget(sent...) }()
 	for first := 0; first < len(commands); {
 		last := first
 		for last < len(commands)-1 && (delays == nil || delays[last] == 0) {
 			last++
 		}
-		calls, err := t.client.Start(ctx, commands[first:last+1]...)
+		calls, err := p.client.Start(ctx, commands[first:last+1]...)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		case <-pause.C:
 		case <-dialogs:
 			pause.Stop()
-			sent = unheard(sent)
+			sent = unobserved(sent)
 			return nil
 		case <-l.Done():
 			pause.Stop()
@@ -121,14 +121,14 @@ func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 			return ctx.Err()
 		}
 	}
-	for _, p := range sent {
+	for _, call := range sent {
 		select {
-		case r := <-p.Replied():
+		case r := <-call.Replied():
 			if r.Err != nil {
-				return t.interrupted(ctx, l, commits, r.Err)
+				return p.interrupted(ctx, l, commits, r.Err)
 			}
 		case <-dialogs:
-			sent = unheard(sent)
+			sent = unobserved(sent)
 			return nil
 		case <-l.Done():
 			return l.Err()
@@ -138,18 +138,18 @@ func (t *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 			return ctx.Err()
 		}
 	}
-	t.refreshTarget()
+	p.refreshTarget()
 	return nil
 }
 
-// unheard is the calls that nobody hears of any more.
-func unheard(calls []*cdp.Call) []*cdp.Call {
-	return slices.DeleteFunc(calls, func(p *cdp.Call) bool { return p.Observed() })
+// unobserved is the calls that nobody hears of any more.
+func unobserved(calls []*cdp.Call) []*cdp.Call {
+	return slices.DeleteFunc(calls, func(call *cdp.Call) bool { return call.Observed() })
 }
 
 // interrupted decides what an error answer to input means: nothing, when the
 // document was replaced after it was sent.
-func (t *Page) interrupted(ctx context.Context, l *cdp.Lifetime, commits int, err error) error {
+func (p *Page) interrupted(ctx context.Context, l *cdp.Lifetime, commits int, err error) error {
 	var pe *cdp.Error
 	if !errors.As(err, &pe) {
 		return err
@@ -157,10 +157,10 @@ func (t *Page) interrupted(ctx context.Context, l *cdp.Lifetime, commits int, er
 	timer := time.NewTimer(graceAfterDocument)
 	defer timer.Stop()
 	for {
-		changed := t.change.Wait()
-		t.mu.Lock()
-		moved := t.commits != commits || t.loading
-		t.mu.Unlock()
+		changed := p.change.Wait()
+		p.mu.Lock()
+		moved := p.commits != commits || p.loading
+		p.mu.Unlock()
 		if moved {
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 
 // classify tells a call that never reached its document from one that was
 // interrupted there.
-func (t *Page) classify(ctx context.Context, p place, err error) error {
+func (p *Page) classify(ctx context.Context, at resolvedFrame, err error) error {
 	var pe *cdp.Error
 	if !errors.As(err, &pe) {
 		return err
@@ -26,13 +26,13 @@ func (t *Page) classify(ctx context.Context, p place, err error) error {
 		"No node with given id found",
 		"Agent needs to be enabled first", // another process has taken the frame over, and is still being told
 		"Argument should belong to the same JavaScript world as target object":
-		_ = t.awaitNews(ctx, p) // what comes of it is asked anew
+		_ = p.awaitCause(ctx, at) // what comes of it is asked anew
 		return errStale
 	case "Execution context was destroyed.",
 		"Inspected target navigated or closed",
 		"Cannot find default execution context",
 		"Promise was collected":
-		if err := t.awaitNews(ctx, p); err != nil {
+		if err := p.awaitCause(ctx, at); err != nil {
 			return err
 		}
 		return &fault.Error{Code: fault.PageNavigated, Message: "the document was replaced during the call", Err: err}
@@ -42,31 +42,31 @@ func (t *Page) classify(ctx context.Context, p place, err error) error {
 	return err
 }
 
-// unstarted is for commands that come before the call itself: an interruption
+// beforeStart is for commands that come before the call itself: an interruption
 // there did no harm.
-func unstarted(err error) error {
+func beforeStart(err error) error {
 	if errors.Is(err, fault.PageNavigated) {
 		return errStale
 	}
 	return err
 }
 
-// awaitNews gives the event that explains a failed call a moment to arrive. It
+// awaitCause gives the event that explains a failed call a moment to arrive. It
 // returns an error when the tab itself is gone.
-func (t *Page) awaitNews(ctx context.Context, p place) error {
+func (p *Page) awaitCause(ctx context.Context, at resolvedFrame) error {
 	timer := time.NewTimer(20 * time.Millisecond)
 	defer timer.Stop()
 	select {
-	case <-p.life.Done():
-		return p.life.Err()
-	case <-p.doc.Replaced():
-	case <-p.s.Done():
+	case <-at.lifetime.Done():
+		return at.lifetime.Err()
+	case <-at.document.Replaced():
+	case <-at.session.Done():
 	case <-ctx.Done():
 	case <-timer.C:
 	}
 	select {
-	case <-p.life.Done():
-		return p.life.Err()
+	case <-at.lifetime.Done():
+		return at.lifetime.Err()
 	default:
 		return nil
 	}

@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	// describeCap bounds asking the new document for its title and status.
-	describeCap = 2 * time.Second
-	// sayCap bounds waiting, once the document has loaded, for it to say what it is
+	// describeTimeout bounds asking the new document for its title and status.
+	describeTimeout = 2 * time.Second
+	// loadReportTimeout bounds waiting, once the document has loaded, for it to say what it is
 	// by itself.
-	sayCap = 25 * time.Millisecond
+	loadReportTimeout = 25 * time.Millisecond
 )
 
 // describe says what is there now. The document is asked, in our world; one
 // that does not answer is described from outside, and then ok is false.
-func (t *Page) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
-	info := t.Tab()
+func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
+	info := p.Tab()
 	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
-	ctx, cancel := context.WithTimeout(ctx, describeCap)
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
-	text := t.saidItself(ctx, n)
+	text := p.awaitLoadReport(ctx, n)
 	if text == nil {
-		t.mu.Lock()
-		commits := t.commits
-		t.mu.Unlock()
-		remote, err := t.Run(ctx, "", func(string) world.Invocation {
-			return world.Invocation{Function: describeFunction, ByValue: true, Bare: true, Observe: func(r cdp.Reply) { t.onAskedDescription(r, commits) }}
+		p.mu.Lock()
+		commits := p.commits
+		p.mu.Unlock()
+		remote, err := p.Run(ctx, "", func(string) world.Invocation {
+			return world.Invocation{Function: describeFunction, ByValue: true, Bare: true, Observe: func(r cdp.Reply) { p.onDescription(r, commits) }}
 		})
 		if err != nil {
-			t.log.Debug("the new document did not describe itself", "error", err)
+			p.log.Debug("the new document did not describe itself", "error", err)
 			return out, false
 		}
 		text, _ = cdp.Unquote(cdp.Member(remote, "value"))
@@ -58,39 +58,39 @@ type description struct {
 	Status int    `json:"status"`
 }
 
-// onAskedDescription is the reader's.
-func (t *Page) onAskedDescription(r cdp.Reply, commits int) {
+// onDescription is the reader's.
+func (p *Page) onDescription(r cdp.Reply, commits int) {
 	text, ok := cdp.Unquote(cdp.Member(cdp.Member(r.Result, "result"), "value"))
-	t.mu.Lock()
-	changed := ok && t.commits == commits && t.takeDescription(text)
-	t.mu.Unlock()
+	p.mu.Lock()
+	changed := ok && p.commits == commits && p.takeDescription(text)
+	p.mu.Unlock()
 	if changed {
-		t.observer.Changed()
+		p.observer.Changed()
 	}
 }
 
 // takeDescription takes over what the document that is there says of itself, and
 // reports whether that is new. The reader does so where it reads it: the browser may
 // say something newer before who waits for the description is awake. A document
-// without a title has the one that the browser gives it. t.mu is held.
-func (t *Page) takeDescription(text []byte) (changed bool) {
+// without a title has the one that the browser gives it. p.mu is held.
+func (p *Page) takeDescription(text []byte) (changed bool) {
 	var d description
 	if json.Unmarshal(text, &d) != nil {
 		return false
 	}
 	if d.Title == "" {
-		d.Title = t.title
+		d.Title = p.title
 	}
-	changed = t.title != d.Title || t.identity.URL != d.URL
-	t.title, t.identity.URL = d.Title, d.URL
+	changed = p.title != d.Title || p.identity.URL != d.URL
+	p.title, p.identity.URL = d.Title, d.URL
 	return changed
 }
 
 // describeFunction reads the title through the prototype: an element named
 // "title" hides the document's own.
-const describeFunction = `function(){"use strict";` + describing + `return describe()}`
+const describeFunction = `function(){"use strict";` + describeSource + `return describe()}`
 
-const describing = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,name).get.call(document);` +
+const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,name).get.call(document);` +
 	`const describe=()=>{const n=performance.getEntriesByType("navigation")[0];` +
 	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0})};`
 
@@ -100,135 +100,135 @@ const describing = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.p
 // is when its load event is over, before it is drawn. It speaks through a binding that
 // exists in that world only. Where it does not come to that, the document is asked.
 
-// sayBinding is the binding.
-const sayBinding = "outriderSays"
+// loadReportBinding is the binding.
+const loadReportBinding = "outriderSays"
 
-// sayScript is run by frames too that come before it is taken back, where it does
+// loadReportScript is run by frames too that come before it is taken back, where it does
 // nothing. The title may be set by listeners of the page that come after ours, so
 // another task says it; the binding may come a moment later still.
-const sayScript = `(()=>{"use strict";if(window.parent!==window)return;` + describing +
-	`const say=(left)=>{if(typeof globalThis.` + sayBinding + `==="function")` + sayBinding + `("%s "+describe());` +
+const loadReportScript = `(()=>{"use strict";if(window.parent!==window)return;` + describeSource +
+	`const say=(left)=>{if(typeof globalThis.` + loadReportBinding + `==="function")` + loadReportBinding + `("%s "+describe());` +
 	`else if(left>0)setTimeout(say,0,left-1)};` +
 	`addEventListener("pageshow",()=>scheduler.postTask(()=>say(12),{priority:"user-blocking"}),{once:true})})()`
 
-// saying is what the document that a navigation brings says by itself.
-type saying struct {
+// loadReport is what the document that a navigation brings says by itself.
+type loadReport struct {
 	nonce string
 
 	mu     sync.Mutex
 	script string // what the browser calls the script; "" before it has said
 	over   bool   // the script is not wanted any more
 
-	said chan struct{} // closed when it has spoken
+	given chan struct{} // closed when it has spoken
 	// Set before said is closed.
-	doc    *world.Document
-	world  *world.World
-	answer []byte
+	document *world.Document
+	world    *world.World
+	answer   []byte
 }
 
-func (t *Page) newSaying() *saying {
-	a := &saying{nonce: world.NewToken(), said: make(chan struct{})}
-	t.mu.Lock()
-	t.saying = a
-	t.mu.Unlock()
-	return a
+func (p *Page) newLoadReport() *loadReport {
+	report := &loadReport{nonce: world.NewToken(), given: make(chan struct{})}
+	p.mu.Lock()
+	p.loadReport = report
+	p.mu.Unlock()
+	return report
 }
 
-// bringSaying is the command that brings the script, to be sent together with the one
+// loadReportCommand is the command that brings the script, to be sent together with the one
 // that navigates.
-func (t *Page) bringSaying(a *saying) cdp.Command {
-	params := cdp.Object("source", fmt.Sprintf(sayScript, a.nonce), "world.Name", world.Name)
-	return cdp.Command{Session: t.s.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: params, OnReply: func(r cdp.Reply) {
+func (p *Page) loadReportCommand(report *loadReport) cdp.Command {
+	params := cdp.Object("source", fmt.Sprintf(loadReportScript, report.nonce), "worldName", world.Name)
+	return cdp.Command{Session: p.session.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: params, OnReply: func(r cdp.Reply) {
 		if r.Err != nil {
 			return
 		}
-		a.mu.Lock()
-		a.script = string(cdp.PlainString(cdp.Member(r.Result, "identifier")))
-		late := a.over
-		a.mu.Unlock()
+		report.mu.Lock()
+		report.script = string(cdp.PlainString(cdp.Member(r.Result, "identifier")))
+		late := report.over
+		report.mu.Unlock()
 		if late {
-			t.takeBack(a)
+			p.removeLoadReport(report)
 		}
 	}}
 }
 
-// awaitSaying gives the document its voice and takes the script back from those that
+// bindLoadReport gives the document its voice and takes the script back from those that
 // come after it. It is called when the document is on its way: the browser holds what it
 // is sent then until the document is there. A nil saying does nothing.
-func (t *Page) awaitSaying(a *saying) {
-	if a == nil {
+func (p *Page) bindLoadReport(report *loadReport) {
+	if report == nil {
 		return
 	}
-	t.client.Post(cdp.Command{Session: t.s.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", sayBinding, "executionContextName", world.Name)})
-	t.endSaying(a)
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", loadReportBinding, "executionContextName", world.Name)})
+	p.endLoadReport(report)
 }
 
-// endSaying takes the script back.
-func (t *Page) endSaying(a *saying) {
-	a.mu.Lock()
-	first, there := !a.over, a.script != ""
-	a.over = true
-	a.mu.Unlock()
+// endLoadReport takes the script back.
+func (p *Page) endLoadReport(report *loadReport) {
+	report.mu.Lock()
+	first, there := !report.over, report.script != ""
+	report.over = true
+	report.mu.Unlock()
 	if first && there {
-		t.takeBack(a)
+		p.removeLoadReport(report)
 	}
 }
 
-func (t *Page) takeBack(a *saying) {
-	t.client.Post(cdp.Command{Session: t.s.ID, Method: "Page.removeScriptToEvaluateOnNewDocument", Params: cdp.Object("identifier", a.script)})
+func (p *Page) removeLoadReport(report *loadReport) {
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.removeScriptToEvaluateOnNewDocument", Params: cdp.Object("identifier", report.script)})
 }
 
-// onSaid is the reader's.
-func (t *Page) onSaid(s *cdp.Session, params []byte) {
+// onLoadReport is the reader's.
+func (p *Page) onLoadReport(s *cdp.Session, params []byte) {
 	payload, ok := cdp.Unquote(cdp.Member(params, "payload"))
 	number, err := strconv.Atoi(string(cdp.Member(params, "executionContextId")))
 	nonce, text, _ := bytes.Cut(payload, []byte(" "))
-	t.mu.Lock()
-	a, f := t.saying, t.frames[t.main]
-	if !ok || err != nil || a == nil || string(nonce) != a.nonce || f == nil || f.s != s {
-		t.mu.Unlock()
+	p.mu.Lock()
+	report, f := p.loadReport, p.frames[p.main]
+	if !ok || err != nil || report == nil || string(nonce) != report.nonce || f == nil || f.session != s {
+		p.mu.Unlock()
 		return
 	}
-	t.saying = nil
-	a.doc, a.world, a.answer = f.doc, world.New(number), text
-	changed := t.takeDescription(text)
-	close(a.said)
-	t.mu.Unlock()
+	p.loadReport = nil
+	report.document, report.world, report.answer = f.document, world.New(number), text
+	changed := p.takeDescription(text)
+	close(report.given)
+	p.mu.Unlock()
 	if changed {
-		t.observer.Changed()
+		p.observer.Changed()
 	}
 }
 
-// saidItself is what the document that is there has said, nil when it has not. The page
+// awaitLoadReport is what the document that is there has said, nil when it has not. The page
 // library is installed behind it.
-func (t *Page) saidItself(ctx context.Context, n *navigation) []byte {
-	a := n.saying
-	if a == nil || !n.loaded || n.seen != n.commits+1 { // the script was for the first document
+func (p *Page) awaitLoadReport(ctx context.Context, n *navigation) []byte {
+	report := n.loadReport
+	if report == nil || !n.loaded || n.seen != n.commits+1 { // the script was for the first document
 		return nil
 	}
-	timer := time.NewTimer(sayCap)
+	timer := time.NewTimer(loadReportTimeout)
 	defer timer.Stop()
 	select {
-	case <-a.said:
-	case <-n.life.Done():
+	case <-report.given:
+	case <-n.lifetime.Done():
 		return nil
 	case <-ctx.Done():
 		return nil
 	case <-timer.C:
 		return nil
 	}
-	p, err := t.locate(ctx, "")
-	if err != nil || p.doc != a.doc {
+	at, err := p.resolveFrame(ctx, "")
+	if err != nil || at.document != report.document {
 		return nil
 	}
 	select {
-	case p.doc.Building() <- struct{}{}:
-		if p.doc.World() == nil {
-			t.client.Post(t.beginning(p, a.world)...)
-			p.doc.SetWorld(a.world)
+	case at.document.Building() <- struct{}{}:
+		if at.document.World() == nil {
+			p.client.Post(p.beginning(at, report.world)...)
+			at.document.SetWorld(report.world)
 		}
-		p.doc.Built()
+		at.document.Built()
 	default: // somebody else is making it
 	}
-	return a.answer
+	return report.answer
 }

@@ -3,11 +3,11 @@ package page
 // Lost reports whether nothing more can be asked of the tab: it is gone, or the
 // connection to its browser has ended. It is true a moment before Done is
 // closed.
-func (t *Page) Lost() bool {
+func (p *Page) Lost() bool {
 	select {
-	case <-t.s.Done():
+	case <-p.session.Done():
 		return true
 	default:
-		return t.client.Err() != nil
+		return p.client.Err() != nil
 	}
 }

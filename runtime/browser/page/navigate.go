@@ -18,13 +18,13 @@ const (
 	// DefaultLoad bounds the wait for the load event of a navigation that does not
 	// say how long it may take.
 	DefaultLoad = 15 * time.Second
-	// wedged is how long a navigation may make no progress before we ask
+	// stuckAfter is how long a navigation may make no progress before we ask
 	// whether the old document's thread still runs, and how long it has to say
 	// so.
-	wedged = time.Second
-	// mostReplaced is how many more documents are waited for when each replaces
+	stuckAfter = time.Second
+	// maxSelfReplaced is how many more documents are waited for when each replaces
 	// itself before it said what it is.
-	mostReplaced = 5
+	maxSelfReplaced = 5
 )
 
 // Navigate implements primitives.Page. A dialog that the new document opens while
@@ -33,21 +33,21 @@ const (
 //
 // A page whose script never ends cannot keep the new document away: the script is
 // stopped, or, when that comes too late, the page's process.
-func (t *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
+func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
 	limit := opts.LoadTimeout
 	if limit <= 0 {
 		limit = DefaultLoad
 	}
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
-	if t.suspect.Load() {
-		t.unwedge()
+	if p.overran.Load() {
+		p.interruptStuckScript()
 	}
-	n := &navigation{t: t, deadline: deadline}
+	n := &navigation{page: p, deadline: deadline}
 	err := n.run(ctx, opts)
 	if errors.Is(err, errStuck) {
-		if err = t.endRenderer(ctx); err == nil {
-			n = &navigation{t: t, deadline: deadline, again: true}
+		if err = p.endRenderer(ctx); err == nil {
+			n = &navigation{page: p, deadline: deadline, again: true}
 			err = n.run(ctx, opts)
 		}
 	}
@@ -55,9 +55,9 @@ func (t *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (p
 		return primitives.Navigation{}, cdp.Explain(err, "navigating")
 	}
 	for again := 0; ; again++ {
-		out, ok := t.describe(ctx, n)
+		out, ok := p.describe(ctx, n)
 		// The page may replace itself while it describes itself.
-		if ok || again == mostReplaced || !t.replacing(n) || n.load(ctx) != nil {
+		if ok || again == maxSelfReplaced || !p.replacing(n) || n.load(ctx) != nil {
 			return out, nil
 		}
 	}
@@ -65,14 +65,14 @@ func (t *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (p
 
 // replacing reports whether another document than the one that n saw last is there
 // or on its way.
-func (t *Page) replacing(n *navigation) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.commits != n.seen || t.redirect || t.loading
+func (p *Page) replacing(n *navigation) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.commits != n.seen || p.redirect || p.loading
 }
 
 func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) error {
-	t := n.t
+	p := n.page
 	if err := n.begin(); err != nil {
 		return err
 	}
@@ -84,37 +84,37 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 			params = []byte(`{"ignoreCache":true}`)
 		}
 	case opts.Steps != 0:
-		entry, err := t.entryAt(ctx, opts.Steps)
+		entry, err := p.entryAt(ctx, opts.Steps)
 		if err != nil {
 			return err
 		}
 		n.steps = true
 		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
-	commands := []cdp.Command{{Session: t.s.ID, Method: method, Params: params}}
+	commands := []cdp.Command{{Session: p.session.ID, Method: method, Params: params}}
 	if !n.steps { // a document that comes back from the history runs no script again
-		n.saying = t.newSaying()
-		defer t.endSaying(n.saying)
-		commands = []cdp.Command{t.bringSaying(n.saying), commands[0]}
+		n.loadReport = p.newLoadReport()
+		defer p.endLoadReport(n.loadReport)
+		commands = []cdp.Command{p.loadReportCommand(n.loadReport), commands[0]}
 	}
-	calls, err := t.client.Start(ctx, commands...)
+	calls, err := p.client.Start(ctx, commands...)
 	if err != nil {
 		return err
 	}
 	navigating := calls[len(calls)-1]
-	defer t.client.Forget(navigating)
+	defer p.client.Forget(navigating)
 	result, err := n.answer(ctx, navigating)
 	if err != nil || n.sameDocument(opts, result) {
 		return err
 	}
 	if n.loader != "" {
-		t.awaitSaying(n.saying)
+		p.bindLoadReport(n.loadReport)
 	}
 	if err := n.commit(ctx); err != nil || n.same {
 		return err
 	}
 	if n.loader == "" {
-		t.awaitSaying(n.saying)
+		p.bindLoadReport(n.loadReport)
 	}
 	return n.load(ctx)
 }
@@ -124,46 +124,46 @@ var errStuck = errors.New("the page's thread is busy")
 
 // navigation is one Navigate.
 type navigation struct {
-	t        *Page
-	life     *cdp.Lifetime
-	dialogs  chan struct{}
-	commits  int // documents the frame had before
-	deadline *time.Timer
-	loader   string // of the new document; empty for a reload, where it is not said
-	again    bool   // the page's process was ended for it
-	steps    bool   // along the history
-	within   int    // moves within a document that the frame had before
-	seen     int    // documents the frame had when the load was over
-	same     bool
-	replaced bool
-	loaded   bool
-	saying   *saying // of the first document that it brings; nil where none is to be expected
+	page       *Page
+	lifetime   *cdp.Lifetime
+	dialogs    chan struct{}
+	commits    int // documents the frame had before
+	deadline   *time.Timer
+	loader     string // of the new document; empty for a reload, where it is not said
+	again      bool   // the page's process was ended for it
+	steps      bool   // along the history
+	moves      int    // moves within a document that the frame had before
+	seen       int    // documents the frame had when the load was over
+	same       bool
+	replaced   bool
+	loaded     bool
+	loadReport *loadReport // of the first document that it brings; nil where none is to be expected
 }
 
 func (n *navigation) begin() error {
-	t := n.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n.life = t.life
-	if t.crashed {
+	p := n.page
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n.lifetime = p.lifetime
+	if p.crashed {
 		// Navigating is how a crashed tab comes back.
-		n.life = cdp.LifetimeOf(t.s, fault.New(fault.TabClosed, "the tab was closed"))
-	} else if err := t.blockedLocked(); err != nil {
+		n.lifetime = cdp.LifetimeOf(p.session, fault.New(fault.TabClosed, "the tab was closed"))
+	} else if err := p.blockedReason(); err != nil {
 		return err
 	}
-	n.dialogs, n.commits, n.within = t.dialogs, t.commits, t.within
-	t.redirect = false
+	n.dialogs, n.commits, n.moves = p.dialogs, p.commits, p.moves
+	p.redirect = false
 	return nil
 }
 
 // answer waits for the answer to the command, which comes when the server has
 // answered, and checks it.
-func (n *navigation) answer(ctx context.Context, c *cdp.Call) ([]byte, error) {
-	stuck := time.NewTimer(wedged)
+func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error) {
+	stuck := time.NewTimer(stuckAfter)
 	defer stuck.Stop()
 	for {
 		select {
-		case r := <-c.Replied():
+		case r := <-call.Replied():
 			var pe *cdp.Error
 			if errors.As(r.Err, &pe) {
 				return nil, (&fault.Error{Code: fault.NavigationFailed, Message: "the address cannot be loaded", Err: r.Err}).
@@ -175,15 +175,15 @@ func (n *navigation) answer(ctx context.Context, c *cdp.Call) ([]byte, error) {
 			n.loader = string(cdp.PlainString(cdp.Member(r.Result, "loaderId")))
 			return r.Result, n.refused(ctx, r.Result)
 		case <-n.dialogs:
-			return nil, n.t.dialogFault()
-		case <-n.life.Done():
-			return nil, n.life.Err()
+			return nil, n.page.dialogFault()
+		case <-n.lifetime.Done():
+			return nil, n.lifetime.Err()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-n.deadline.C:
 			return nil, n.tooSlow()
 		case <-stuck.C:
-			if !n.again && !n.t.responds() {
+			if !n.again && !n.page.responds() {
 				return nil, errStuck
 			}
 		}
@@ -213,7 +213,7 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 		f.Message = "the server refuses connections"
 	}
 	if n.loader != "" && r.ErrorText != "net::ERR_ABORTED" && !r.IsDownload {
-		ctx, cancel := context.WithTimeout(ctx, describeCap)
+		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 		defer cancel()
 		_ = n.commit(ctx)
 	}
@@ -223,7 +223,7 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 // tooSlow gives up before the new document is there, and stops its loading so
 // that it does not replace the page under a later call.
 func (n *navigation) tooSlow() error {
-	n.t.client.Post(cdp.Command{Session: n.t.s.ID, Method: "Page.stopLoading"})
+	n.page.client.Post(cdp.Command{Session: n.page.session.ID, Method: "Page.stopLoading"})
 	return fault.New(fault.Timeout, "the server did not answer in time; the page stayed as it was")
 }
 
@@ -234,17 +234,17 @@ func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte
 
 // commit waits until the new document is there.
 func (n *navigation) commit(ctx context.Context) error {
-	stuck := time.NewTimer(wedged)
+	stuck := time.NewTimer(stuckAfter)
 	defer stuck.Stop()
 	started := false
 	for {
-		changed := n.t.change.Wait()
-		n.t.mu.Lock()
+		changed := n.page.change.Wait()
+		n.page.mu.Lock()
 		n.replaced = n.committed()
-		n.same = n.steps && !n.replaced && n.t.within != n.within
-		started = started || n.t.loading
-		ended := started && !n.t.loading
-		n.t.mu.Unlock()
+		n.same = n.steps && !n.replaced && n.page.moves != n.moves
+		started = started || n.page.loading
+		ended := started && !n.page.loading
+		n.page.mu.Unlock()
 		if n.replaced || n.same {
 			return nil
 		}
@@ -254,15 +254,15 @@ func (n *navigation) commit(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-n.dialogs:
-			return n.t.dialogFault()
-		case <-n.life.Done():
-			return n.life.Err()
+			return n.page.dialogFault()
+		case <-n.lifetime.Done():
+			return n.lifetime.Err()
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-n.deadline.C:
 			return n.tooSlow()
 		case <-stuck.C:
-			if !n.again && !n.t.responds() {
+			if !n.again && !n.page.responds() {
 				return errStuck
 			}
 		}
@@ -270,31 +270,31 @@ func (n *navigation) commit(ctx context.Context) error {
 }
 
 // committed reports whether the new document has come, and be it that another has
-// replaced it since; t.mu is held.
+// replaced it since; p.mu is held.
 func (n *navigation) committed() bool {
 	if n.loader == "" {
-		return n.t.commits != n.commits
+		return n.page.commits != n.commits
 	}
-	return slices.Contains(n.t.loaders[:], n.loader)
+	return slices.Contains(n.page.loaders[:], n.loader)
 }
 
 // load waits for the load event of the document that is there, also when the page
 // replaced itself meanwhile or has asked to.
 func (n *navigation) load(ctx context.Context) error {
-	n.life = n.t.Lifetime() // a crashed tab has a new one
+	n.lifetime = n.page.Lifetime() // a crashed tab has a new one
 	for {
-		changed := n.t.change.Wait()
-		n.t.mu.Lock()
-		f := n.t.frames[n.t.main]
+		changed := n.page.change.Wait()
+		n.page.mu.Lock()
+		f := n.page.frames[n.page.main]
 		failed := ""
 		if f != nil {
 			// A refresh without delay is announced between the load event and
 			// the end of loading.
-			n.loaded, failed = f.loaded && !n.t.redirect && !n.t.loading, f.failed
+			n.loaded, failed = f.loaded && !n.page.redirect && !n.page.loading, f.failed
 		}
-		n.seen = n.t.commits
-		blocked := n.t.dialog != nil
-		n.t.mu.Unlock()
+		n.seen = n.page.commits
+		blocked := n.page.dialog != nil
+		n.page.mu.Unlock()
 		switch {
 		case failed != "":
 			return fault.New(fault.NavigationFailed, "the address could not be loaded; the browser shows its error page")
@@ -303,8 +303,8 @@ func (n *navigation) load(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
-		case <-n.life.Done():
-			return n.life.Err()
+		case <-n.lifetime.Done():
+			return n.lifetime.Err()
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-n.deadline.C:
@@ -316,43 +316,43 @@ func (n *navigation) load(ctx context.Context) error {
 // responds reports whether the page's thread runs scripts. Between a server's
 // answer and the new document it does not look so either: the browser holds
 // commands back then, but not for long.
-func (t *Page) responds() bool {
+func (p *Page) responds() bool {
 	answered := make(chan struct{})
-	t.client.Post(cdp.Command{Session: t.s.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { close(answered) }})
-	timer := time.NewTimer(wedged / 2)
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { close(answered) }})
+	timer := time.NewTimer(stuckAfter / 2)
 	defer timer.Stop()
 	select {
 	case <-answered:
-	case <-t.s.Done():
+	case <-p.session.Done():
 	case <-timer.C:
 		return false
 	}
 	return true
 }
 
-// unwedge stops a script that keeps the page's thread. It has to be done before a
+// interruptStuckScript stops a script that keeps the page's thread. It has to be done before a
 // navigation begins: during one the browser holds even this command back.
-func (t *Page) unwedge() {
-	t.suspect.Store(false)
-	if _, open := t.Dialog(); !open && !t.responds() {
-		t.client.Post(cdp.Command{Session: t.s.ID, Method: "Runtime.terminateExecution"})
+func (p *Page) interruptStuckScript() {
+	p.overran.Store(false)
+	if _, open := p.Dialog(); !open && !p.responds() {
+		p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.terminateExecution"})
 	}
 }
 
 // endRenderer ends the page's process so that a navigation can go on in another.
-func (t *Page) endRenderer(ctx context.Context) error {
-	t.mu.Lock()
-	l := t.life
-	t.restarting = true
-	t.mu.Unlock()
+func (p *Page) endRenderer(ctx context.Context) error {
+	p.mu.Lock()
+	l := p.lifetime
+	p.restarting = true
+	p.mu.Unlock()
 	defer func() {
-		t.mu.Lock()
-		t.restarting = false
-		t.mu.Unlock()
+		p.mu.Lock()
+		p.restarting = false
+		p.mu.Unlock()
 	}()
-	t.client.Post(
-		cdp.Command{Session: t.s.ID, Method: "Page.stopLoading"},
-		cdp.Command{Session: t.s.ID, Method: "Page.crash"},
+	p.client.Post(
+		cdp.Command{Session: p.session.ID, Method: "Page.stopLoading"},
+		cdp.Command{Session: p.session.ID, Method: "Page.crash"},
 	)
 	select {
 	case <-l.Done():
@@ -365,7 +365,7 @@ func (t *Page) endRenderer(ctx context.Context) error {
 // onRequestedNavigation notes that the page is about to replace itself at once: a
 // script set the location, or a refresh has no delay. It holds until the new
 // document is there or the frame stops loading without one.
-func (t *Page) onRequestedNavigation(params []byte) {
+func (p *Page) onRequestedNavigation(params []byte) {
 	var e struct {
 		FrameID     primitives.FrameID `json:"frameId"`
 		Delay       float64            `json:"delay"`
@@ -374,21 +374,21 @@ func (t *Page) onRequestedNavigation(params []byte) {
 	if json.Unmarshal(params, &e) != nil || e.Delay > 0.1 || (e.Disposition != "" && e.Disposition != "currentTab") {
 		return
 	}
-	t.mu.Lock()
-	if e.FrameID == t.main {
-		t.redirect, t.redirecting = true, false
+	p.mu.Lock()
+	if e.FrameID == p.main {
+		p.redirect, p.redirecting = true, false
 	}
-	t.mu.Unlock()
+	p.mu.Unlock()
 }
 
 // onClearedNavigation hears that a navigation is no longer scheduled: it was called
 // off, or it has begun.
-func (t *Page) onClearedNavigation(params []byte) {
+func (p *Page) onClearedNavigation(params []byte) {
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
-	t.mu.Lock()
-	if id == t.main && !t.redirecting {
-		t.redirect = false
+	p.mu.Lock()
+	if id == p.main && !p.redirecting {
+		p.redirect = false
 	}
-	t.mu.Unlock()
-	t.change.Notify()
+	p.mu.Unlock()
+	p.change.Notify()
 }

@@ -23,42 +23,42 @@ type Page struct {
 	log      *slog.Logger
 	observer Observer
 	target   string
-	s        *cdp.Session
+	session  *cdp.Session
 
-	mu          sync.Mutex
-	identity    primitives.TabInfo
-	title       string
-	life        *cdp.Lifetime
-	crashed     bool
-	frames      map[primitives.FrameID]*frame
-	main        primitives.FrameID
-	dialog      *openDialog
-	dialogs     chan struct{} // closed when a dialog opens
-	releases    []cdp.Command // of keys, which the browser dropped because of the dialog
-	commits     int           // documents that the main frame has had
-	within      int           // navigations of the main frame within its documents
-	loaders     [16]string    // ids of the newest of them
-	loading     bool          // between frameStartedLoading and frameStoppedLoading
-	redirect    bool          // the page asked for a navigation at once
-	redirecting bool          // it has begun
+	mu              sync.Mutex
+	identity        primitives.TabInfo
+	title           string
+	lifetime        *cdp.Lifetime
+	crashed         bool
+	frames          map[primitives.FrameID]*frame
+	main            primitives.FrameID
+	dialog          *openDialog
+	dialogs         chan struct{} // closed when a dialog opens
+	droppedReleases []cdp.Command // of keys, which the browser dropped because of the dialog
+	commits         int           // documents that the main frame has had
+	moves           int           // navigations of the main frame within its documents
+	loaders         [16]string    // ids of the newest of them
+	loading         bool          // between frameStartedLoading and frameStoppedLoading
+	redirect        bool          // the page asked for a navigation at once
+	redirecting     bool          // it has begun
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
 	change     change.Broadcast // any of the above changed
-	saying     *saying          // of the newest navigation, until it has spoken
-	// dialogsSeen counts the dialogs that have opened; lastDialog is the newest.
-	dialogsSeen int
+	loadReport *loadReport      // of the newest navigation, until it has spoken
+	// dialogCount counts the dialogs that have opened; lastDialog is the newest.
+	dialogCount int
 	lastDialog  *primitives.Dialog
 	// chooser, when set, gets the file chooser that the page asks for.
 	chooser chan chooser
 
 	refs primitives.Refs
 
-	// suspect: a call ran out of time and nothing was heard since.
-	suspect atomic.Bool
-	// ending: see endHeld.
-	ending atomic.Bool
-	// asking: see refreshTarget.
-	asking atomic.Int32
+	// overran: a call ran out of time and nothing was heard since.
+	overran atomic.Bool
+	// interrupting: see endHeld.
+	interrupting atomic.Bool
+	// refreshing: see refreshTarget.
+	refreshing atomic.Int32
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
 }
@@ -104,78 +104,78 @@ func New(client *cdp.Client, s *cdp.Session, target Target, observer Observer, l
 		log:      log,
 		observer: observer,
 		target:   target.ID,
-		s:        s,
+		session:  s,
 		identity: primitives.TabInfo{URL: target.URL},
 		title:    target.Title,
-		life:     cdp.NewLifetime(),
+		lifetime: cdp.NewLifetime(),
 		frames:   map[primitives.FrameID]*frame{},
 		dialogs:  make(chan struct{}),
 	}
 }
 
 // TargetID is the browser's name for the tab. It does not outlive the browser.
-func (t *Page) TargetID() string { return t.target }
+func (p *Page) TargetID() string { return p.target }
 
 // SetIdentity sets what the runtime knows of the tab. URL and Title are the
 // browser's to say and ignored.
-func (t *Page) SetIdentity(info primitives.TabInfo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	info.URL = t.identity.URL
-	t.identity = info
+func (p *Page) SetIdentity(info primitives.TabInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info.URL = p.identity.URL
+	p.identity = info
 }
 
 // Tab implements primitives.Page.
-func (t *Page) Tab() primitives.TabInfo {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	info := t.identity
-	info.Title = t.title
+func (p *Page) Tab() primitives.TabInfo {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info := p.identity
+	info.Title = p.title
 	return info
 }
 
 // Refs implements primitives.Page.
-func (t *Page) Refs() *primitives.Refs { return &t.refs }
+func (p *Page) Refs() *primitives.Refs { return &p.refs }
 
 // refFrame is the name under which refs know a frame: the main frame has none,
 // since its id changes when it moves between processes.
-func (t *Page) refFrame(id primitives.FrameID) primitives.FrameID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if id == t.main {
+func (p *Page) refFrame(id primitives.FrameID) primitives.FrameID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id == p.main {
 		return ""
 	}
 	return id
 }
 
 // Done is closed when the tab was closed. It stays open over a crash.
-func (t *Page) Done() <-chan struct{} { return t.s.Done() }
+func (p *Page) Done() <-chan struct{} { return p.session.Done() }
 
 // Changed returns a channel that the next change of the page closes.
-func (t *Page) Changed() <-chan struct{} { return t.change.Wait() }
+func (p *Page) Changed() <-chan struct{} { return p.change.Wait() }
 
 // Lifetime is the time in which the page that is there can answer.
-func (t *Page) Lifetime() *cdp.Lifetime {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.life
+func (p *Page) Lifetime() *cdp.Lifetime {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lifetime
 }
 
 // Sessions lists the tab's session, first, and those of its frames in other processes.
-func (t *Page) Sessions() []*cdp.Session {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.sessionsLocked()
+func (p *Page) Sessions() []*cdp.Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sessionsLocked()
 }
 
-// sessionsLocked is Sessions; t.mu is held.
-func (t *Page) sessionsLocked() []*cdp.Session {
-	list := []*cdp.Session{t.s}
-	seen := map[*cdp.Session]bool{t.s: true}
-	for _, f := range t.frames {
-		if f.s != nil && !seen[f.s] {
-			seen[f.s] = true
-			list = append(list, f.s)
+// sessionsLocked is Sessions; p.mu is held.
+func (p *Page) sessionsLocked() []*cdp.Session {
+	list := []*cdp.Session{p.session}
+	seen := map[*cdp.Session]bool{p.session: true}
+	for _, f := range p.frames {
+		if f.session != nil && !seen[f.session] {
+			seen[f.session] = true
+			list = append(list, f.session)
 		}
 	}
 	return list
@@ -183,10 +183,10 @@ func (t *Page) sessionsLocked() []*cdp.Session {
 
 // MainDocument names the document of the main frame by its loader, and says whether
 // the browser has found it quiet.
-func (t *Page) MainDocument() (loader string, quiet bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if f := t.frames[t.main]; f != nil {
+func (p *Page) MainDocument() (loader string, quiet bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.frames[p.main]; f != nil {
 		return f.loader, f.idle == f.loader
 	}
 	return "", false
@@ -204,21 +204,21 @@ type Activity struct {
 }
 
 // Activity says how far the page has come.
-func (t *Page) Activity() Activity {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (p *Page) Activity() Activity {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return Activity{
-		URL: t.identity.URL, Documents: t.commits, Loading: t.loading || t.redirect, Dialogs: t.dialogsSeen, LastDialog: t.lastDialog, Over: t.life.Over(),
+		URL: p.identity.URL, Documents: p.commits, Loading: p.loading || p.redirect, Dialogs: p.dialogCount, LastDialog: p.lastDialog, Over: p.lifetime.Over(),
 	}
 }
 
 // Close closes the tab and returns when it is gone. Unload handlers run, but
 // nothing in the page can refuse: a beforeunload dialog is accepted, and a page
 // that does not answer is ended.
-func (t *Page) Close(ctx context.Context) error {
+func (p *Page) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cdp.CommandTimeout)
 	defer cancel()
-	err := t.client.DoAll(ctx, append(t.Dismissal(), cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", t.target)})...)
+	err := p.client.DoAll(ctx, append(p.Dismissal(), cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", p.target)})...)
 	var refused *cdp.Error
 	if errors.As(err, &refused) { // no such target: it is closing already
 		err = nil
@@ -229,28 +229,28 @@ func (t *Page) Close(ctx context.Context) error {
 	patience := time.NewTimer(time.Second)
 	defer patience.Stop()
 	for {
-		changed := t.change.Wait()
-		t.mu.Lock()
-		l, d := t.life, t.dialog
-		t.mu.Unlock()
+		changed := p.change.Wait()
+		p.mu.Lock()
+		l, d := p.lifetime, p.dialog
+		p.mu.Unlock()
 		if d != nil {
-			_, _ = t.AnswerDialog(ctx, true, "")
+			_, _ = p.AnswerDialog(ctx, true, "")
 		}
 		select {
 		case <-l.Done():
-			if !t.crashedNow() {
+			if !p.crashedNow() {
 				return nil
 			}
 			// A crashed tab is still there: wait on.
 			select {
-			case <-t.s.Done():
+			case <-p.session.Done():
 				return nil
 			case <-ctx.Done():
 				return cdp.Explain(ctx.Err(), "closing the tab")
 			}
 		case <-changed:
 		case <-patience.C:
-			t.client.Post(cdp.Command{Session: t.s.ID, Method: "Page.crash"})
+			p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.crash"})
 		case <-ctx.Done():
 			return cdp.Explain(ctx.Err(), "closing the tab")
 		}
@@ -258,65 +258,65 @@ func (t *Page) Close(ctx context.Context) error {
 }
 
 // Crash ends the tab's renderer process, for tests of what follows.
-func (t *Page) Crash() {
-	t.client.Post(cdp.Command{Session: t.s.ID, Method: "Page.crash"})
+func (p *Page) Crash() {
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.crash"})
 }
 
-func (t *Page) crashedNow() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.crashed
+func (p *Page) crashedNow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.crashed
 }
 
 // End marks the tab as closed: what is in flight fails with err. The reader calls it.
-func (t *Page) End(err error) {
-	t.mu.Lock()
-	l := t.life
-	if t.crashed {
+func (p *Page) End(err error) {
+	p.mu.Lock()
+	l := p.lifetime
+	if p.crashed {
 		// The crash ended that life already; what comes now meets the new end.
 		l = cdp.NewLifetime()
-		t.life = l
-		t.crashed = false
+		p.lifetime = l
+		p.crashed = false
 	}
 	if l.Over() {
-		t.mu.Unlock()
+		p.mu.Unlock()
 		return
 	}
-	t.dialog = nil
-	t.mu.Unlock()
+	p.dialog = nil
+	p.mu.Unlock()
 	l.End(err)
-	t.s.Detach()
-	t.change.Notify()
+	p.session.Detach()
+	p.change.Notify()
 }
 
 // TargetCrashed hears that the renderer process of the page crashed. The reader calls
 // it.
-func (t *Page) TargetCrashed() {
-	t.mu.Lock()
-	if t.crashed {
-		t.mu.Unlock()
+func (p *Page) TargetCrashed() {
+	p.mu.Lock()
+	if p.crashed {
+		p.mu.Unlock()
 		return
 	}
-	if t.life.Over() {
-		t.mu.Unlock()
+	if p.lifetime.Over() {
+		p.mu.Unlock()
 		return
 	}
-	t.crashed = true
-	t.dialog = nil
-	l, report := t.life, !t.restarting
-	t.mu.Unlock()
+	p.crashed = true
+	p.dialog = nil
+	l, report := p.lifetime, !p.restarting
+	p.mu.Unlock()
 	l.End(fault.New(fault.TabCrashed, "the page's renderer process crashed").Next("navigate or reload the tab"))
-	t.change.Notify()
+	p.change.Notify()
 	if report {
-		t.observer.Crashed()
+		p.observer.Crashed()
 	}
 }
 
-// revive gives a crashed tab a new life; t.mu is held.
-func (t *Page) revive() {
-	if t.crashed {
-		t.crashed = false
-		t.life = cdp.NewLifetime()
+// restartLocked gives a crashed tab a new life; p.mu is held.
+func (p *Page) restartLocked() {
+	if p.crashed {
+		p.crashed = false
+		p.lifetime = cdp.NewLifetime()
 	}
 }
 
@@ -324,16 +324,16 @@ func (t *Page) revive() {
 // frames do not tell it, the address. The browser's is one of its address bar: empty
 // for a moment when another process takes the page over, and of a page that is still
 // to come.
-func (t *Page) SetTarget(info Target) {
-	t.mu.Lock()
-	if f := t.frames[t.main]; t.commits > 0 && f != nil && f.failed == "" {
-		info.URL = t.identity.URL
+func (p *Page) SetTarget(info Target) {
+	p.mu.Lock()
+	if f := p.frames[p.main]; p.commits > 0 && f != nil && f.failed == "" {
+		info.URL = p.identity.URL
 	}
-	changed := t.title != info.Title || t.identity.URL != info.URL
-	t.title, t.identity.URL = info.Title, info.URL
-	t.mu.Unlock()
+	changed := p.title != info.Title || p.identity.URL != info.URL
+	p.title, p.identity.URL = info.Title, info.URL
+	p.mu.Unlock()
 	if changed {
-		t.observer.Changed()
+		p.observer.Changed()
 	}
 }
 
@@ -341,56 +341,57 @@ func (t *Page) SetTarget(info Target) {
 // new title only together with a navigation. So a title that a script sets later
 // shows after the next input, navigation or stage of loading. One answer is awaited at
 // a time; when something happened meanwhile, it may be too old, and another follows.
-func (t *Page) refreshTarget() {
-	if t.asking.Add(1) > 1 {
+func (p *Page) refreshTarget() {
+	if p.refreshing.Add(1) > 1 {
 		return
 	}
-	t.client.Post(cdp.Command{Method: "Target.getTargetInfo", Params: cdp.Object("targetId", t.target), OnReply: func(r cdp.Reply) {
-		again := t.asking.Swap(0) > 1
+	p.client.Post(cdp.Command{Method: "Target.getTargetInfo", Params: cdp.Object("targetId", p.target), OnReply: func(r cdp.Reply) {
+		again := p.refreshing.Swap(0) > 1
 		if r.Err != nil {
 			return
 		}
 		var answer struct {
 			TargetInfo struct {
-				URL   string `json:"url"`
-				Title string `json:"title"`
+				TargetID string `json:"targetId"`
+				URL      string `json:"url"`
+				Title    string `json:"title"`
 			} `json:"targetInfo"`
 		}
-		if json.Unmarshal(r.Result, &answer) == nil && !t.closed() {
-			t.SetTarget(Target{ID: t.target, URL: answer.TargetInfo.URL, Title: answer.TargetInfo.Title})
+		if json.Unmarshal(r.Result, &answer) == nil && answer.TargetInfo.TargetID == p.target && !p.closed() {
+			p.SetTarget(Target{ID: p.target, URL: answer.TargetInfo.URL, Title: answer.TargetInfo.Title})
 		}
 		if again {
-			t.refreshTarget()
+			p.refreshTarget()
 		}
 	}})
 }
 
-func (t *Page) closed() bool {
+func (p *Page) closed() bool {
 	select {
-	case <-t.s.Done():
+	case <-p.session.Done():
 		return true
 	default:
 		return false
 	}
 }
 
-// blockedLocked returns why the page cannot be asked now, nil when it can; t.mu is
+// blockedReason returns why the page cannot be asked now, nil when it can; p.mu is
 // held.
-func (t *Page) blockedLocked() error {
-	if t.life.Over() {
-		return t.life.Err()
+func (p *Page) blockedReason() error {
+	if p.lifetime.Over() {
+		return p.lifetime.Err()
 	}
-	if t.dialog != nil {
-		return t.dialog.fault()
+	if p.dialog != nil {
+		return p.dialog.fault()
 	}
 	return nil
 }
 
-// ask sends one command to the tab's own session and decodes the answer.
-func (t *Page) ask(ctx context.Context, method string, params, out any) error {
-	return t.askIn(ctx, t.s, method, params, out)
+// do sends one command to the tab's own session and decodes the answer.
+func (p *Page) do(ctx context.Context, method string, params, out any) error {
+	return p.doIn(ctx, p.session, method, params, out)
 }
 
-func (t *Page) askIn(ctx context.Context, s *cdp.Session, method string, params, out any) error {
-	return t.client.DoIn(ctx, t.Lifetime(), s, method, params, out)
+func (p *Page) doIn(ctx context.Context, s *cdp.Session, method string, params, out any) error {
+	return p.client.DoIn(ctx, p.Lifetime(), s, method, params, out)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // PDF implements primitives.FilePage.
-func (t *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
+func (p *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
 	req := proto.PagePrintToPDF{
 		Landscape: o.Landscape, PrintBackground: o.Background, PreferCSSPageSize: o.PreferCSSPageSize, PageRanges: o.Ranges,
 		DisplayHeaderFooter: o.Header != "" || o.Footer != "", HeaderTemplate: o.Header, FooterTemplate: o.Footer,
@@ -38,14 +38,14 @@ func (t *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error)
 	if m := o.Margins; m != nil {
 		req.MarginTop, req.MarginRight, req.MarginBottom, req.MarginLeft = &m.Top, &m.Right, &m.Bottom, &m.Left
 	}
-	p, err := t.locate(ctx, "")
+	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return nil, cdp.Explain(err, "printing the page")
 	}
 	var out struct {
 		Data string `json:"data"`
 	}
-	if err := t.askPage(ctx, p, req.ProtoReq(), req, &out); err != nil {
+	if err := p.doPage(ctx, at, req.ProtoReq(), req, &out); err != nil {
 		if text, refused := cdp.Message(err); refused {
 			return nil, &fault.Error{Code: fault.InvalidArguments, Message: "the browser does not print this", Err: err,
 				Evidence: map[string]any{"reason": excerpt.Bytes(text, 200)}}

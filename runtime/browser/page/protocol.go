@@ -12,9 +12,9 @@ import (
 // and returns its answer. It goes past every rule of this package: a command can
 // undo what Tab relies on, such as the domains that are enabled. Only what a
 // person has allowed by name may end here.
-func (t *Page) Protocol(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (p *Page) Protocol(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	var out json.RawMessage
-	if err := t.ask(ctx, method, params, &out); err != nil {
+	if err := p.do(ctx, method, params, &out); err != nil {
 		if text, ok := cdp.Message(err); ok {
 			return nil, fault.New(fault.InvalidArguments, "the browser refused the command").With("method", method).With("browser_says", text)
 		}

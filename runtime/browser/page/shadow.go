@@ -19,8 +19,8 @@ import (
 // see that we have it. Only the browser knows, too, what a custom element says of
 // itself through its ElementInternals: of a handle that begins with a question
 // mark the accessibility tree is asked.
-func (t *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
-	p, err := t.locate(ctx, frame)
+func (p *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
+	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
 		return 0, cdp.Explain(err, "opening a shadow root")
 	}
@@ -30,7 +30,7 @@ func (t *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handle
 	)
 	for _, handle := range handles {
 		wg.Go(func() {
-			n, e := t.openShadow(ctx, p, handle)
+			n, e := p.openShadow(ctx, at, handle)
 			mu.Lock()
 			defer mu.Unlock()
 			opened += n
@@ -43,13 +43,13 @@ func (t *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handle
 	return opened, cdp.Explain(err, "opening a shadow root")
 }
 
-func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, error) {
+func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) (int, error) {
 	handle, ask := strings.CutPrefix(handle, "?")
-	w := p.doc.World()
+	w := at.document.World()
 	if w == nil {
 		return 0, nil // the document that knew the handle is gone
 	}
-	remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 		return world.Invocation{Function: elementFunction, Args: []string{token, handle}}
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, err
 	if element == "" {
 		return 0, nil
 	}
-	defer t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(element)})
+	defer p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(element)})
 	var described struct {
 		Node struct {
 			BackendNodeID int `json:"backendNodeId"`
@@ -69,8 +69,8 @@ func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, err
 			} `json:"shadowRoots"`
 		} `json:"node"`
 	}
-	if err := t.askPage(ctx, p, "DOM.describeNode", map[string]any{"objectId": element}, &described); err != nil {
-		return 0, unlessReplaced(t.classify(ctx, p, err))
+	if err := p.doPage(ctx, at, "DOM.describeNode", map[string]any{"objectId": element}, &described); err != nil {
+		return 0, unlessReplaced(p.classify(ctx, at, err))
 	}
 	opened := 0
 	for _, root := range described.Node.ShadowRoots {
@@ -83,13 +83,13 @@ func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, err
 			} `json:"object"`
 		}
 		params := map[string]any{"backendNodeId": root.BackendNodeID, "executionContextId": w.Context, "objectGroup": world.Name}
-		if err := t.askPage(ctx, p, "DOM.resolveNode", params, &node); err != nil {
-			return opened, unlessReplaced(t.classify(ctx, p, err))
+		if err := p.doPage(ctx, at, "DOM.resolveNode", params, &node); err != nil {
+			return opened, unlessReplaced(p.classify(ctx, at, err))
 		}
-		_, err := t.invoke(ctx, p, func(token string) world.Invocation {
-			return world.Invocation{Function: adoptFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
+		_, err := p.invoke(ctx, at, func(token string) world.Invocation {
+			return world.Invocation{Function: adoptShadowFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
 		})
-		t.client.Post(cdp.Command{Session: p.s.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
+		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
 		if err != nil {
 			return opened, unlessReplaced(err)
 		}
@@ -98,7 +98,7 @@ func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, err
 	if !ask {
 		return opened, nil
 	}
-	told, err := t.describeComponent(ctx, p, handle, element, described.Node.BackendNodeID)
+	told, err := p.describeComponent(ctx, at, handle, element, described.Node.BackendNodeID)
 	if told {
 		opened++
 	}
@@ -107,7 +107,7 @@ func (t *Page) openShadow(ctx context.Context, p place, handle string) (int, err
 
 // describeComponent tells the page library what the accessibility tree says of a
 // custom element, and answers whether that was more than its attributes do.
-func (t *Page) describeComponent(ctx context.Context, p place, handle, element string, backend int) (bool, error) {
+func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, element string, backend int) (bool, error) {
 	var tree struct {
 		Nodes []struct {
 			axNode
@@ -116,8 +116,8 @@ func (t *Page) describeComponent(ctx context.Context, p place, handle, element s
 			} `json:"ignoredReasons"`
 		} `json:"nodes"`
 	}
-	if err := t.askPage(ctx, p, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree); err != nil {
-		return false, unlessReplaced(t.classify(ctx, p, err))
+	if err := p.doPage(ctx, at, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree); err != nil {
+		return false, unlessReplaced(p.classify(ctx, at, err))
 	}
 	for _, n := range tree.Nodes {
 		if n.Backend != backend {
@@ -142,7 +142,7 @@ func (t *Page) describeComponent(ctx context.Context, p place, handle, element s
 		if err != nil {
 			return false, fault.Wrap(fault.Internal, err, "encoding what a component says")
 		}
-		remote, err := t.invoke(ctx, p, func(token string) world.Invocation {
+		remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 			return world.Invocation{Function: describeComponentFunction, Args: []string{token, handle, string(about)}, ByValue: true}
 		})
 		if err != nil {
@@ -164,4 +164,4 @@ func unlessReplaced(err error) error {
 	return err
 }
 
-const adoptFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.adopt(this)}`
+const adoptShadowFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.adopt(this)}`
