@@ -403,6 +403,42 @@ func TestAMissIsAskedForOnce(t *testing.T) {
 	}
 }
 
+// What a navigation brings along to hear of the new document's title runs in our world:
+// a page must neither see nor replace it.
+func TestTheLoadReportIsMadeInOurWorld(t *testing.T) {
+	p := newPeer(t)
+	_, tab := scripted(t, p, nil)
+	p.mu.Lock()
+	p.answer["Page.navigate"] = func(p *peer, m message) {
+		p.push(fmt.Sprintf(`{"id":%d,"result":{"frameId":"T","loaderId":"N"},"sessionId":"S"}`, m.ID))
+		p.push(`{"method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N","url":"https://a.example/"}},"sessionId":"S"}`)
+		p.push(`{"method":"Page.lifecycleEvent","params":{"frameId":"T","loaderId":"N","name":"load"},"sessionId":"S"}`)
+	}
+	p.mu.Unlock()
+	p.on("Runtime.callFunctionOn", libraryAnswer(`{"title":"a","url":"https://a.example/","status":200}`))
+	if n, err := tab.Navigate(within(t, 5*time.Second), primitives.NavigateOptions{URL: "https://a.example/"}); err != nil || n.Title != "a" || !n.Loaded {
+		t.Fatalf("got %+v, %v", n, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	worlds := map[string]any{}
+	for _, m := range p.sent {
+		var params map[string]any
+		if m.Params != nil && json.Unmarshal(m.Params, &params) != nil {
+			t.Fatalf("%s: %s", m.Method, m.Params)
+		}
+		switch m.Method {
+		case "Page.addScriptToEvaluateOnNewDocument":
+			worlds[m.Method] = params["worldName"]
+		case "Runtime.addBinding":
+			worlds[m.Method] = params["executionContextName"]
+		}
+	}
+	if len(worlds) != 2 || worlds["Page.addScriptToEvaluateOnNewDocument"] != "outrider" || worlds["Runtime.addBinding"] != "outrider" {
+		t.Errorf("got the worlds %v, want outrider for both", worlds)
+	}
+}
+
 func TestConnectionThatEnds(t *testing.T) {
 	p := newPeer(t)
 	b, tab := scripted(t, p, nil)
