@@ -373,7 +373,7 @@ func (b *Browser) Close(ctx context.Context) error {
 			}
 			b.process.Kill()
 		} else {
-			b.leave(ctx)
+			b.closeOwn(ctx)
 		}
 		_ = b.client.Close()
 		b.wg.Wait()
@@ -390,8 +390,8 @@ func (b *Browser) Close(ctx context.Context) error {
 	return nil
 }
 
-// leave closes what we opened in an attached browser.
-func (b *Browser) leave(ctx context.Context) {
+// closeOwn closes what we opened in an attached browser.
+func (b *Browser) closeOwn(ctx context.Context) {
 	b.mu.Lock()
 	var commands []cdp.Command
 	for target := range b.requested {

@@ -149,7 +149,7 @@ func (h *hosts) visit(t *testing.T, tab *browser.Tab) {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			v, err := tab.Browser().NewTab(ctx, "", browser.TabOptions{})
 			if err != nil {

@@ -62,16 +62,16 @@ type Options struct {
 	StartTimeout time.Duration
 	// Logger gets names and sizes, never text of pages. nil discards.
 	Logger *slog.Logger
-	// OnEvent hears what happens to the browser and its tabs, in order, from
+	// OnEvent gets what happens to the browser and its tabs, in order, from
 	// one goroutine of its own, so it may call back into this package, but
 	// while it does later events wait.
 	OnEvent func(Event)
 	// Listen is the script of Browser.Listen from the start; empty for none.
 	Listen ListenScript
-	// OnSignal hears what that script reports. The reader of the connection
-	// calls it, so it must not wait for anything. Without it nothing is heard.
+	// OnSignal gets what that script reports. The reader of the connection
+	// calls it, so it must not wait for anything. Without it no document gets the script.
 	OnSignal func(t *Tab, report []byte)
-	// OnFrames hears that a child frame of a tab came, went, or shows another
+	// OnFrames is called when a child frame of a tab was attached, detached, or shows another
 	// document or address. The reader of the connection calls it, so it must not
 	// wait for anything.
 	OnFrames func(t *Tab)

@@ -48,7 +48,7 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		b.transfers.HandleEvent(method, params)
 		return
 	case "Target.targetDestroyed":
-		b.drop(b.tabOf(string(cdp.PlainString(cdp.Member(params, "targetId")))))
+		b.forget(b.tabOf(string(cdp.PlainString(cdp.Member(params, "targetId")))))
 		return
 	}
 	if a := b.sessions[string(sessionID)]; a != nil {
@@ -80,7 +80,7 @@ func (b *Browser) onAttached(parent string, params []byte) {
 	switch {
 	case info.Type == "page" && parent == "":
 		s := cdp.NewSession(e.SessionID, parent, "")
-		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.asked(info.TargetID) && b.tabOf(info.OpenerID) == nil {
+		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) && b.tabOf(info.OpenerID) == nil {
 			b.client.Post(cdp.Command{Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", s.ID)})
 			return
 		}
@@ -98,7 +98,7 @@ func (b *Browser) onAttached(parent string, params []byte) {
 	}
 }
 
-func (b *Browser) asked(target string) bool {
+func (b *Browser) isRequested(target string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requested[target]
@@ -148,7 +148,7 @@ func (b *Browser) onTabReady(a *attached, r cdp.Reply) {
 	t := a.tab
 	if r.Err != nil {
 		b.log.Debug("a tab ended before it was ready", "error", r.Err)
-		b.drop(t)
+		b.forget(t)
 		return
 	}
 	t.SetTree(a.Session, r.Result)
@@ -193,7 +193,7 @@ func (b *Browser) onDetached(params []byte) {
 	delete(b.sessions, id)
 	b.listener.SessionDetached(s.Session)
 	if s.Frame == "" {
-		b.drop(s.tab) // the tab's end comes before its session's: who waits for both must see why
+		b.forget(s.tab) // the tab's end comes before its session's: who waits for both must see why
 	}
 	s.Detach()
 	if s.Frame != "" {
@@ -213,8 +213,8 @@ func (b *Browser) onTargetInfo(params []byte) {
 	}
 }
 
-// drop forgets a tab that is gone.
-func (b *Browser) drop(t *Tab) {
+// forget drops a tab that was closed.
+func (b *Browser) forget(t *Tab) {
 	if t == nil {
 		return
 	}

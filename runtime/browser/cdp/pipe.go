@@ -18,8 +18,8 @@ type Transport interface {
 	// Receive returns the next frame. It stays valid until the next call.
 	Receive() ([]byte, error)
 	// Send writes frames, each ended by a NUL byte. It gives up at the deadline
-	// with an error that matches os.ErrDeadlineExceeded; what it has then
-	// written in part it owes, and writes before anything else.
+	// with an error that matches os.ErrDeadlineExceeded. The rest of a message
+	// that it has begun is written before anything else.
 	Send(frames []byte, deadline time.Time) error
 	Close() error
 }
@@ -100,7 +100,7 @@ func (p *pipe) Send(frames []byte, deadline time.Time) error {
 	}
 	n, err := p.w.Write(frames)
 	if err != nil && n > 0 && n < len(frames) && errors.Is(err, os.ErrDeadlineExceeded) {
-		// Only the message cut in the middle is owed; those after it were
+		// Only the message cut in the middle is completed; those after it were
 		// not sent at all.
 		if i := bytes.IndexByte(frames[n:], 0); i >= 0 && frames[n-1] != 0 {
 			p.unsent = bytes.Clone(frames[n : n+i+1])

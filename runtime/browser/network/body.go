@@ -22,7 +22,7 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 	var s *cdp.Session
 	open := false
 	if e != nil {
-		request, s, open = e.request, e.s, e.open
+		request, s, open = e.request, e.session, e.open
 	}
 	t.mu.Unlock()
 	if e == nil {

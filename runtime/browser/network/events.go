@@ -112,8 +112,8 @@ func (t *Traffic) onResponse(s *cdp.Session, params []byte) {
 	}
 	t.update(params, func(x *exchange) {
 		x.take(&e.Response)
-		x.s = s
-		x.heard, x.length = time.Now(), contentLength(e.Response.Headers)
+		x.session = s
+		x.lastData, x.length = time.Now(), contentLength(e.Response.Headers)
 		if kind := strings.ToLower(e.Type); kind != x.Type && x.Type == "" {
 			x.Type = kind
 		}
@@ -130,9 +130,9 @@ func (t *Traffic) onData(params []byte) {
 	defer t.mu.Unlock()
 	if e := t.byID[string(id)]; e != nil {
 		e.BodyBytes += length
-		e.heard = time.Now()
+		e.lastData = time.Now()
 		if e.length == e.BodyBytes {
-			t.settled = e.heard
+			t.settled = e.lastData
 			defer t.change.Notify()
 		}
 	}

@@ -23,8 +23,8 @@ func (t *Traffic) inflight() (count int, until time.Time) {
 		if e.length >= 0 && e.BodyBytes >= e.length {
 			continue // all of it is there, though nobody has read it
 		}
-		if !e.heard.IsZero() {
-			end := e.heard.Add(stalled)
+		if !e.lastData.IsZero() {
+			end := e.lastData.Add(stalled)
 			if time.Until(end) <= 0 {
 				continue
 			}
@@ -91,7 +91,7 @@ func (t *Traffic) NetworkQuiet(ctx context.Context, idle time.Duration, maxInfli
 	}
 }
 
-// DocumentQuiet hears that the browser found the document quiet after it had loaded.
+// DocumentQuiet takes the event that the browser found the document quiet after it had loaded.
 func (t *Traffic) DocumentQuiet(loader string) {
 	t.mu.Lock()
 	known := t.unknown == loader

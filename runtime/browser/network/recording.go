@@ -73,7 +73,7 @@ func (t *Traffic) expectQuiet() {
 	t.mu.Lock()
 	t.unknown = loader
 	t.mu.Unlock()
-	// What happened to the document in between has not been heard.
+	// What happened to the document in between was not recorded.
 	if now, quiet := t.tab.MainDocument(); quiet || now != loader {
 		t.DocumentQuiet(loader)
 	}

@@ -43,16 +43,16 @@ type Traffic struct {
 // exchange is one entry. Its times are seconds of the browser's own clock.
 type exchange struct {
 	primitives.NetworkRequest
-	request string // the browser's id
-	loader  string
-	s       *cdp.Session // that can give the body
-	began   float64
-	ended   time.Duration
-	open    bool // no end yet
-	stream  bool // WebSocket, EventSource: not counted as in flight
-	at      time.Time
-	heard   time.Time // when the head of the answer or data came last; zero before
-	length  int64     // of the body by its header; -1 when unknown
+	request  string // the browser's id
+	loader   string
+	session  *cdp.Session // that can give the body
+	began    float64
+	ended    time.Duration
+	open     bool // no end yet
+	stream   bool // WebSocket, EventSource: not counted as in flight
+	at       time.Time
+	lastData time.Time // when the head of the answer or data came last; zero before
+	length   int64     // of the body by its header; -1 when unknown
 }
 
 // Network implements primitives.ObservedPage.
@@ -84,7 +84,7 @@ func (t *Traffic) Network(ctx context.Context) (primitives.NetworkLog, error) {
 func (t *Traffic) add(s *cdp.Session, request, kind string, stream bool) *exchange {
 	t.seq++
 	t.rev++
-	x := &exchange{request: request, s: s, open: true, stream: stream, at: time.Now(), length: -1}
+	x := &exchange{request: request, session: s, open: true, stream: stream, at: time.Now(), length: -1}
 	x.ID, x.Seq, x.Revision = "n"+strconv.Itoa(t.seq), t.seq, t.rev
 	x.Type, x.State, x.Started = kind, "pending", x.at
 	t.byID[request] = x
@@ -159,7 +159,7 @@ func (t *Traffic) update(params []byte, change func(*exchange)) {
 	}
 }
 
-// DocumentReplaced ends what the documents of frames that are gone had under
+// DocumentReplaced ends what the documents that were replaced had under
 // way: the browser does not always say so.
 func (t *Traffic) DocumentReplaced(frame primitives.FrameID, loader string, top bool) {
 	t.mu.Lock()
@@ -185,7 +185,7 @@ func (t *Traffic) SessionDetached(s *cdp.Session) {
 	defer t.change.Notify()
 	defer t.mu.Unlock()
 	for _, e := range t.entries {
-		if e.open && e.s == s {
+		if e.open && e.session == s {
 			e.Failure, e.Cancelled = "the frame went away", true
 			t.end(e, "failed", time.Since(e.at))
 		}

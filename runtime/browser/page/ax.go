@@ -56,7 +56,7 @@ func (p *Page) AXTree(ctx context.Context, frame primitives.FrameID) ([]primitiv
 			if ctx.Err() != nil {
 				return nil, cdp.Explain(err, "reading the accessibility tree")
 			}
-			continue // the frame is gone
+			continue // the frame was removed
 		}
 		shown[owner.BackendNodeID] = f.ID
 	}

@@ -22,7 +22,7 @@ var errStale = errors.New("the document was replaced before the call reached it"
 // maxFollowed bounds how often one call follows a frame into a new document.
 const maxFollowed = 20
 
-// resolvedFrame is where a call goes.
+// resolvedFrame is where a call runs.
 type resolvedFrame struct {
 	session  *cdp.Session
 	document *world.Document
@@ -215,7 +215,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 //
 // A call that goes on waits in the page, for timers that may stand still there
 // (a frozen tab) or come late (a frame out of sight). So it is followed by
-// further ones, which ring what is due.
+// further ones, which run the timers that are due.
 //
 // The function that it returns ends the watch and says whether the first was
 // seen to be answered.
@@ -254,7 +254,7 @@ func (p *Page) probeStart(at resolvedFrame, w *world.World) func() bool {
 
 const nudgeFunction = `function(){"use strict";globalThis.outrider&&globalThis.outrider.nudge()}`
 
-// awaitPage waits for an answer of page code: not longer than the page lives,
+// awaitPage waits for an answer of page code: not longer than the page is open,
 // and not while a dialog blocks it.
 func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) ([]byte, error) {
 	began := time.Now()
@@ -281,7 +281,7 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 			}
 		case <-replaced:
 			// The answer says whether the function had started. It comes at
-			// once, if it comes: the process may be gone with the document.
+			// once, if it comes: the process may have ended with the document.
 			replaced = nil
 			timer := time.NewTimer(graceAfterDocument)
 			defer timer.Stop()
@@ -314,8 +314,8 @@ const (
 	// StartProbeDelay is how long a call may take until it is found out whether it has
 	// begun.
 	StartProbeDelay = 20 * time.Millisecond
-	// nudgeAfter is when the library's timers are rung for the first time after
-	// that, and nudgeAtLeast the longest time between two rings.
+	// nudgeAfter is when the library's due timers are run for the first time after
+	// that, and nudgeAtLeast the longest time between two such calls.
 	nudgeAfter   = 500 * time.Millisecond
 	nudgeAtLeast = 2 * time.Second
 )

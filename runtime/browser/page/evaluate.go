@@ -47,7 +47,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 		return nil, cdp.Explain(err, "evaluating a script")
 	}
 	if out.Exception == nil && out.Result.ObjectID != "" {
-		// A second question, so that a value that cannot be copied does not
+		// A second call, so that a value that cannot be copied does not
 		// cost the script's answer.
 		object := out.Result
 		copied, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",

@@ -175,7 +175,7 @@ func (p *Page) onFrameAttached(s *cdp.Session, params []byte) {
 	}
 	p.mu.Lock()
 	if f := p.frames[id]; f != nil {
-		// It comes back into the process of its parent.
+		// It moves back into the process of its parent.
 		if f.session != s {
 			f.session = s
 			f.document.End()
@@ -241,7 +241,7 @@ func (p *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
 }
 
 // EndFrameSession: the frame moves into the process of its parent, which
-// reports it a moment later, or it is gone. A removal is reported too, but not by
+// reports it a moment later, or it was removed. A removal is reported too, but not by
 // every browser version, so the parent is asked.
 func (p *Page) EndFrameSession(s *cdp.Session) {
 	id := primitives.FrameID(s.Frame)

@@ -15,7 +15,7 @@ const (
 	// maxHandlerResult bounds what a function of the page may return, in
 	// UTF-16 units of its JSON text.
 	maxHandlerResult = 1 << 20
-	// answerProbeTimeout is how long a page may take to answer an empty question
+	// answerProbeTimeout is how long a page may take to answer an empty call
 	// before a function that overran its time counts as still running.
 	answerProbeTimeout = 100 * time.Millisecond
 )

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// blockedFor is how long a page may hold its thread before a call that ran out of
+	// blockedFor is how long a script may block the page's thread before a call that ran out of
 	// its time on it ends what runs there.
 	blockedFor = time.Second
 	// blockedProbe is how long an empty call may take to be answered meanwhile.
 	blockedProbe = 250 * time.Millisecond
 )
 
-// interruptBlockingScript ends what holds the page's thread after a call on it ran out of its time:
-// a loop without an end, of the page's or of a question of ours, would keep every
-// later call waiting too. A thread that answers an empty call is left alone, and so
-// is one that was held for less than heldFor. began is when the call was sent.
+// interruptBlockingScript ends what blocks the page's thread after a call on it ran out
+// of its time: a loop without an end, of the page's or of a call of ours, would keep
+// every later call waiting too. A thread that answers an empty call is left alone, and
+// so is one that was blocked for less than blockedFor. began is when the call was sent.
 func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
 	if !p.interrupting.CompareAndSwap(false, true) {
 		return // another call is about to
@@ -31,7 +31,7 @@ func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
 			return
 		}
 		select {
-		case <-at.document.Replaced(): // between two documents no call is answered, and none held
+		case <-at.document.Replaced(): // between two documents no call is answered, and none blocks
 			return
 		case <-at.session.Done():
 			return

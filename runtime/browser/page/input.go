@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// Input always goes to the tab's own session: the browser finds the frame, also
+// Input is always sent to the tab's own session: the browser finds the frame, also
 // one in another process.
 
 // Mouse implements primitives.Page.
@@ -37,7 +37,7 @@ func (p *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
 	return cdp.Explain(p.dispatch(ctx, commands, delays), "sending key events")
 }
 
-// observeRelease is what hears the answer to the release of a key. While a dialog is
+// observeRelease sees the answer to the release of a key. While a dialog is
 // open the browser drops input and answers at once; an event that came in time is
 // answered when the dialog has closed. A page must not find its key held for ever, so
 // a release that was dropped is sent again then.
@@ -142,7 +142,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 	return nil
 }
 
-// unobserved is the calls that nobody hears of any more.
+// unobserved is the calls whose answer nobody observes.
 func unobserved(calls []*cdp.Call) []*cdp.Call {
 	return slices.DeleteFunc(calls, func(call *cdp.Call) bool { return call.Observed() })
 }

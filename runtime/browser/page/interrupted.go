@@ -24,7 +24,7 @@ func (p *Page) classify(ctx context.Context, at resolvedFrame, err error) error 
 		"Frame with the given id was not found.",
 		"Node with given id does not belong to the document", // which has lost its frame
 		"No node with given id found",
-		"Agent needs to be enabled first", // another process has taken the frame over, and is still being told
+		"Agent needs to be enabled first", // another process has taken the frame over, and is not ready yet
 		"Argument should belong to the same JavaScript world as target object":
 		_ = p.awaitCause(ctx, at) // what comes of it is asked anew
 		return errStale
@@ -52,7 +52,7 @@ func beforeStart(err error) error {
 }
 
 // awaitCause gives the event that explains a failed call a moment to arrive. It
-// returns an error when the tab itself is gone.
+// returns an error when the tab itself was closed.
 func (p *Page) awaitCause(ctx context.Context, at resolvedFrame) error {
 	timer := time.NewTimer(20 * time.Millisecond)
 	defer timer.Stop()

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// describeTimeout bounds asking the new document for its title and status.
+	// describeTimeout bounds evaluating title and status in the new document.
 	describeTimeout = 2 * time.Second
 	// loadReportTimeout bounds waiting, once the document has loaded, for it to say what it is
 	// by itself.
 	loadReportTimeout = 25 * time.Millisecond
 )
 
-// describe says what is there now. The document is asked, in our world; one
+// describe says which document there is. It is evaluated in our world; a document
 // that does not answer is described from outside, and then ok is false.
 func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
 	info := p.Tab()
@@ -94,11 +94,11 @@ const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Docume
 	`const describe=()=>{const n=performance.getEntriesByType("navigation")[0];` +
 	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0})};`
 
-// A document that was asked after it has loaded answers behind its first drawing, which
+// An evaluation after the load event is answered behind its first drawing, which
 // costs a page that loads in 30 ms another 10. So a navigation brings a script along that
 // runs before those of the page, in our world of the document, and says what the document
 // is when its load event is over, before it is drawn. It speaks through a binding that
-// exists in that world only. Where it does not come to that, the document is asked.
+// exists in that world only. Where it does not come to that, describe evaluates it.
 
 // loadReportBinding is the binding.
 const loadReportBinding = "outriderSays"
@@ -119,8 +119,8 @@ type loadReport struct {
 	script string // what the browser calls the script; "" before it has said
 	over   bool   // the script is not wanted any more
 
-	given chan struct{} // closed when it has spoken
-	// Set before said is closed.
+	given chan struct{} // closed when the report has come
+	// Set before given is closed.
 	document *world.Document
 	world    *world.World
 	answer   []byte
@@ -152,9 +152,9 @@ func (p *Page) loadReportCommand(report *loadReport) cdp.Command {
 	}}
 }
 
-// bindLoadReport gives the document its voice and takes the script back from those that
+// bindLoadReport adds the binding to the document and takes the script back from those that
 // come after it. It is called when the document is on its way: the browser holds what it
-// is sent then until the document is there. A nil saying does nothing.
+// is sent then until the document is there. A nil report does nothing.
 func (p *Page) bindLoadReport(report *loadReport) {
 	if report == nil {
 		return
@@ -199,7 +199,7 @@ func (p *Page) onLoadReport(s *cdp.Session, params []byte) {
 	}
 }
 
-// awaitLoadReport is what the document that is there has said, nil when it has not. The page
+// awaitLoadReport is what the document that is there has reported, nil when it has not. The page
 // library is installed behind it.
 func (p *Page) awaitLoadReport(ctx context.Context, n *navigation) []byte {
 	report := n.loadReport

@@ -92,7 +92,7 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
 	commands := []cdp.Command{{Session: p.session.ID, Method: method, Params: params}}
-	if !n.steps { // a document that comes back from the history runs no script again
+	if !n.steps { // a document that is restored from the history runs no script again
 		n.loadReport = p.newLoadReport()
 		defer p.endLoadReport(n.loadReport)
 		commands = []cdp.Command{p.loadReportCommand(n.loadReport), commands[0]}
@@ -146,7 +146,7 @@ func (n *navigation) begin() error {
 	defer p.mu.Unlock()
 	n.lifetime = p.lifetime
 	if p.crashed {
-		// Navigating is how a crashed tab comes back.
+		// Navigating is how a crashed tab restarts.
 		n.lifetime = cdp.LifetimeOf(p.session, fault.New(fault.TabClosed, "the tab was closed"))
 	} else if err := p.blockedReason(); err != nil {
 		return err
@@ -314,7 +314,7 @@ func (n *navigation) load(ctx context.Context) error {
 }
 
 // responds reports whether the page's thread runs scripts. Between a server's
-// answer and the new document it does not look so either: the browser holds
+// answer and the new document it does not seem to either: the browser holds
 // commands back then, but not for long.
 func (p *Page) responds() bool {
 	answered := make(chan struct{})
@@ -381,7 +381,7 @@ func (p *Page) onRequestedNavigation(params []byte) {
 	p.mu.Unlock()
 }
 
-// onClearedNavigation hears that a navigation is no longer scheduled: it was called
+// onClearedNavigation takes the event that a navigation is no longer scheduled: it was called
 // off, or it has begun.
 func (p *Page) onClearedNavigation(params []byte) {
 	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))

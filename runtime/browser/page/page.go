@@ -53,7 +53,7 @@ type Page struct {
 
 	refs primitives.Refs
 
-	// overran: a call ran out of time and nothing was heard since.
+	// overran: a call ran out of time, and no script was seen to run since.
 	overran atomic.Bool
 	// interrupting: see endHeld.
 	interrupting atomic.Bool
@@ -63,7 +63,7 @@ type Page struct {
 	captures atomic.Int32
 }
 
-// Observer hears what happens to a page. The reader calls it, so it must not wait for
+// Observer is told what happens to a page. The reader calls it, so it must not wait for
 // anything.
 type Observer interface {
 	// Navigated: the main frame shows a new document.
@@ -212,7 +212,7 @@ func (p *Page) Activity() Activity {
 	}
 }
 
-// Close closes the tab and returns when it is gone. Unload handlers run, but
+// Close closes the tab and returns when that is done. Unload handlers run, but
 // nothing in the page can refuse: a beforeunload dialog is accepted, and a page
 // that does not answer is ended.
 func (p *Page) Close(ctx context.Context) error {
@@ -289,7 +289,7 @@ func (p *Page) End(err error) {
 	p.change.Notify()
 }
 
-// TargetCrashed hears that the renderer process of the page crashed. The reader calls
+// TargetCrashed takes the event that the renderer process of the page crashed. The reader calls
 // it.
 func (p *Page) TargetCrashed() {
 	p.mu.Lock()

@@ -47,7 +47,7 @@ func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) 
 	handle, ask := strings.CutPrefix(handle, "?")
 	w := at.document.World()
 	if w == nil {
-		return 0, nil // the document that knew the handle is gone
+		return 0, nil // the document that knew the handle was replaced
 	}
 	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 		return world.Invocation{Function: elementFunction, Args: []string{token, handle}}

@@ -48,7 +48,7 @@ type chooser struct {
 	backend int
 }
 
-// chooserTimeout is how long a press may take to make the page ask for files.
+// chooserTimeout is how long a click may take to open a file chooser.
 const chooserTimeout = 5 * time.Second
 
 // ChooseFiles implements primitives.FilePage.
@@ -91,7 +91,7 @@ func (p *Page) ChooseFiles(ctx context.Context, press func() error, files []prim
 		err := p.doIn(ctx, c.session, "DOM.setFileInputFiles", map[string]any{"files": pathsOf(files), "backendNodeId": c.backend}, nil)
 		return cdp.Explain(err, "choosing files")
 	case <-timer.C:
-		return fault.New(fault.TargetNotActionable, "the press did not make the page ask for files").With("reason", "no_file_chooser")
+		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").With("reason", "no_file_chooser")
 	case <-l.Done():
 		return l.Err()
 	case <-ctx.Done():
