@@ -35,14 +35,14 @@ type head struct {
 // (one innerText, one XPath) cannot be interrupted from inside.
 const answerGrace = 3 * time.Second
 
-// extract asks every frame of the plan, one call each, and puts together what
+// extract queries every frame of the plan, one page call each, and puts together what
 // they say. The page is that of the main frame.
 func (p *plan) extract(ctx context.Context, page primitives.Page) (*extraction, *fault.Error) {
 	out := &extraction{}
 	members := make([]json.RawMessage, len(p.leads))
 	size := 0
 	for i, f := range p.frames {
-		h, results, err := p.ask(ctx, page, f)
+		h, results, err := p.query(ctx, page, f)
 		if err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ func (x *extraction) add(h head) error {
 	return nil
 }
 
-// ask runs the extractors of one frame and returns what each gives.
-func (p *plan) ask(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
+// query runs the extractors of one frame and returns what each gives.
+func (p *plan) query(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxExtractTime+answerGrace)
 	defer cancel()
 	h, values, err := f.fetch(bounded, page)
@@ -113,7 +113,7 @@ func (p *plan) ask(ctx context.Context, page primitives.Page, f framePlan) (head
 	return h, results, nil
 }
 
-// fetch asks for the values of the frame, part by part.
+// fetch queries the values of the frame, part by part.
 func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byte, error) {
 	call := func(fn string, args any) (raw json.RawMessage, err error) {
 		if f.selectors == nil {
@@ -123,11 +123,11 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byt
 		}
 		return raw, err
 	}
-	var question any = f.main
+	var args any = f.main
 	if f.main == nil {
-		question = map[string]any{"extract": f.extract, "limits": planLimits}
+		args = map[string]any{"extract": f.extract, "limits": planLimits}
 	}
-	raw, err := call("extract_plan", question)
+	raw, err := call("extract_plan", args)
 	if err != nil {
 		return head{}, nil, err
 	}

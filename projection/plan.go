@@ -21,7 +21,7 @@ const (
 	// MaxExtractTime bounds the time the page's thread is held, in one frame.
 	MaxExtractTime = 2 * time.Second
 	// MaxDiagnostics bounds the paths under selector_counts and under
-	// missing_required_fields; diagnostics.truncated tells of more.
+	// missing_required_fields; diagnostics.truncated says that there are more.
 	MaxDiagnostics = 1000
 
 	maxFrames     = 16
@@ -29,7 +29,7 @@ const (
 	maxFieldDepth = 32
 )
 
-// plan is a compiled extract list: what to ask each frame. It is never empty:
+// plan is a compiled extract list: what to query in each frame. It is never empty:
 // the main frame, which has the address and the title, comes first.
 type plan struct {
 	frames []framePlan

@@ -1,7 +1,7 @@
 // Package projection turns a page into data: the logical state that a site map
 // declares under state_projections.
 //
-// A Projection is compiled once. Reading it asks the page one question for each
+// A Projection is compiled once. Reading it costs one page call for each
 // frame that the declaration names, computes the state with the declared
 // expression, holds it against the declared schema and gives it a hash. Diff
 // says what changed between two states, as a JSON Patch and in words.

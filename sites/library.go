@@ -24,7 +24,7 @@ type Options struct {
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
-	// Needs tells which permissions the actions of a map need; nil for nobody who asks.
+	// Needs reports which permissions the actions of a map need; nil for nobody who asks.
 	Needs        func(m *Map) map[Permission][]string
 	AcceptDrafts bool
 	Salvage      bool

@@ -25,7 +25,7 @@ type CompileOptions struct {
 	Known func(name string) bool
 	// Names lists the dictionary, for what may have been meant by another name.
 	Names func() []string
-	// Arguments tells what is wrong with the args of a step for its primitive,
+	// Arguments reports what is wrong with the args of a step for its primitive,
 	// given which strings of them are expressions. What is certain to be refused
 	// is a problem, the rest a warning. Nil means that args are not checked.
 	Arguments func(primitive string, args json.RawMessage, open func(text string) bool) []primitives.ArgumentProblem

@@ -27,7 +27,7 @@ type RunOptions struct {
 	// Input are the arguments of the call. What is not an object counts as an
 	// empty one.
 	Input json.RawMessage
-	// OnStep, when not nil, hears of each step before it starts, skipped ones
+	// OnStep, when not nil, is called for each step before it starts, skipped ones
 	// included. It must not block.
 	OnStep func(stepID, primitive string)
 	// Quirks are the behaviours of the Chrome extension to keep to. Without

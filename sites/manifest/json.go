@@ -66,7 +66,7 @@ type scanner struct {
 	interned map[string]string
 	slab     []node
 	trail    []step
-	// duplicate is told of each repeated member name.
+	// duplicate is called for each repeated member name.
 	duplicate func(pointer, name string, offset int)
 }
 

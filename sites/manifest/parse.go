@@ -37,7 +37,7 @@ type Options struct {
 	// declaration that breaks a rule costs itself alone.
 	Salvage bool
 
-	// trace, for tests, is told of each object and the members it was asked for.
+	// trace, for tests, is called for each object with the members that were read.
 	trace func(pointer string, known []string)
 }
 

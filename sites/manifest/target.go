@@ -159,8 +159,8 @@ func (c *checker) source(o *object) *Source {
 	return s
 }
 
-// Probe is one question to the page: a diagnostic of a state, an assertion of
-// a check, a condition of a step. What is not set is not asked.
+// Probe is one query of the page: a diagnostic of a state, an assertion of
+// a check, a condition of a step. What is not set is not queried.
 type Probe struct {
 	Name        string
 	At          Place // of an assertion of a check
@@ -183,7 +183,7 @@ type Probe struct {
 	Extensions                            Extensions
 }
 
-// probe reads one question. strict is true inside a check, where an unknown
+// probe reads one query. strict is true inside a check, where an unknown
 // name is an error.
 func (c *checker) probe(o *object, strict bool) Probe {
 	p := Probe{Description: o.description()}

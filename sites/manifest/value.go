@@ -14,7 +14,7 @@ import (
 // Extensions are the x_ members of an object, which anybody may add.
 type Extensions map[string]json.RawMessage
 
-// value is a node at its place, with the checker that hears what is wrong
+// value is a node at its place, with the checker to which problems are reported
 // with it.
 type value struct {
 	c  *checker
