@@ -88,7 +88,7 @@ func TestTutorial(t *testing.T) {
 		all = append(all, blocksOf(t, page)...)
 	}
 	followsWorkflow(t, all)
-	run(t, all, false)
+	run(t, all, "")
 }
 
 func TestHowTo(t *testing.T) {
@@ -96,12 +96,18 @@ func TestHowTo(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("how-to has pages %v: %v", pages, err)
 	}
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "./cmd/outrider")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, page := range pages {
 		all := blocksOf(t, page)
 		if !slices.ContainsFunc(all, func(b block) bool { return b.info == runnable }) {
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) { run(t, all, true) })
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) { run(t, all, bin) })
 	}
 }
 
@@ -135,7 +141,8 @@ func followsWorkflow(t *testing.T, all []block) {
 }
 
 // run plays the reader of a page: it saves the files and runs the commands.
-func run(t *testing.T, all []block, installed bool) {
+// installed is a folder that has outrider; without one the page installs it.
+func run(t *testing.T, all []block, installed string) {
 	t.Helper()
 	env := readersMachine(t, installed)
 	const mark = "--- end of a block ---"
@@ -207,9 +214,8 @@ func shows(got, want string) (string, bool) {
 }
 
 // readersMachine is the environment of somebody who follows a page: a home of
-// its own, and this repository where the public one is named. With installed,
-// outrider is on the path already.
-func readersMachine(t *testing.T, installed bool) []string {
+// its own, and this repository where the public one is named.
+func readersMachine(t *testing.T, installed string) []string {
 	t.Helper()
 	found, err := launch.Find("")
 	if err != nil {
@@ -223,10 +229,9 @@ func readersMachine(t *testing.T, installed bool) []string {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	bin := filepath.Join(home, "bin")
 	env := append(os.Environ(),
 		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "TMPDIR="+home,
-		"GOBIN="+bin, "OUTRIDER_BROWSER="+found.Path,
+		"GOBIN="+filepath.Join(home, "bin"), "OUTRIDER_BROWSER="+found.Path,
 		"GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_0=url."+root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/outrider-run/outrider",
 		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*",
@@ -238,13 +243,8 @@ func readersMachine(t *testing.T, installed bool) []string {
 		}
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
 	}
-	if installed {
-		build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "./cmd/outrider")
-		build.Dir = root
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		env = append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if installed != "" {
+		env = append(env, "PATH="+installed+string(os.PathListSeparator)+os.Getenv("PATH"))
 	}
 	return env
 }
