@@ -162,7 +162,7 @@ func run(t *testing.T, all []block, installed string) {
 		}
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script.String())
 	cmd.Dir, cmd.Env = t.TempDir(), env

@@ -121,7 +121,7 @@ func TestUpload(t *testing.T) {
 			}
 			got, evalErr := tab.Eval(within(t, 5*time.Second), "", `new Promise(done => {
 				const say = () => document.getElementById("got").textContent;
-				const until = performance.now() + (`+fmt.Sprint(want != "")+` ? 4000 : 30);
+				const until = performance.now() + (`+fmt.Sprint(want != "")+` ? 60000 : 30);
 				(function look() { say() !== "" || performance.now() > until ? done(say()) : requestAnimationFrame(look) })();
 			})`)
 			if got != want || evalErr != nil {
