@@ -9,10 +9,11 @@ import (
 
 const (
 	// blockedFor is how long a script may block the page's thread before a call that ran out of
-	// its time on it ends what runs there.
-	blockedFor = time.Second
+	// its time on it ends what runs there. A script that takes half a second takes
+	// several times that on a machine under load, and is not to be ended there.
+	blockedFor = 3 * time.Second
 	// blockedProbe is how long an empty call may take to be answered meanwhile.
-	blockedProbe = 250 * time.Millisecond
+	blockedProbe = time.Second
 )
 
 // interruptBlockingScript ends what blocks the page's thread after a call on it ran out
