@@ -29,6 +29,8 @@ const (
 	effectsShown = 5
 	// effectsCap bounds page calls around the window.
 	effectsCap = time.Second
+	// dialogShown bounds the text of a dialog, in bytes.
+	dialogShown = 300
 )
 
 // effectsSchema is what the input schema of each acting primitive declares.
@@ -102,6 +104,8 @@ type effects struct {
 	Values    []valueEffect   `json:"values,omitempty"`
 	Requests  *requestsEffect `json:"requests,omitempty"`
 	DOM       *domEffect      `json:"dom,omitempty"`
+	Texts     []string        `json:"texts,omitempty"`   // that came or changed and are shown
+	Invalid   []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
 	Tabs      []tabEffect     `json:"tabs,omitempty"`
 	Downloads int             `json:"downloads,omitempty"`
 	TabGone   bool            `json:"tab_gone,omitempty"`
@@ -118,8 +122,14 @@ type urlEffect struct {
 }
 
 type dialogEffect struct {
-	Type string `json:"type"`
-	Open bool   `json:"open"`
+	Type    string `json:"type"`
+	Open    bool   `json:"open"`
+	Message string `json:"message,omitempty"`
+}
+
+type invalidEffect struct {
+	Target  *effectTarget `json:"target"`
+	Message string        `json:"message"`
 }
 
 type focusEffect struct {
@@ -210,10 +220,12 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 }
 
 type frameEffects struct {
-	Known  bool          `json:"known"`
-	DOM    domEffect     `json:"dom"`
-	Focus  *focusEffect  `json:"focus"`
-	Values []valueEffect `json:"values"`
+	Known   bool            `json:"known"`
+	DOM     domEffect       `json:"dom"`
+	Texts   []string        `json:"texts"`
+	Invalid []invalidEffect `json:"invalid"`
+	Focus   *focusEffect    `json:"focus"`
+	Values  []valueEffect   `json:"values"`
 }
 
 // report waits for what follows, within the window, and says it.
@@ -275,7 +287,7 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	}
 	if n := len(seen.Dialogs); n > 0 {
 		_, open := w.page.Dialog()
-		out.Dialog = &dialogEffect{Type: seen.Dialogs[n-1].Type, Open: open}
+		out.Dialog = &dialogEffect{Type: seen.Dialogs[n-1].Type, Open: open, Message: CutText(seen.Dialogs[n-1].Message, dialogShown)}
 	}
 	if len(seen.Requests) > 0 {
 		r := &requestsEffect{Started: len(seen.Requests), Pending: seen.Pending, First: []requestStarted{}}
@@ -316,6 +328,8 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 		if a.Focus != nil && (out.Focus == nil || a.Focus.To != nil) {
 			out.Focus = a.Focus
 		}
+		out.Texts = append(out.Texts, a.Texts[:min(effectsShown-min(effectsShown, len(out.Texts)), len(a.Texts))]...)
+		out.Invalid = append(out.Invalid, a.Invalid[:min(effectsShown, len(a.Invalid))]...)
 		out.Values = append(out.Values, a.Values[:min(effectsShown, len(a.Values))]...)
 	}
 	if !dom.none() {
@@ -329,7 +343,7 @@ func (e *effects) sum() {
 		seen bool
 		name string
 	}{
-		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"},
+		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"},
 		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.Downloads > 0, "downloads"}, {e.TabGone, "tab_gone"},
 	} {
 		if k.seen {

@@ -50,9 +50,8 @@ func (s *Server) actTool() tool {
 				if err != nil {
 					return nil, err
 				}
-				out := about(p, r, value)
-				encoded, _ := json.Marshal(out)
-				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
+				out, text := in.tell(p, r, value).result(p, r)
+				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), text)}, nil
 			})
 		})
 }

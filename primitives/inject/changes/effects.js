@@ -1,8 +1,29 @@
 // effects answers what happened in a document between two page calls: nodes,
 // values, focus. It is kept to one watch at a time; a new one ends the old.
 
-const effectsHeard = ['input', 'change'];
+const effectsHeard = ['input', 'change', 'invalid'];
 let effectsNow = null;
+
+/** New texts and refused fields that are told, and how many nodes are kept to look for texts in. */
+const mostTexts = 3;
+const mostTextLength = 120;
+const mostTextNodes = 60;
+
+/** textsOf are the texts that nodes show, one in another told once, the newest first where there are too many. */
+function textsOf(nodes) {
+  const told = [];
+  for (const node of [...nodes].reverse()) {
+    const shown = nodeType(node) === 3 ? flatParentElement(node) : node;
+    if (!shown || !isConnected(shown) || told.some((other) => other.node !== shown && contains(other.node, shown)) || told.some((other) => other.node === shown)) continue;
+    if (skippedTags.has(tagOf(shown)) || unexposed(shown) || tagOf(shown) === 'input' || tagOf(shown) === 'textarea') continue;
+    const text = cut(norm(protoGet(shown, 'innerText') ?? textOf(shown)), mostTextLength);
+    if (text === '') continue;
+    for (let i = told.length - 1; i >= 0; i--) if (contains(shown, told[i].node)) told.splice(i, 1);
+    told.push({ node: shown, text });
+    if (told.length > mostTexts) break;
+  }
+  return told.slice(0, mostTexts).reverse().map(({ text }) => text);
+}
 
 /** Nodes that are counted below one that came or went; more is said as at least so many. */
 const mostCounted = 5000;
@@ -29,6 +50,13 @@ queries.effects_begin = ({ id }) => {
   if (effectsNow) effectsNow.end();
   const dom = { added: 0, removed: 0, attributes: 0, text: 0 };
   const values = new Map();
+  const texts = new Set(); // nodes that came, and texts that changed
+  const refused = new Set(); // fields that a form found invalid
+  const note = (node) => {
+    texts.delete(node); // the newest is the last
+    texts.add(node);
+    if (texts.size > mostTextNodes) texts.delete(texts.values().next().value);
+  };
   let last = 0;
   let wake = null;
   let counted = 0;
@@ -49,11 +77,13 @@ queries.effects_begin = ({ id }) => {
     for (const record of records) {
       if (record.type === 'childList') {
         dom.added += count(record.addedNodes);
+        for (const node of record.addedNodes) note(node);
         dom.removed += count(record.removedNodes);
       } else if (record.type === 'attributes') {
         dom.attributes++;
       } else {
         dom.text++;
+        note(record.target);
       }
     }
   };
@@ -64,7 +94,11 @@ queries.effects_begin = ({ id }) => {
   const hear = (event) => {
     const path = pathOf(event);
     const node = path.length > 0 ? path[0] : null;
-    if (node instanceof Element && values.size < 50) values.set(node, tagOf(node));
+    if (event.type === 'invalid') {
+      if (node instanceof Element && refused.size < mostTexts) refused.add(node);
+    } else if (node instanceof Element && values.size < 50) {
+      values.set(node, tagOf(node));
+    }
     last = performance.now();
     if (wake) wake();
   };
@@ -100,7 +134,8 @@ queries.effects_begin = ({ id }) => {
     report: () => {
       const now = focusedNode();
       return {
-        dom, focus: now === focused ? null : { from: before, to: effectTarget(now) },
+        dom, texts: textsOf(texts), invalid: Array.from(refused, (node) => ({ target: effectTarget(node), message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength) })),
+        focus: now === focused ? null : { from: before, to: effectTarget(now) },
         values: Array.from(values.keys(), (node) => {
           const value = protoGet(node, 'value');
           return { target: effectTarget(node), length: typeof value === 'string' ? value.length : textOf(node).length };

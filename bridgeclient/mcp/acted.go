@@ -1,0 +1,260 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// acted is what act answers: what was done, and what followed.
+type acted struct {
+	Did      string
+	Followed []string
+	// More is what else the primitive said that is no matter of course.
+	More map[string]any
+}
+
+// expectedOf are members of the results of acting primitives that say nothing which the
+// line about what was done does not, when they have the value that they mostly have; nil
+// is any value.
+var expectedOf = map[string]any{
+	"target": nil, "x": nil, "y": nil, "modifiers": nil, "waited_ms": nil, "scrolls": nil, "attempts": nil, "effects": nil, "fidelity": "trusted", "candidate_count": json.Number("1"),
+	"clicked": true, "double_clicked": true, "hovered": true, "dragged": true, "inserted": true, "typed": true, "pressed": true, "focused": true, "scrolled": true,
+	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "button": "left", "adapter": nil,
+	"trusted": true, "accepted": nil, "handled": true, "dismissed": true, "dialog_type": nil, "default_prevented": false, "stable": true, "ambiguous": false, "sanitized": false, "unchanged": false,
+}
+
+var didWords = map[string]string{
+	"click": "clicked", "double_click": "double-clicked", "hover": "moved the pointer over", "drag": "dragged", "fill": "filled", "type": "typed into",
+	"press": "pressed", "select": "selected in", "scroll": "scrolled", "focus": "focused", "dialog": "answered the dialog",
+}
+
+type effectElement struct {
+	TagName      string `json:"tag_name"`
+	Role         string `json:"role"`
+	ComputedRole string `json:"computed_role"`
+	Name         string `json:"name"`
+	Text         string `json:"text"`
+}
+
+// String names an element as a snapshot does.
+func (e *effectElement) String() string {
+	if e == nil {
+		return ""
+	}
+	role := e.ComputedRole
+	for _, other := range []string{e.Role, e.TagName, "element"} {
+		if role == "" || role == "generic" || role == "none" {
+			role = other
+		}
+	}
+	name := e.Name
+	if name == "" {
+		name = e.Text
+	}
+	if name == "" {
+		return role
+	}
+	return role + " " + quote(name, 60)
+}
+
+// quote is text of the page on one line, not longer than most runes.
+func quote(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}
+
+type followed struct {
+	WindowMS int64 `json:"window_ms"`
+	URL      *struct {
+		From, To    string
+		NewDocument bool `json:"new_document"`
+		Loading     bool
+	}
+	Dialog *struct {
+		Type, Message string
+		Open          bool
+	}
+	Focus  *struct{ To *effectElement }
+	Values []struct {
+		Target *effectElement
+		Length int
+	}
+	Texts   []string
+	Invalid []struct {
+		Target  *effectElement
+		Message string
+	}
+	Requests *struct {
+		Pending int
+		First   []struct {
+			Method, URL, Type string
+			Status            int
+		}
+	}
+	DOM  *struct{ Added, Removed, Attributes, Text int }
+	Tabs []struct {
+		TabID int `json:"tab_id"`
+		URL   string
+	}
+	Downloads int
+	TabGone   bool `json:"tab_gone"`
+	Unseen    []string
+}
+
+// tell makes the answer of one action from the primitive's result and its effects.
+func (in actIn) tell(p page, r runtime.Reply, value json.RawMessage) acted {
+	var envelope struct{ Effects json.RawMessage }
+	_ = json.Unmarshal(r.Output, &envelope)
+	var said struct {
+		Target  *effectElement  `json:"target"`
+		Effects json.RawMessage `json:"effects"`
+	}
+	_ = json.Unmarshal(value, &said)
+	if len(envelope.Effects) == 0 {
+		envelope.Effects = said.Effects
+	}
+	var f followed
+	reported := json.Unmarshal(envelope.Effects, &f) == nil
+	out := acted{Did: in.did(said.Target), More: map[string]any{}}
+	for name, v := range members(value) {
+		expected, known := expectedOf[name]
+		if known && (expected == nil || expected == v) || empty(v) {
+			continue
+		}
+		out.More[name] = v
+	}
+	if reported {
+		out.Followed = f.lines(p, said.Target)
+	}
+	return out
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func (in actIn) did(target *effectElement) string {
+	did := didWords[in.Action]
+	switch in.Action {
+	case "press":
+		did += " " + in.Key
+		if target != nil {
+			did += " on"
+		}
+	case "scroll":
+		did += fmt.Sprintf(" by %g pixels", *in.DeltaY)
+		return did
+	case "dialog":
+		return did + map[bool]string{true: " with OK", false: " with Cancel"}[*in.Accept]
+	}
+	if target != nil {
+		did += " " + target.String()
+	}
+	return did
+}
+
+// lines says what followed, the weightiest first.
+func (f followed) lines(p page, target *effectElement) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if d := f.Dialog; d != nil {
+		line := "a dialog came: " + d.Type + " " + quote(d.Message, 200)
+		if d.Open {
+			line += "; it blocks the page until act, action dialog, answers it"
+		}
+		add("%s", line)
+	}
+	if f.TabGone {
+		add("the page was closed")
+	}
+	if u := f.URL; u != nil {
+		switch {
+		case u.Loading:
+			add("another document is loading; wait for it or take a snapshot")
+		case u.NewDocument:
+			add("a new document is there: %s", cutMiddle(u.To))
+		default:
+			add("the address is %s", cutMiddle(u.To))
+		}
+	}
+	for _, t := range f.Tabs {
+		add("opened %s %s", handle(p.session, t.TabID), cutMiddle(t.URL))
+	}
+	if f.Downloads > 0 {
+		add("%d downloads began", f.Downloads)
+	}
+	for _, i := range f.Invalid {
+		add("%s is not valid: %s", i.Target, quote(i.Message, 120))
+	}
+	for _, text := range f.Texts {
+		add("shows %s", quote(text, 120))
+	}
+	for _, v := range f.Values {
+		add("%s holds %d characters", v.Target, v.Length)
+	}
+	if f.Focus != nil && f.Focus.To != nil && (target == nil || f.Focus.To.Name != target.Name) {
+		add("the focus is on %s", f.Focus.To)
+	}
+	if q := f.Requests; q != nil {
+		for _, x := range q.First {
+			if x.Status >= 400 {
+				add("%s %s failed with %d", x.Method, cutMiddle(x.URL), x.Status)
+			}
+		}
+		if q.Pending > 0 {
+			add("%d requests are under way", q.Pending)
+		}
+	}
+	if d := f.DOM; d != nil && len(f.Texts) == 0 {
+		add("%d nodes came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
+	}
+	if len(out) == 0 {
+		add("nothing observed within %d ms", f.WindowMS)
+	}
+	return out
+}
+
+// cutMiddle is an address that is not longer than is worth reading.
+func cutMiddle(address string) string {
+	const most = 120
+	if r := []rune(address); len(r) > most {
+		return string(r[:80]) + "…" + string(r[len(r)-30:])
+	}
+	return address
+}
+
+// result is the structured answer, and text the same for a model.
+func (a acted) result(p page, r runtime.Reply) (map[string]any, string) {
+	out := map[string]any{"page": p.handle(), "url": r.URL, "did": a.Did}
+	for name, v := range a.More {
+		out[name] = v
+	}
+	text := a.Did
+	if len(a.Followed) > 0 {
+		out["followed"] = a.Followed
+		text += "\n" + strings.Join(a.Followed, "\n")
+	}
+	if len(a.More) > 0 {
+		more, err := json.Marshal(a.More)
+		if err == nil {
+			text += "\n" + string(more)
+		}
+	}
+	return out, text
+}
