@@ -265,3 +265,36 @@ func TestAnswersToNewcomersAreThere(t *testing.T) {
 		}
 	}
 }
+
+var benchRun = regexp.MustCompile(`go test .*-bench '?([A-Z][A-Za-z|]*)'? .*(\./[a-z][a-zA-Z0-9_/]*)`)
+
+// TestNamedBenchmarksExist: what the page of measurements says to run is there.
+func TestNamedBenchmarksExist(t *testing.T) {
+	source, err := os.ReadFile("docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := benchRun.FindAllStringSubmatch(string(source), -1)
+	if len(all) < 8 {
+		t.Fatalf("found only %d commands in docs/performance.md", len(all))
+	}
+	for _, m := range all {
+		files, err := filepath.Glob(m[2] + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var code strings.Builder
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code.Write(text)
+		}
+		for name := range strings.SplitSeq(m[1], "|") {
+			if !regexp.MustCompile(`func Benchmark\w*` + name).MatchString(code.String()) {
+				t.Errorf("docs/performance.md runs the benchmark %s, which is not in %s", name, m[2])
+			}
+		}
+	}
+}
