@@ -73,7 +73,7 @@ func (c Checked) Report(format string) ([]byte, error) {
 	case "junit":
 		return report.JUnit(report.Suites(c.Pages))
 	case "html":
-		return report.HTML(c.Pages)
+		return report.HTML(report.Document{Title: "check", Pages: c.Pages})
 	}
 	return report.JSON(c)
 }

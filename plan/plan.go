@@ -59,6 +59,7 @@ type Step struct {
 	OnFailure string        `yaml:"on_failure"` // stop (default) or continue
 
 	expect expr.Program
+	engine expr.Engine // that compiled it
 }
 
 // Read reads a plan and refuses what is odd in it before anything runs.
@@ -84,12 +85,28 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 			return nil, fmt.Errorf("%s: step %d: %w", path, i+1, err)
 		}
 	}
+	p.number()
 	for i, m := range p.Maps {
 		if !filepath.IsAbs(m) {
 			p.Maps[i] = filepath.Join(filepath.Dir(path), m)
 		}
 	}
 	return p, nil
+}
+
+// number makes the names of steps different: a report with two test cases of one
+// name is read as one.
+func (p *Plan) number() {
+	seen := map[string]int{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		name := s.Name
+		for seen[s.Name] > 0 {
+			seen[name]++
+			s.Name = fmt.Sprintf("%s (%d)", name, seen[name])
+		}
+		seen[s.Name]++
+	}
 }
 
 func (s *Step) prepare(engine expr.Engine) error {
@@ -127,7 +144,7 @@ func (s *Step) prepare(engine expr.Engine) error {
 	if err != nil {
 		return fmt.Errorf("expect: %s", fault.From(err).Error()) // the place in the plan is what counts, not the code
 	}
-	s.expect = program
+	s.expect, s.engine = program, engine
 	return nil
 }
 

@@ -176,6 +176,9 @@ func (s *Step) met(ctx context.Context, r StepResult) (ok bool, why string) {
 	if expr.Truthy(v) {
 		return true, ""
 	}
+	if why := expr.WhyFalse(ctx, s.engine, s.Expect, in); len(why) > 0 {
+		return false, strings.Join(why, "; ")
+	}
 	if v.Undefined {
 		return false, "the expectation gave nothing"
 	}
@@ -204,8 +207,12 @@ func (r StepResult) Print(w io.Writer) {
 		word = "failed"
 	}
 	fmt.Fprintf(w, "%-8s %s (%d ms)\n", word, report.Printable(r.Name), r.DurationMS)
-	if !r.OK && !r.Skipped {
-		fmt.Fprintf(w, "         %s\n", report.Printable(r.Detail()))
+	if r.OK || r.Skipped {
+		return
+	}
+	fmt.Fprintf(w, "         %s\n", report.Printable(r.Detail()))
+	if r.page != nil && !r.page.OK {
+		r.page.Print(w)
 	}
 }
 
@@ -221,16 +228,28 @@ func fileName(name string) string {
 	return strings.TrimLeft(out[:min(len(out), 60)], ".")
 }
 
-// Report is the report of a plan in one format: junit has one test case for each
-// step.
+// Report is the report of a plan in one format. junit has one test case for each
+// step, and a suite more for each page that a step checked.
 func (p *Plan) Report(format string, result Result) ([]byte, error) {
-	switch format {
-	case "junit":
-		return report.JUnit([]report.Suite{p.suite(result)})
-	case "json":
+	if format == "json" {
 		return report.JSON(result)
 	}
-	return nil, fmt.Errorf("a plan has no %s report", format)
+	suites := []report.Suite{p.suite(result)}
+	var pages []report.Page
+	for _, r := range result.Steps {
+		if r.page == nil {
+			continue
+		}
+		pages = append(pages, *r.page)
+		for _, s := range report.Suites([]report.Page{*r.page}) {
+			s.Name = suites[0].Name + ": " + r.Name
+			suites = append(suites, s)
+		}
+	}
+	if format == "html" {
+		return report.HTML(report.Document{Title: suites[0].Name, Suites: suites[:1], Pages: pages})
+	}
+	return report.JUnit(suites)
 }
 
 func (p *Plan) suite(result Result) report.Suite {
@@ -257,6 +276,10 @@ func (p *Plan) suite(result Result) report.Suite {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
+// maxOutput is how large an output may be to stand in the text of a failure: one
+// that is cut in the middle helps nobody.
+const maxOutput = 1000
+
 func (r StepResult) evidence() string {
 	var b strings.Builder
 	if r.Expect != "" {
@@ -269,8 +292,14 @@ func (r StepResult) evidence() string {
 		for _, line := range report.EvidenceLines(r.Error) {
 			fmt.Fprintln(&b, line)
 		}
-	} else if len(r.Output) > 0 {
-		fmt.Fprintf(&b, "output: %s\n", report.Shorten(string(r.Output), 2000))
+	} else if r.page != nil {
+		for _, cause := range r.page.Causes() {
+			fmt.Fprintln(&b, cause)
+		}
+	} else if n := len(r.Output); n > maxOutput {
+		fmt.Fprintf(&b, "output: %d bytes, see the json report\n", n)
+	} else if n > 0 {
+		fmt.Fprintf(&b, "output: %s\n", r.Output)
 	}
 	if shot := r.Artifacts["screenshot"]; shot != "" {
 		fmt.Fprintf(&b, "screenshot: %s\n", shot)

@@ -33,9 +33,6 @@ func (a *app) runCommand() *cobra.Command {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
 				}
-				if files["html"] != "" {
-					return usage("--report html is for the verb check; a plan has junit and json")
-				}
 				return a.runPlan(cmd.Context(), plans[0], files, artifacts)
 			}
 			if action == "" {
@@ -55,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
-	f.StringVar(&reports, "report", "", "files to write of a plan, as junit=FILE,json=FILE")
+	f.StringVar(&reports, "report", "", "files to write of a plan, as junit=FILE,json=FILE,html=FILE")
 	a.addBrowserFlags(cmd)
 	return cmd
 }

@@ -23,14 +23,21 @@ type shownCheck struct {
 	Snapshot   string
 }
 
+// Document is what one HTML report shows: steps, and pages that were checked.
+type Document struct {
+	Title  string
+	Suites []Suite
+	Pages  []Page
+}
+
 // HTML is a page that needs nothing else: styles and pictures are in it.
-func HTML(pages []Page) ([]byte, error) {
+func HTML(d Document) ([]byte, error) {
 	type shownPage struct {
 		Page
 		Shown []shownCheck
 	}
 	var list []shownPage
-	for _, p := range pages {
+	for _, p := range d.Pages {
 		sp := shownPage{Page: p}
 		for _, c := range p.Checks {
 			s := shownCheck{Check: c, Detail: c.Detail()}
@@ -52,7 +59,7 @@ func HTML(pages []Page) ([]byte, error) {
 		list = append(list, sp)
 	}
 	var out bytes.Buffer
-	err := reportTemplate.Execute(&out, list)
+	err := reportTemplate.Execute(&out, map[string]any{"Title": d.Title, "Suites": d.Suites, "Pages": list})
 	return out.Bytes(), err
 }
 
