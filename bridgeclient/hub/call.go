@@ -113,6 +113,7 @@ const maxTimeout = time.Hour
 // pending is a call that was sent and not answered.
 type pending struct {
 	id, runtimeID string
+	name          string
 	order         int64
 	frame         []byte
 	done          chan ToolResult // capacity 1
@@ -369,7 +370,7 @@ func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, 
 
 // submit enters a call and sends it. The caller takes it out of pending.
 func (h *Hub) submit(e *entry, name string, args []byte, timeout time.Duration) *pending {
-	p := &pending{id: h.opts.NewID(), runtimeID: e.RuntimeID, done: make(chan ToolResult, 1)}
+	p := &pending{id: h.opts.NewID(), runtimeID: e.RuntimeID, name: name, done: make(chan ToolResult, 1)}
 	p.frame = marshal(callItem{
 		Type: "action_call", CallID: p.id, RuntimeID: e.RuntimeID, Name: name, Arguments: args, TimeoutMS: max(timeout.Milliseconds(), 1),
 	})
@@ -449,6 +450,8 @@ func status(code fault.Code) int {
 		return http.StatusNotFound
 	case fault.AmbiguousRuntime, fault.RuntimeNotReady:
 		return http.StatusConflict
+	case fault.TransportFailed:
+		return http.StatusBadGateway
 	case fault.DispatchTimeout, fault.Timeout:
 		return http.StatusGatewayTimeout
 	case fault.Cancelled:

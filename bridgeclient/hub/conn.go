@@ -27,13 +27,26 @@ type conn struct {
 
 	heard atomic.Int64 // when the last item came, Unix milliseconds
 	gone  bool         // nothing is registered through it any more; protected by Hub.mu
+	// trusted: the peer showed a token or is of this process, so what it says of
+	// runtimes of other connections counts.
+	trusted   bool
+	announced bool // a runtime, at some time; protected by Hub.mu
 }
 
-func (h *Hub) newConn(ws bridgeclient.Conn, stop context.CancelFunc) *conn {
+func (h *Hub) newConn(ws bridgeclient.Conn, trusted bool, stop context.CancelFunc) *conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conns++
-	return &conn{hub: h, ws: ws, num: h.conns, wake: make(chan struct{}, 1), stop: stop}
+	h.unannounced++
+	return &conn{hub: h, ws: ws, num: h.conns, trusted: trusted, wake: make(chan struct{}, 1), stop: stop}
+}
+
+// settle counts c as announced, or as gone without.
+func (c *conn) settle() {
+	if !c.announced {
+		c.announced = true
+		c.hub.unannounced--
+	}
 }
 
 // send queues an item. Items leave in the order of send.
@@ -70,7 +83,7 @@ func (c *conn) serve(ctx context.Context) {
 	rctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	for _, f := range []func(context.Context) error{c.read, c.write, c.poll} {
+	for _, f := range []func(context.Context) error{c.read, c.write, c.poll, c.announceInTime} {
 		wg.Go(func() { cancel(f(rctx)) })
 	}
 	<-rctx.Done()
@@ -94,6 +107,25 @@ func (c *conn) serve(ctx context.Context) {
 		c.ws.Abort()
 	}
 	wg.Wait()
+}
+
+// announceInTime ends a connection on which no runtime is announced.
+func (c *conn) announceInTime(ctx context.Context) error {
+	t := time.NewTimer(c.hub.opts.AnnounceWithin)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		c.hub.mu.Lock()
+		announced := c.announced
+		c.hub.mu.Unlock()
+		if !announced {
+			c.hub.log.Warn("a connection announced no runtime in time", "connection", c.num)
+			c.end("no runtime was announced in time")
+		}
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
 }
 
 func (c *conn) read(ctx context.Context) error {
@@ -177,6 +209,10 @@ func (c *conn) take(frame []byte) {
 			c.refuse("", fault.InvalidFrame, "runtime_ready needs a runtime_id")
 			return
 		}
+		if rivals := h.rivals(c, &in); len(rivals) > 0 {
+			h.contest(c, &in, rivals)
+			return
+		}
 		h.register(c, &in)
 	case "runtime_status":
 		h.touch(in.RuntimeID)
@@ -194,7 +230,7 @@ func (c *conn) take(frame []byte) {
 		}
 		h.events.add(in.RuntimeID, frame)
 	case "runtime_removed":
-		h.removeNow(in.RuntimeID, "tab_closed", nil)
+		h.removeNow(in.RuntimeID, "tab_closed", func(e *entry) bool { return c.trusted || e.conn == c })
 	case "runtime_probe_result":
 		h.probed(in.ProbeID, in.Alive)
 	case "bridge_runtime_replay_summary":

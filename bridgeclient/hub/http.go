@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -31,7 +34,51 @@ func (h *Hub) routes() {
 }
 
 // Handler serves the hub's routes behind its guard.
-func (h *Hub) Handler() http.Handler { return h.guard(methods(h.mux)) }
+func (h *Hub) Handler() http.Handler { return h.guard(h.bounded(methods(h.mux))) }
+
+// bounded bounds how long the body of a request may take to arrive, and how many
+// may be on their way: a peer that sends a byte now and then costs nothing.
+func (h *Hub) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		// The server reads on after a refusal, too.
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(h.opts.BodyWithin))
+		select {
+		case h.bodies <- struct{}{}:
+		default:
+			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Connection", "close")
+			fail(w, http.StatusServiceUnavailable, fault.New(fault.QueueFull, "%d requests are being received", h.opts.MaxBodies))
+			return
+		}
+		leave := sync.OnceFunc(func() { <-h.bodies })
+		defer leave()
+		body := &body{ReadCloser: r.Body, received: func() {
+			_ = control.SetReadDeadline(time.Time{})
+			leave()
+		}}
+		r.Body = body
+		next.ServeHTTP(w, r)
+	})
+}
+
+// body tells when a request has arrived as a whole.
+type body struct {
+	io.ReadCloser
+	received func()
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.received()
+	}
+	return n, err
+}
 
 func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 	var call ToolCall
@@ -39,6 +86,10 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 	if err := d.Decode(&call); err != nil {
 		if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
 			fail(w, http.StatusRequestEntityTooLarge, fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit))
+			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			fail(w, http.StatusRequestTimeout, fault.New(fault.Timeout, "the body did not arrive within %s", h.opts.BodyWithin))
 			return
 		}
 		e := fault.New(fault.InvalidInput, "the body is not a JSON object with the members of a call").With("offset", d.InputOffset())
@@ -80,6 +131,13 @@ func (h *Hub) serveEvents(w http.ResponseWriter, r *http.Request) {
 
 // serveRuntime runs one runtime connection. The guard has checked the origin.
 func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	full := h.unannounced >= h.opts.MaxUnannounced
+	h.mu.Unlock()
+	if full {
+		fail(w, http.StatusServiceUnavailable, fault.New(fault.QueueFull, "%d connections have announced no runtime yet", h.opts.MaxUnannounced))
+		return
+	}
 	ended := make(chan struct{})
 	started := h.background(func(ctx context.Context) {
 		defer close(ended)
@@ -89,7 +147,7 @@ func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		h.newConn(bridgeclient.WrapWebSocket(ws, int(h.opts.MaxMessage)), stop).serve(ctx)
+		h.newConn(bridgeclient.WrapWebSocket(ws, int(h.opts.MaxMessage)), h.vouched(r), stop).serve(ctx)
 	})
 	if !started {
 		fail(w, http.StatusServiceUnavailable, closingError())

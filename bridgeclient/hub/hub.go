@@ -31,22 +31,27 @@ type Hub struct {
 	gate sync.Mutex
 	wg   sync.WaitGroup
 
+	// bodies are the requests whose body is still coming.
+	bodies chan struct{}
+
 	// observeMu makes observations one at a time.
 	observeMu sync.Mutex
 
 	// mu protects everything below. Items are queued, never written, under it.
-	mu        sync.Mutex
-	listener  net.Listener
-	runtimes  map[string]*entry
-	lost      map[string]lostRuntime
-	active    string
-	pending   map[string]*pending
-	probes    map[string]chan bool
-	orders    int64
-	conns     int64
-	changed   chan struct{}
-	replay    json.RawMessage
-	hydration json.RawMessage
+	mu       sync.Mutex
+	listener net.Listener
+	runtimes map[string]*entry
+	lost     map[string]lostRuntime
+	active   string
+	pending  map[string]*pending
+	probes   map[string]chan bool
+	orders   int64
+	conns    int64
+	// unannounced counts the connections on which no runtime was announced yet.
+	unannounced int
+	changed     chan struct{}
+	replay      json.RawMessage
+	hydration   json.RawMessage
 }
 
 // New checks the options. It opens nothing.
@@ -57,7 +62,7 @@ func New(opts Options) (*Hub, error) {
 	h := &Hub{
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents),
 		closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
-		pending: map[string]*pending{}, probes: map[string]chan bool{}, changed: make(chan struct{}),
+		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]chan bool{}, changed: make(chan struct{}),
 	}
 	h.routes()
 	return h, nil
@@ -184,7 +189,7 @@ func (h *Hub) Attach(ws bridgeclient.Conn) bool {
 	return h.background(func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		h.newConn(ws, stop).serve(ctx)
+		h.newConn(ws, true, stop).serve(ctx)
 	})
 }
 

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -532,5 +534,113 @@ func TestObserverSeesTheConversationInOrder(t *testing.T) {
 	waitRuntimes(t, h, 0)
 	if got := strings.Join(seen, "\n"); got != strings.Join(want, "\n") {
 		t.Fatalf("conversation:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+// dial opens a runtime connection that is played by hand.
+func dial(t *testing.T, h *hub.Hub, query string) *websocket.Conn {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ws.CloseNow() })
+	return ws
+}
+
+// answers reads a connection until it gets an item of a kind.
+func answers(t *testing.T, ws *websocket.Conn, kind string) map[string]any {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for {
+		_, frame, err := ws.Read(ctx)
+		if err != nil {
+			t.Fatalf("waiting for %s: %v", kind, err)
+		}
+		var it map[string]any
+		if json.Unmarshal(frame, &it) == nil && it["type"] == kind {
+			return it
+		}
+	}
+}
+
+// Anybody on this machine can connect to a hub without a token. Nobody may
+// answer for a live runtime of somebody else, or take it away. Issue 16.
+func TestALiveRuntimeIsNotTakenOver(t *testing.T) {
+	for _, tc := range []struct {
+		name, announcement string
+	}{
+		{"by its id", `{"type":"runtime_ready","runtime_id":"rt-1","url":"https://evil.example/"}`},
+		{"by its key", `{"type":"runtime_ready","runtime_id":"rt-2","runtime_key":"tab:1","url":"https://evil.example/"}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			h := startHub(t, hub.Options{})
+			connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), nil)
+			waitRuntimes(t, h, 1)
+			ws := dial(t, h, "")
+			for _, frame := range []string{`{"type":"runtime_removed","runtime_id":"rt-1"}`, tc.announcement} {
+				if err := ws.Write(t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if refusal := answers(t, ws, "action_error"); code(refusal) != "permission_denied" {
+				t.Errorf("refused with %v", refusal)
+			}
+			if got := h.Runtimes(); len(got) != 1 || got[0].URL != "https://a.example/" {
+				t.Errorf("the runtimes are %+v", got)
+			}
+			if r := h.Call(t.Context(), hub.ToolCall{Name: "echo"}); !r.OK || r.RuntimeID != "rt-1" {
+				t.Errorf("a call gives %s %s", r.Output, r.Error)
+			}
+		})
+	}
+	t.Run("with the pairing token", func(t *testing.T) {
+		h := startHub(t, hub.Options{Pairing: "pair"})
+		connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), nil)
+		waitRuntimes(t, h, 1)
+		ws := dial(t, h, "?token=pair")
+		if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://b.example/"}`)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "taken over", func() bool { list := h.Runtimes(); return len(list) == 1 && list[0].URL == "https://b.example/" })
+	})
+}
+
+// Connections and bodies that say nothing are bounded in number and time.
+func TestWhoSaysNothingIsBounded(t *testing.T) {
+	h := startHub(t, hub.Options{MaxUnannounced: 2, MaxBodies: 1, BodyWithin: 300 * time.Millisecond})
+	a, _ := dial(t, h, ""), dial(t, h, "")
+	if _, resp, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension", nil); err == nil || resp == nil || resp.StatusCode != 503 {
+		t.Fatalf("a third silent connection: %v %v, want status 503", resp, err)
+	}
+	if err := a.Write(t.Context(), websocket.MessageText, []byte(`{"type":"runtime_ready","runtime_id":"rt-1"}`)); err != nil {
+		t.Fatal(err)
+	}
+	waitRuntimes(t, h, 1)
+	dial(t, h, "")
+
+	begin := func() *bufio.Reader {
+		slow, err := net.Dial("tcp", h.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = slow.Close() })
+		fmt.Fprintf(slow, "POST /mcp/tools/call HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n{", h.Addr())
+		return bufio.NewReader(slow)
+	}
+	var answers []string
+	for _, slow := range []*bufio.Reader{begin(), begin()} {
+		line, err := slow.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, strings.Fields(line)[1])
+	}
+	if slices.Sort(answers); !slices.Equal(answers, []string{"408", "503"}) {
+		t.Errorf("two slow bodies, of which one may come, were answered with %q", answers)
+	}
+	if status, _ := post(t, h.Addr(), "/mcp/tools/call", `{"name":"browser.claimed_tabs.list"}`); status != 200 {
+		t.Errorf("afterwards a request has status %d", status)
 	}
 }

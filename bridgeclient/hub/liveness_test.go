@@ -144,6 +144,7 @@ func evidence(r hub.ToolResult) map[string]any {
 func TestPollsAtOnceAndRegularly(t *testing.T) {
 	inBubble(t, hub.Options{}, func(b *bubble) {
 		c := b.connect()
+		c.ready("rt-1", "tab:1")
 		for range 4 {
 			raw, err := c.Receive(t.Context())
 			if err != nil || string(raw) != `{"type":"runtime_status"}` {

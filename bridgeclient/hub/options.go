@@ -66,6 +66,19 @@ type Options struct {
 	// lost shortly before. Default 3 s; negative means not at all.
 	ReturnWithin time.Duration
 
+	// LostAfter is how long a call in flight waits for a runtime whose connection
+	// was lost, before it fails. Default 10 s, twice the longest wait of a runtime
+	// between two attempts to reconnect.
+	LostAfter time.Duration
+	// AnnounceWithin is how long a connection may take until it announces its
+	// first runtime, and MaxUnannounced how many may do so at once. Defaults 30 s
+	// and 100.
+	AnnounceWithin time.Duration
+	MaxUnannounced int
+	// BodyWithin bounds the time in which the body of a request arrives, and
+	// MaxBodies how many may do so at once. Defaults 30 s and 100.
+	BodyWithin time.Duration
+	MaxBodies  int
 	// MaxBody bounds an HTTP request, MaxMessage a WebSocket message. Defaults
 	// 64 MiB and 256 MiB.
 	MaxBody, MaxMessage int64
@@ -143,6 +156,11 @@ func (o *Options) check() error {
 	set(&o.DispatchTimeout, 30*time.Second)
 	set(&o.Grace, 500*time.Millisecond)
 	set(&o.Heartbeat, 10*time.Second)
+	set(&o.LostAfter, 10*time.Second)
+	set(&o.AnnounceWithin, 30*time.Second)
+	set(&o.MaxUnannounced, 100)
+	set(&o.BodyWithin, 30*time.Second)
+	set(&o.MaxBodies, 100)
 	set(&o.Sweep, 10*time.Second)
 	set(&o.TTL, 30*time.Second)
 	set(&o.Fresh, 5*time.Second)

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -70,6 +71,7 @@ func (h *Hub) register(c *conn, in *item) {
 		h.mu.Unlock()
 		return
 	}
+	c.settle()
 	var changes []RuntimeChange
 	var orphaned *conn
 	kind := "connected"
@@ -123,6 +125,45 @@ func (h *Hub) register(c *conn, in *item) {
 	h.hydrate(e)
 }
 
+// rivals are the other connections whose runtimes an announcement on c would
+// take over or away: those with its id or its key. Whoever shows a token may.
+func (h *Hub) rivals(c *conn, in *item) []*conn {
+	if c.trusted {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []*conn
+	for _, e := range h.runtimes {
+		mine := e.RuntimeID == in.RuntimeID || in.RuntimeKey != "" && e.RuntimeKey == in.RuntimeKey
+		if mine && e.conn != c && !slices.Contains(out, e.conn) {
+			out = append(out, e.conn)
+		}
+	}
+	return out
+}
+
+// contest registers the runtime of an announcement when every rival turns out
+// to be gone, as after a cut that nobody noticed, and refuses it otherwise:
+// without a token anybody on this machine could answer for a live runtime.
+func (h *Hub) contest(c *conn, in *item, rivals []*conn) {
+	h.background(func(ctx context.Context) {
+		for _, r := range rivals {
+			pctx, cancel := context.WithTimeout(ctx, h.opts.ProbeTimeout)
+			err := r.ws.Ping(pctx)
+			cancel()
+			if err == nil {
+				h.log.Warn("a connection announced a runtime that lives on another one", "runtime", clip(in.RuntimeID), "connection", c.num)
+				c.refuse(in.RuntimeID, fault.PermissionDenied, "a runtime of this id or key lives on another connection; with a token of the hub it can be taken over")
+				return
+			}
+			r.end("another connection announced its runtime, and it answers no ping")
+			h.dropConn(r, "connection_lost")
+		}
+		h.register(c, in)
+	})
+}
+
 // serves reports whether c carries a runtime other than id. mu is held.
 func (h *Hub) serves(c *conn, id string) bool {
 	for _, e := range h.runtimes {
@@ -152,8 +193,12 @@ func (h *Hub) inFlight(e *entry) []*pending {
 func (h *Hub) remove(id, reason string) RuntimeChange {
 	e := h.runtimes[id]
 	delete(h.runtimes, id)
-	if reason == "connection_lost" {
+	switch reason {
+	case "connection_lost":
 		h.lost[id] = lostRuntime{e, time.Now()}
+		time.AfterFunc(h.opts.LostAfter, func() { h.abandonLost(id) })
+	default:
+		h.abandon(id, reason)
 	}
 	if h.active == id {
 		h.active = ""
@@ -166,6 +211,35 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	gone := e.Runtime
 	gone.IsLive = false
 	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: gone}
+}
+
+// abandonLost fails the calls of a runtime that did not come back in time.
+func (h *Hub) abandonLost(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.runtimes[id] == nil {
+		h.abandon(id, "connection_lost")
+	}
+}
+
+// abandon fails the calls in flight of a runtime that is gone. mu is held.
+func (h *Hub) abandon(id, reason string) {
+	for call, p := range h.pending {
+		if p.runtimeID != id || p.leaves() && reason != "connection_lost" {
+			continue
+		}
+		delete(h.pending, call)
+		r := refused(fault.New(fault.TransportFailed, "the runtime went away before it answered; the action may have run").
+			With("call_id", p.id).With("runtime_id", id).With("reason", reason).Next("read the page before calling again"))
+		r.CallID, r.RuntimeID = &p.id, id
+		p.done <- r
+	}
+}
+
+// leaves reports whether the call takes its own runtime away: the upstream
+// extension announces the new document first and then answers for the old one.
+func (p *pending) leaves() bool {
+	return p.name == "browser.navigate" || p.name == "browser.close_tab"
 }
 
 // lostRuntime is a runtime whose connection ended a moment ago.
@@ -188,6 +262,7 @@ func (h *Hub) removeNow(id, reason string, if_ func(*entry) bool) {
 func (h *Hub) dropConn(c *conn, reason string) {
 	h.mu.Lock()
 	c.gone = true
+	c.settle()
 	var changes []RuntimeChange
 	for _, e := range h.sorted() {
 		if e.conn == c {
