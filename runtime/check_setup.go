@@ -56,7 +56,7 @@ func (h *Host) preparedCheck(ctx context.Context, v invoker, o *mapset.Offer, m 
 		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, max(wait, stateGrace))
 		_, e := observe.Until(whole, bounded, v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
-			next := verify.Batch{Library: o.Library, Attached: v.tab.attachmentState, Explain: true}
+			next := verify.Batch{Library: o.Library, Attached: v.tab.rooms.attachments.State, Explain: true}
 			if setup.Done {
 				next.Prepared = k
 			}

@@ -67,7 +67,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	inTime := in.expectations
 	inTime.ExpectStatus = 0 // no waiting changes it
 	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := verify.Batch{Library: o.Library, Attached: t.attachmentState, Explain: true}
+		next := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State, Explain: true}
 		for _, n := range states {
 			next.AddState(n.In, n.Own)
 		}
@@ -139,7 +139,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		out.Checks[i] = r
 	}
 	if j.call.Map == nil {
-		t.noteStates(seen)
+		t.rooms.monitor.Note(seen)
 	}
 	// Setup moves the page, so what needs none was seen before.
 	for i, k := range checks {
@@ -161,7 +161,7 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	}
 	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
 	if slices.ContainsFunc(checks, setUp) {
-		t.diagnoser.poke()
+		t.rooms.monitor.Poke()
 	}
 	return call.Encoded(out)
 }
@@ -247,7 +247,7 @@ func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *s
 	if e != nil {
 		return err
 	}
-	s := verify.Batch{Library: o.Library, Attached: t.attachmentState, Explain: true}
+	s := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State, Explain: true}
 	for _, k := range about {
 		s.AddCheck(k.Source.Map, k.Entry)
 	}

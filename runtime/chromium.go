@@ -13,6 +13,8 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/observe"
 )
 
 // start launches the browser, opens the first tabs and starts the supervisor.
@@ -51,9 +53,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options.OnEvent = h.onBrowserEvent
 	options.OnSignal = h.onSignal
 	options.OnFrames = h.onFrames
-	h.hearing.mu.Lock()
-	options.Listen, _ = h.listenScript()
-	h.hearing.mu.Unlock()
+	options.Listen = listenScript(h.signals.Script())
 	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
 	if options.Logger == nil {
 		options.Logger = h.opts.Logger
@@ -88,14 +88,15 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	if w != nil {
 		t.workspace, t.status.Workspace = w, w.id
 	}
+	h.furnish(t)
 	t.attach(bt)
 	h.tabs = append(h.tabs, t)
 	h.workers.Go(t.work)
-	h.workers.Go(t.keepStates)
-	h.workers.Go(t.keepSignals)
-	h.workers.Go(t.keepAttachments)
+	for _, f := range t.features {
+		h.workers.Go(func() { f.Run(t.ctx) })
+	}
 	h.mu.Unlock()
-	h.hearEarly(t, bt)
+	t.rooms.signals.Take(bt)
 	bt.SetIdentity(t.identity())
 	t.emit(TabReady)
 	return t
@@ -127,7 +128,7 @@ func (h *Host) peer(id int) (primitives.Page, error) {
 		if t.id == id {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			if t.page != nil && !ended(t.page) {
+			if t.page != nil && !observe.Detached(t.page) {
 				return t.page, nil
 			}
 			return nil, fault.New(fault.BrowserLost, "the browser of tab %d is being started again", id)
@@ -149,17 +150,14 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	t := h.tabShowing(ev.Tab)
 	if t == nil {
 		if ev.Kind == browser.TabClosed {
-			h.mu.Lock()
-			delete(h.hearing.early, ev.Tab)
-			h.mu.Unlock()
+			h.signals.Forget(ev.Tab)
 		}
 		return
 	}
 	switch ev.Kind {
 	case browser.TabNavigated, browser.TabChanged:
 		if ev.Kind == browser.TabNavigated {
-			t.attachments.documents.Add(1)
-			t.attachments.poke()
+			t.changed(call.DocumentReplaced)
 		}
 		t.refresh()
 	case browser.TabCrashed:
@@ -184,8 +182,7 @@ func (t *Tab) refresh() {
 	t.mu.Unlock()
 	if changed {
 		t.emit(TabChanged)
-		t.diagnoser.poke()
-		t.attachments.poke()
+		t.changed(call.AddressChanged)
 	}
 }
 
@@ -250,7 +247,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	}
 	bt.SetIdentity(t.identity())
 	t.attach(bt)
-	h.hearEarly(t, bt)
+	t.rooms.signals.Take(bt)
 	t.refresh()
 	t.emit(TabReady)
 	return nil

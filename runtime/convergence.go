@@ -109,7 +109,7 @@ func (g *goal) onPage(ctx context.Context, t *Tab) verify.Verdict {
 	if err != nil {
 		return verify.Unknown
 	}
-	s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
+	s := verify.Batch{Library: g.lib, Attached: t.rooms.attachments.State}
 	g.want(&s)
 	if s.Evaluate(ctx, page) != nil {
 		return verify.No // it changes just now: another attempt may say more
@@ -151,7 +151,7 @@ func (g *goal) arriving(ctx context.Context, t *Tab, from string) verify.Verdict
 	defer cancel()
 	met := verify.No
 	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
+		s := verify.Batch{Library: g.lib, Attached: t.rooms.attachments.State}
 		g.want(&s)
 		s.AddState(g.m, from)
 		if err := s.Evaluate(ctx, page); err != nil {

@@ -5,8 +5,11 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/announce"
+	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -44,6 +47,22 @@ const (
 	ArgumentsUnchecked = mapset.ArgumentsUnchecked
 	ArgumentsRefused   = mapset.ArgumentsRefused
 	ArgumentsMended    = mapset.ArgumentsMended
+)
+
+// SiteTool is the one stable tool of every runtime: it lists and calls what the
+// current site offers.
+const SiteTool = call.SiteTool
+
+// Names of the events of the runtime's own.
+const (
+	// AnnouncementEvent: what a live region said.
+	AnnouncementEvent = announce.Event
+	// OverlayEvent begins the names of the events of the overlay.
+	OverlayEvent = announce.OverlayEvent
+	// SignalsDroppedEvent: page events that were declared and not forwarded.
+	SignalsDroppedEvent = signal.DroppedEvent
+	// AttachmentCalledEvent: somebody used an attachment.
+	AttachmentCalledEvent = attach.CalledEvent
 )
 
 // MapsChangedEvent is the name of the event that says that maps have changed.

@@ -26,7 +26,7 @@ func (r *executionRun) listen(e *execution) (end func()) {
 			continue
 		}
 		wanted = append(wanted, s.signal)
-		ends = append(ends, r.host.awaitSignal(r.ctx, t, s.signalIn, s.signal.Name))
+		ends = append(ends, t.rooms.signals.Await(r.ctx, s.signalIn, s.signal.Name))
 	}
 	if len(wanted) == 0 {
 		return func() {}

@@ -34,18 +34,12 @@ func (h *Host) CrashTab(runtimeID string) error {
 
 // WatchReads is how many reads the watches of the first tab have begun.
 func (h *Host) WatchReads() int {
-	ws := &h.tabList()[0].watches
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return ws.reads
+	return h.tabList()[0].rooms.states.WatchReads()
 }
 
 // Diagnoses is how often the first tab has looked at its states unasked.
 func (h *Host) Diagnoses() int {
-	d := &h.tabList()[0].diagnoser
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.looks
+	return h.tabList()[0].rooms.monitor.Probes()
 }
 
 // DiagnoseAll diagnoses the states of every map of a library on a page.

@@ -17,6 +17,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -80,7 +81,7 @@ type Host struct {
 
 	manifest func() json.RawMessage
 	stores   stores
-	hearing  hearing // of page events
+	signals  *signal.Hub
 }
 
 // Open launches (or attaches to) the browser, opens the tabs and waits for
@@ -103,6 +104,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	}
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
+	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })
 	if err := h.start(ctx); err != nil {

@@ -6,10 +6,6 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 )
 
-// SiteTool is the one stable tool of every runtime: it lists and calls what the
-// current site offers.
-const SiteTool = "actions.site"
-
 // SiteToolSchema is the input schema of actions.site.
 const SiteToolSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +

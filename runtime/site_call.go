@@ -1,12 +1,14 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/state"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -73,7 +75,18 @@ func (h *Host) siteCall(ctx context.Context, t *Tab, j *job, args json.RawMessag
 		}
 		return h.siteAction(ctx, t, j, action, arguments)
 	}
-	return h.siteState(ctx, t, j, in)
+	query := state.Query{
+		Mode: in.Mode, Projection: cmp.Or(in.ProjectionName, in.Projection),
+		MaxBytes: in.MaxBytes, Baseline: in.Baseline, Enabled: in.Enabled,
+	}
+	if in.SummaryName != nil {
+		query.SummaryName = *in.SummaryName
+	}
+	if in.DebounceMS != nil {
+		debounce := time.Duration(*in.DebounceMS) * time.Millisecond
+		query.Debounce = &debounce
+	}
+	return t.rooms.states.Answer(ctx, j.call.Map, query)
 }
 
 // target returns the action's name and arguments. The name may stand in any of
@@ -296,7 +309,7 @@ func (h *Host) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, matc
 		return reply
 	}
 	v.job.progress(Progress{Phase: "postcondition"})
-	verdict, err := h.verify(ctx, v.tab, v.job.call.Map, after, arguments)
+	verdict, err := v.tab.rooms.states.Verify(ctx, v.job.call.Map, after, arguments)
 	if err != nil {
 		return Reply{Err: err, Steps: reply.Steps}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/outrider-run/outrider/runtime/attach"
+	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/runtime/verify"
 
 	"github.com/outrider-run/outrider/runtime/mapset"
@@ -27,8 +29,8 @@ type siteListing struct {
 	Current     []string           `json:"current_states"`
 	Transitions []listedTransition `json:"transitions"`
 	ObservedAt  string             `json:"observed_at,omitempty"` // of the states
-	Signals     []listedSignal     `json:"signals"`
-	Attachments []listedAttachment `json:"attachments"`
+	Signals     []signal.Listed    `json:"signals"`
+	Attachments []attach.Listed    `json:"attachments"`
 	// Context is documentation that the maps offer for where the page stands. It
 	// permits nothing.
 	Context []sites.ContextBlock `json:"context"`
@@ -110,7 +112,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 		}
 	}
 	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
-		URL: url, States: out.Current, Targets: targets, Attachments: t.attachmentsOf(o.Library, maps), Task: in.Task,
+		URL: url, States: out.Current, Targets: targets, Attachments: t.rooms.attachments.Current(o.Library, maps), Task: in.Task,
 	})
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
@@ -125,7 +127,7 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.Transitions = append(out.Transitions, listTransition(&c.Transitions[i], m, seen))
 		}
 	}
-	out.Signals, out.Attachments = t.listSignals(o.Library, maps), t.listAttachments(o.Library, maps)
+	out.Signals, out.Attachments = t.rooms.signals.List(o.Library, maps), t.rooms.attachments.List(o.Library, maps)
 	return call.Encoded(out)
 }
 
@@ -161,7 +163,7 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, 
 	if err != nil {
 		return verify.Diagnosed{}, nil, err
 	}
-	s := verify.Batch{Library: o.Library, Attached: t.attachmentState}
+	s := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State}
 	for _, n := range states {
 		s.AddState(n.In, n.Own)
 	}
@@ -179,22 +181,9 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, 
 		}
 	}
 	if j.call.Map == nil {
-		t.noteStates(seen)
+		t.rooms.monitor.Note(seen)
 	}
 	return seen, targets, nil
-}
-
-// attachmentsOf are the attachments of maps that are on the page now.
-func (t *Tab) attachmentsOf(lib *sites.Library, maps []*sites.Map) []string {
-	var out []string
-	for _, m := range maps {
-		for _, e := range lib.Attachments(m) {
-			if state, known := t.attachmentState(e.Source.Map, e.Entry.ID); known && slices.Contains([]string{attAttached, attReattached, attDrifted}, state) {
-				out = append(out, e.Name)
-			}
-		}
-	}
-	return out
 }
 
 // listAction says of one action what a call of it would meet now.

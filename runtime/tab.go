@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -42,21 +43,14 @@ type Tab struct {
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
 
-	states  states  // what was last read of each projection
-	markers markers // of the document that is shown
-	watches watches // of projections
 	limiter limiter // of transitions and abstract steps
 
-	diagnoser   diagnoser   // of the states that maps declare
-	signals     signals     // of maps
-	attachments attachments // of maps
-	runningCall string      // id of the call that runs now, "" for none
-	// attachmentState says in which state of its lifecycle an attachment of a
-	// map is.
-	attachmentState func(m *sites.Map, id string) (state string, known bool)
+	runningCall string // id of the call that runs now, "" for none
 
-	announcer announcer // of live regions
-	overlay   overlayWatch
+	ctx      context.Context // ends with the tab or the host
+	end      context.CancelFunc
+	features []feature
+	rooms    rooms
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
@@ -64,11 +58,8 @@ func newTab(h *Host, id int, status TabStatus) *Tab {
 		host: h, id: id, status: status, pacing: h.pacing(),
 		ready: make(chan struct{}), gone: make(chan struct{}),
 		calls: lane{wake: make(chan struct{}, 1)}, beside: lane{wake: make(chan struct{}, 1)},
-		diagnoser:   diagnoser{wake: make(chan struct{}, 1)},
-		signals:     signals{wake: make(chan struct{}, 1)},
-		attachments: attachments{wake: make(chan struct{}, 1)},
 	}
-	t.attachmentState = t.attachmentStateOf
+	t.ctx, t.end = context.WithCancel(h.ctx)
 	return t
 }
 
@@ -114,6 +105,13 @@ func (t *Tab) attach(p primitives.Page) {
 	t.page, t.shown = p, p
 }
 
+// Page is the tab's page as it is at this moment, nil while the browser is away.
+func (t *Tab) Page() primitives.Page {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.page
+}
+
 // detach takes page away, unless another one has taken its place, until attach
 // is called again. Calls that have not started wait for that, within their own
 // time.
@@ -138,15 +136,9 @@ func (t *Tab) forget(page primitives.Page) {
 	}
 }
 
-// ended reports whether a page is gone. The host hears of it a moment later.
-func ended(page primitives.Page) bool {
-	p, ok := page.(interface{ Lost() bool })
-	return ok && p.Lost()
-}
-
 // remove ends the tab for good: waiting calls fail with why.
 func (t *Tab) remove(why *fault.Error) {
-	defer t.watches.close()
+	defer t.end()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.why == nil {
@@ -155,7 +147,7 @@ func (t *Tab) remove(why *fault.Error) {
 	}
 }
 
-// livePage returns the tab's page, waiting for one while the browser is being
+// LivePage returns the tab's page, waiting for one while the browser is being
 // started again.
 func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 	for {
@@ -163,7 +155,7 @@ func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 		page, ready := t.page, t.ready
 		t.mu.Unlock()
 		if page != nil {
-			if !ended(page) {
+			if !observe.Detached(page) {
 				return primitives.WithQuirks(page, t.host.opts.Quirks), nil
 			}
 			t.detach(page)

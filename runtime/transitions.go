@@ -121,7 +121,7 @@ func (g *gate) pass(ctx context.Context, t *Tab) *fault.Error {
 	defer cancel()
 	var refused *fault.Error
 	met, err := observe.Until(ctx, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := verify.Batch{Library: g.lib, Attached: t.attachmentState}
+		s := verify.Batch{Library: g.lib, Attached: t.rooms.attachments.State}
 		g.want(&s)
 		if err := s.Evaluate(ctx, page); err != nil {
 			return false, err
@@ -328,7 +328,7 @@ func (h *Host) arrive(ctx context.Context, t *Tab, lib *sites.Library, via *site
 		}
 		return true, nil
 	})
-	t.diagnoser.poke()
+	t.rooms.monitor.Poke()
 }
 
 // runTransition performs a transition that was called by its name: its tool, as
@@ -497,7 +497,7 @@ func (h *Host) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, vi
 	if err != nil {
 		return Reply{Err: err}
 	}
-	defer h.awaitSignal(ctx, t, declares, signal.Name)()
+	defer t.rooms.signals.Await(ctx, declares, signal.Name)()
 	v.job.progress(Progress{Step: e.Name, Phase: "waiting for the signal"})
 	whole, end := observe.Answerable(ctx)
 	defer end()

@@ -33,6 +33,10 @@ type Call struct {
 	Progress func(Progress)
 }
 
+// SiteTool is the one stable tool of every runtime: it lists and calls what the
+// current site offers.
+const SiteTool = "actions.site"
+
 // Target selects one tab. All set fields must match.
 type Target struct {
 	// Workspace names the workspace that the tab is in; the tabs of others are

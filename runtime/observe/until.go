@@ -17,6 +17,12 @@ type Pages interface {
 	LivePage(ctx context.Context) (primitives.Page, error)
 }
 
+// Detached reports whether a page was closed or lost with its browser.
+func Detached(page primitives.Page) bool {
+	p, ok := page.(interface{ Lost() bool })
+	return ok && p.Lost()
+}
+
 // Until observes the page until probe is satisfied or bounded, which is within
 // whole, ends: at once, and then after each change of the page. The first
 // observation may take all of whole: bounded says how long to go on, not that

@@ -1,4 +1,7 @@
-package runtime
+// Package announce reports what a page says by itself: its live regions, and what
+// happens to the overlay on it. It listens beside the calls of a tab and answers
+// none. The runtime makes one of each for every tab; primitives start them.
+package announce
 
 import (
 	"context"
@@ -9,13 +12,14 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
-// AnnouncementEvent is the name of the events that tell what live regions said;
+// Event is the name of the events that tell what live regions said;
 // the payload is a session.Announcement with delivery: what the agent behind
 // a bridge wants of it, "inject", "buffer" or "off".
-const AnnouncementEvent = "a11y.announcement"
+const Event = "a11y.announcement"
 
 const (
 	// announceSilence bounds one wait in a document without announcements.
@@ -43,8 +47,25 @@ type heard struct {
 	Answer  int  `json:"answer"` // number of this answer in its document
 }
 
-// announcer listens to the live regions of one tab until the tab is gone.
-type announcer struct {
+// Tab is the tab that is listened to.
+type Tab interface {
+	observe.Pages
+	ID() int
+	Status() call.TabStatus
+	// CallID is the id of the call that runs, or ran last.
+	CallID() string
+	Emit(call.Event)
+	// Context ends when the tab is closed. Go runs f beside the calls; the host
+	// waits for it. It is false when the host is closed.
+	Context() context.Context
+	Go(f func()) bool
+}
+
+// Regions listens to the live regions of one tab until the tab is closed.
+type Regions struct {
+	tab   Tab
+	store func() *tabsession.Announcements
+
 	once    sync.Once
 	changed chan struct{} // buffered, 1: the frames may have changed
 
@@ -55,30 +76,25 @@ type announcer struct {
 	kept    chan struct{}              // closed, and replaced, when one was
 }
 
-// Listen implements session.Announcing. Questions of an announcer take no
-// place in the tab's queue.
-func (s session) Listen(ctx context.Context, tabID int) error {
-	t, err := s.host.tabIn(s.tab.group(), tabID)
+// NewRegions is for one tab; store is where its announcements are kept.
+func NewRegions(tab Tab, store func() *tabsession.Announcements) *Regions {
+	return &Regions{
+		tab: tab, store: store, changed: make(chan struct{}, 1),
+		frames: map[primitives.FrameID]bool{}, regions: map[primitives.FrameID]int{},
+		answers: map[primitives.FrameID]int{}, kept: make(chan struct{}),
+	}
+}
+
+// Listen starts to listen and returns when every frame does. Its page calls take
+// no place in the tab's queue.
+func (a *Regions) Listen(ctx context.Context) error {
+	page, err := a.tab.LivePage(ctx)
 	if err != nil {
 		return err
 	}
-	page, err := t.LivePage(ctx)
-	if err != nil {
-		return err
-	}
-	a := &t.announcer
-	a.once.Do(func() {
-		a.changed = make(chan struct{}, 1)
-		a.frames, a.regions = map[primitives.FrameID]bool{}, map[primitives.FrameID]int{}
-		a.answers, a.kept = map[primitives.FrameID]int{}, make(chan struct{})
-		t.host.mu.Lock()
-		defer t.host.mu.Unlock()
-		if !t.host.closed {
-			t.host.life.Go(func() { t.listen(t.host.ctx) })
-		}
-	})
+	a.once.Do(func() { a.tab.Go(func() { a.listen(a.tab.Context()) }) })
 	for i, f := range page.Frames() {
-		answer, err := t.hear(ctx, page, f.ID, 0)
+		answer, err := a.evaluate(ctx, page, f.ID, 0)
 		if err != nil && i == 0 {
 			return err
 		}
@@ -86,13 +102,13 @@ func (s session) Listen(ctx context.Context, tabID int) error {
 			a.settle(ctx, f.ID, answer)
 		}
 	}
-	a.look()
+	a.framesChanged()
 	return nil
 }
 
 // settle waits until the answers before this one are kept: the wait that it
 // ended may have been answered with something and not have come so far.
-func (a *announcer) settle(ctx context.Context, frame primitives.FrameID, answer int) {
+func (a *Regions) settle(ctx context.Context, frame primitives.FrameID, answer int) {
 	timer := time.NewTimer(announceRest)
 	defer timer.Stop()
 	for {
@@ -112,7 +128,7 @@ func (a *announcer) settle(ctx context.Context, frame primitives.FrameID, answer
 	}
 }
 
-func (a *announcer) look() {
+func (a *Regions) framesChanged() {
 	select {
 	case a.changed <- struct{}{}:
 	default:
@@ -120,21 +136,13 @@ func (a *announcer) look() {
 }
 
 // listen keeps one wait in every frame.
-func (t *Tab) listen(ctx context.Context) {
+func (a *Regions) listen(ctx context.Context) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	waits.Go(func() {
-		select {
-		case <-t.gone:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	a := &t.announcer
 	for ctx.Err() == nil {
-		page, err := t.LivePage(ctx)
+		page, err := a.tab.LivePage(ctx)
 		if err != nil {
 			return
 		}
@@ -147,13 +155,13 @@ func (t *Tab) listen(ctx context.Context) {
 			a.mu.Unlock()
 			if wanted {
 				waits.Go(func() {
-					t.listenFrame(ctx, page, f.ID)
+					a.listenFrame(ctx, page, f.ID)
 					a.mu.Lock()
 					delete(a.frames, f.ID)
 					delete(a.regions, f.ID)
 					delete(a.answers, f.ID)
 					a.mu.Unlock()
-					a.look()
+					a.framesChanged()
 				})
 			}
 		}
@@ -168,17 +176,16 @@ func (t *Tab) listen(ctx context.Context) {
 }
 
 // listenFrame waits in one frame until it is gone.
-func (t *Tab) listenFrame(ctx context.Context, page primitives.Page, frame primitives.FrameID) {
+func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame primitives.FrameID) {
 	for ctx.Err() == nil {
-		switch answer, err := t.hear(ctx, page, frame, announceSilence); {
+		switch answer, err := a.evaluate(ctx, page, frame, announceSilence); {
 		case err == nil:
-			a := &t.announcer
 			a.mu.Lock()
 			a.answers[frame] = answer
 			close(a.kept)
 			a.kept = make(chan struct{})
 			a.mu.Unlock()
-		case ended(page) || fault.CodeOf(err) == fault.FrameNotFound:
+		case observe.Detached(page) || fault.CodeOf(err) == fault.FrameNotFound:
 			return
 		case fault.CodeOf(err) == fault.PageNavigated: // the new document is next
 		default:
@@ -187,16 +194,15 @@ func (t *Tab) listenFrame(ctx context.Context, page primitives.Page, frame primi
 	}
 }
 
-// hear asks one frame once, keeps what it heard and returns the number of the
+// evaluate calls one frame once, keeps what was said in it and returns the number of the
 // answer.
-func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration) (answer int, err error) {
+func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration) (answer int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+announceSilence)
 	defer cancel()
 	var out heard
 	if err := page.Call(ctx, frame, "announcements", map[string]any{"timeout_ms": wait.Milliseconds()}, &out); err != nil {
 		return 0, err
 	}
-	a := &t.announcer
 	a.mu.Lock()
 	a.regions[frame] = out.Regions
 	regions := 0
@@ -204,16 +210,16 @@ func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.F
 		regions += n
 	}
 	a.mu.Unlock()
-	store := &t.records().announcements
-	store.Observed(t.id, regions, out.Batches)
+	store := a.store()
+	store.Observed(a.tab.ID(), regions, out.Batches)
 	if out.Frames {
-		a.look()
+		a.framesChanged()
 	}
-	status := t.Status()
+	status := a.tab.Status()
 	for _, said := range out.Heard {
 		n, ok := store.Add(tabsession.Announcement{
 			Text: said.Text, Politeness: said.Politeness, Region: said.Region, RegionRole: said.RegionRole,
-			Relevant: said.Relevant, Interrupt: said.Interrupt, Tab: t.id, RuntimeKey: status.RuntimeKey,
+			Relevant: said.Relevant, Interrupt: said.Interrupt, Tab: a.tab.ID(), RuntimeKey: status.RuntimeKey,
 		}, frame, time.Now())
 		if !ok {
 			continue
@@ -223,7 +229,7 @@ func (t *Tab) hear(ctx context.Context, page primitives.Page, frame primitives.F
 			Delivery string `json:"delivery"`
 		}{n, store.DeliveryTo("mcp", n)})
 		if err == nil {
-			t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: AnnouncementEvent, PageEvent: AnnouncementEvent, Payload: payload})
+			a.tab.Emit(call.Event{Kind: call.DOMEvent, Tab: status, Name: Event, PageEvent: Event, Payload: payload})
 		}
 	}
 	return out.Answer, nil

@@ -1,4 +1,4 @@
-package runtime
+package state
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -21,20 +22,20 @@ const (
 	verdictUnknown      = "unknown"      // the state could not be read or judged
 )
 
-// postconditionResult is the member postcondition of a workflow's output, and
+// PostconditionResult is the member postcondition of a workflow's output, and
 // of the error when it does not hold.
-type postconditionResult struct {
+type PostconditionResult struct {
 	OK         bool   `json:"ok"`
 	Projection string `json:"projection"`
 	Verdict    string `json:"verdict"`
 }
 
-// verify reads the page until it meets the postcondition or the time is over.
+// Verify reads the page until it meets the postcondition or the time is over.
 // The page that counts is the one that is shown then: an action that navigates
 // is judged at its destination.
-func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *mapset.Postcondition, input json.RawMessage) (postconditionResult, *fault.Error) {
-	// The first look may take what is left of the call: a short timeout_ms says
-	// how long to go on looking, not that nobody need look.
+func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc *mapset.Postcondition, input json.RawMessage) (PostconditionResult, *fault.Error) {
+	// The first read may take what is left of the call: a short timeout_ms says
+	// how long to go on, not that there need be no read.
 	whole, end := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
 		whole, end = context.WithDeadline(ctx, deadline.Add(-observe.AnswerTime))
@@ -45,16 +46,16 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *ma
 	defer waits.Wait()
 	defer cancel()
 
-	result := postconditionResult{Projection: pc.Projection, Verdict: verdictUnknown}
+	result := PostconditionResult{Projection: pc.Projection, Verdict: verdictUnknown}
 	var failure *fault.Error
-	look := func(within context.Context) bool {
-		met, snap, err := h.reader(t, supplied).meets(within, pc, input)
+	probe := func(within context.Context) bool {
+		met, snap, err := p.reader(supplied).meets(within, pc, input)
 		switch {
 		case met:
 			result.OK, result.Verdict = true, verdictConfirmed
 			return true
 		case within.Err() != nil && failure != nil:
-			// The time ended during the look; the one before it counts.
+			// The time ended during the read; the one before it counts.
 		case err != nil:
 			result.Verdict, failure = verdictUnknown, err
 		default:
@@ -62,11 +63,11 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *ma
 		}
 		return false
 	}
-	if look(whole) {
+	if probe(whole) {
 		return result, nil
 	}
-	for bounded.Err() == nil && !h.opts.Quirks.Has(quirks.PostconditionOnce) {
-		page, err := t.LivePage(bounded)
+	for bounded.Err() == nil && !p.Quirks.Has(quirks.PostconditionOnce) {
+		page, err := p.tab.LivePage(bounded)
 		if err != nil {
 			if bounded.Err() == nil {
 				result.Verdict, failure = verdictUnknown, fault.From(err)
@@ -75,7 +76,7 @@ func (h *Host) verify(ctx context.Context, t *Tab, supplied *SuppliedMap, pc *ma
 		}
 		// The wait begins before the read, so that nothing falls between.
 		wait := observe.Begin(bounded, page, observe.Again, waits.Go)
-		if look(bounded) {
+		if probe(bounded) {
 			return result, nil
 		}
 		select {

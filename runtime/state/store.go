@@ -1,4 +1,4 @@
-package runtime
+package state
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package runtime
+package attach
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
-// attachPatience is how long the first look at a document may keep those behind
+// attachPatience is how long the first answer of a document may keep those behind
 // it waiting, which show only what it leaves of max_instances.
 const attachPatience = time.Second
 
@@ -35,32 +35,32 @@ type attachedInside struct {
 	Instances int    `json:"instances"`
 }
 
-// keeper keeps on the documents of a tab what its maps attach: each document is
-// asked one question at a time, which it answers when something has changed. It
+// manager keeps on the documents of a tab what its maps attach: each document has
+// one page call at a time, which it answers when something has changed. It
 // belongs to one goroutine.
-type keeper struct {
-	tab     *Tab
-	asking  sync.WaitGroup
+type manager struct {
+	*Attachments
+	calls   sync.WaitGroup
 	answers chan frameAnswer
 
-	frames []*keptFrame // in document order, the main frame first
-	beyond bool         // there are more than are looked at
+	frames []*frame // in document order, the main frame first
+	beyond bool     // there are more than are looked at
 
 	document  string // the main one that the following are of
 	turn      int64  // of attachments.documents
 	had, lost map[string]bool
 }
 
-// keptFrame is a document and what it is known to show.
-type keptFrame struct {
+// frame is a document and what it is known to show.
+type frame struct {
 	info    primitives.FrameInfo
 	main    bool
 	page    primitives.Page
-	ctx     context.Context // of its questions; ends with the frame
+	ctx     context.Context // of its page calls; ends with the frame
 	cancel  context.CancelFunc
-	asked   string    // the items of the newest question
-	asleep  bool      // no question is open
-	serial  int       // of the newest question
+	asked   string    // the items of the newest page call
+	asleep  bool      // no page call is open
+	serial  int       // of the newest page call
 	began   time.Time // of the wait until it is settled
 	settled bool      // it has answered for these items, or cannot
 	drawn   bool      // it may show something of ours
@@ -68,13 +68,13 @@ type keptFrame struct {
 }
 
 type frameAnswer struct {
-	frame  *keptFrame
+	frame  *frame
 	serial int
 	out    attachmentAnswer
 	err    error
 }
 
-func (f *keptFrame) inside(id string) (attachedInside, bool) {
+func (f *frame) inside(id string) (attachedInside, bool) {
 	for _, a := range f.answer.Attachments {
 		if a.ID == id {
 			return a, true
@@ -83,9 +83,9 @@ func (f *keptFrame) inside(id string) (attachedInside, bool) {
 	return attachedInside{}, false
 }
 
-// call asks the page library of the frame. The main frame is followed into other
+// call is a page call to the frame. The main frame is followed into other
 // documents.
-func (f *keptFrame) call(ctx context.Context, fn string, args, out any) error {
+func (f *frame) call(ctx context.Context, fn string, args, out any) error {
 	id := f.info.ID
 	if f.main {
 		id = ""
@@ -93,64 +93,57 @@ func (f *keptFrame) call(ctx context.Context, fn string, args, out any) error {
 	return f.page.Call(ctx, id, fn, args, out)
 }
 
-// keepAttachments keeps on the page what its maps attach, until the tab is gone.
-func (t *Tab) keepAttachments() {
-	k := &keeper{tab: t, answers: make(chan frameAnswer), had: map[string]bool{}, lost: map[string]bool{}}
-	defer k.asking.Wait()
-	ctx, cancel := context.WithCancel(t.host.ctx)
+// Run keeps on the page what its maps attach, until ctx ends: the tab was closed.
+func (t *Attachments) Run(ctx context.Context) {
+	k := &manager{Attachments: t, answers: make(chan frameAnswer), had: map[string]bool{}, lost: map[string]bool{}}
+	defer k.calls.Wait()
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	k.asking.Go(func() {
-		select {
-		case <-t.gone:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
 	defer func() {
-		if t.host.opts.Browser.Attach != "" { // a browser that lives on
+		if t.Leaves {
 			k.clear(context.WithoutCancel(ctx))
 		}
 	}()
 	for ctx.Err() == nil {
-		page, err := t.LivePage(ctx)
+		page, err := t.tab.LivePage(ctx)
 		if err != nil {
 			return
 		}
 		rows, items := k.plan(ctx, page)
-		k.ask(items)
-		if !slices.ContainsFunc(k.frames, (*keptFrame).pending) {
+		k.evaluate(items)
+		if !slices.ContainsFunc(k.frames, (*frame).pending) {
 			k.judge(rows)
-			t.noteAttachments(rows)
+			t.note(rows)
 		}
 		select {
 		case a := <-k.answers:
 			for _, used := range k.take(a) {
 				for _, r := range rows {
-					if r.id == used.id {
+					if r.ID == used.id {
 						r.frame = used.frame
 						t.activate(r, used.how)
 					}
 				}
 			}
-		case <-t.attachments.wake:
+		case <-t.wake:
 		case <-ctx.Done():
 		}
 	}
 }
 
 // pending says whether what a document says is still to be waited for.
-func (f *keptFrame) pending() bool { return !f.settled && time.Since(f.began) < attachPatience }
+func (f *frame) pending() bool { return !f.settled && time.Since(f.began) < attachPatience }
 
 // plan says what belongs on the page now: the attachments of its maps, and for
 // each of its documents those that it may show.
-func (k *keeper) plan(ctx context.Context, page primitives.Page) (rows []attachedRow, items [][]attachmentSpec) {
+func (k *manager) plan(ctx context.Context, page primitives.Page) (rows []attachedRow, items [][]attachmentSpec) {
 	url := page.Tab().URL
-	var offered []offeredAttachment
-	if o := k.tab.host.opts.Maps.At(url); o.Library != nil {
-		offered = attachmentsOffered(o.Library, o.Library.For(url))
+	var offered []Offered
+	if o := k.Maps.At(url); o.Library != nil {
+		offered = OfferedBy(o.Library, o.Library.For(url))
 	}
-	k.tab.attachments.framed.Store(len(offered) > 0)
-	if turn := k.tab.attachments.documents.Load(); turn != k.turn {
+	k.framed.Store(len(offered) > 0)
+	if turn := k.documents.Load(); turn != k.turn {
 		k.turn = turn
 		clear(k.had)
 		clear(k.lost)
@@ -158,20 +151,20 @@ func (k *keeper) plan(ctx context.Context, page primitives.Page) (rows []attache
 			k.frames[0].answer, k.frames[0].asked = attachmentAnswer{}, ""
 		}
 	}
-	if len(offered) == 0 && !slices.ContainsFunc(k.frames, func(f *keptFrame) bool { return f.drawn }) {
-		k.keepFrames(ctx, page, nil)
+	if len(offered) == 0 && !slices.ContainsFunc(k.frames, func(f *frame) bool { return f.drawn }) {
+		k.followFrames(ctx, page, nil)
 		return nil, nil
 	}
 	list := page.Frames()
 	if len(list) == 0 {
 		list = []primitives.FrameInfo{{URL: url}}
 	}
-	k.keepFrames(ctx, page, list)
+	k.followFrames(ctx, page, list)
 	items = make([][]attachmentSpec, len(k.frames))
 	for _, a := range offered {
-		row := attachedRow{offeredAttachment: a, state: attUnattached, reason: awayTarget}
+		row := attachedRow{Offered: a, state: Unattached, reason: awayTarget}
 		spec := a.spec()
-		switch away := k.tab.keptAway(a); {
+		switch away := k.keptAway(a); {
 		case away != "":
 			row.reason = away
 		case a.attachment.Kind == "shortcut" && spec.Keys == nil:
@@ -187,19 +180,19 @@ func (k *keeper) plan(ctx context.Context, page primitives.Page) (rows []attache
 // share gives each document its part of an attachment: the first documents show
 // as many as they can, the next ones what is left of max_instances. It returns
 // why it would not be on the page.
-func (k *keeper) share(url string, a offeredAttachment, spec attachmentSpec, items [][]attachmentSpec) (reason string) {
+func (k *manager) share(url string, a Offered, spec attachmentSpec, items [][]attachmentSpec) (reason string) {
 	reason = awayURL
-	holds := !k.tab.certainlyNot(a.in, a.attachment.Target.State)
+	holds := !k.certainlyNot(a.in, a.attachment.Target.State)
 	everywhere := spec.Target.OnPage(url)
 	total := 0
 	for _, f := range k.frames {
-		in, _ := f.inside(a.id)
+		in, _ := f.inside(a.ID)
 		total += in.Instances
 	}
 	left := spec.MaxInstances
 	for i, f := range k.frames {
 		here := spec
-		in, known := f.inside(a.id)
+		in, known := f.inside(a.ID)
 		matches := everywhere || !f.main && spec.Target.OnPage(f.info.URL)
 		if matches {
 			if reason = awayTarget; !holds {
@@ -222,20 +215,20 @@ func (k *keeper) share(url string, a offeredAttachment, spec attachmentSpec, ite
 	return reason
 }
 
-// keepFrames follows the frames of the page.
-func (k *keeper) keepFrames(ctx context.Context, page primitives.Page, list []primitives.FrameInfo) {
+// followFrames follows the frames of the page.
+func (k *manager) followFrames(ctx context.Context, page primitives.Page, list []primitives.FrameInfo) {
 	k.beyond = len(list) > maxAttachFrames
 	list = list[:min(len(list), maxAttachFrames)]
 	was := k.frames
-	k.frames = make([]*keptFrame, 0, len(list))
+	k.frames = make([]*frame, 0, len(list))
 	for i, info := range list {
-		j := slices.IndexFunc(was, func(f *keptFrame) bool { return f.info.ID == info.ID && f.main == (i == 0) })
-		var f *keptFrame
+		j := slices.IndexFunc(was, func(f *frame) bool { return f.info.ID == info.ID && f.main == (i == 0) })
+		var f *frame
 		if j >= 0 {
 			f = was[j]
 			was = slices.Delete(slices.Clone(was), j, j+1)
 		} else {
-			f = &keptFrame{main: i == 0, asleep: true}
+			f = &frame{main: i == 0, asleep: true}
 			f.ctx, f.cancel = context.WithCancel(ctx)
 		}
 		f.info, f.page = info, page
@@ -248,7 +241,7 @@ func (k *keeper) keepFrames(ctx context.Context, page primitives.Page, list []pr
 }
 
 // losing notes that what a document shows is going with it.
-func (k *keeper) losing(f *keptFrame) {
+func (k *manager) losing(f *frame) {
 	for _, a := range f.answer.Attachments {
 		if a.Instances > 0 {
 			k.lost[a.ID] = true
@@ -257,8 +250,8 @@ func (k *keeper) losing(f *keptFrame) {
 	f.answer, f.asked, f.settled, f.drawn = attachmentAnswer{}, "", false, false
 }
 
-// ask has each document answer for what it is to show.
-func (k *keeper) ask(items [][]attachmentSpec) {
+// evaluate has each document answer for what it is to show.
+func (k *manager) evaluate(items [][]attachmentSpec) {
 	for i, f := range k.frames {
 		mine := append([]attachmentSpec{}, items[i]...)
 		text, err := json.Marshal(mine)
@@ -270,10 +263,10 @@ func (k *keeper) ask(items [][]attachmentSpec) {
 			f.settled = true
 		case changed:
 			f.settled, f.began = false, time.Now()
-			time.AfterFunc(attachPatience, k.tab.attachments.poke)
+			time.AfterFunc(attachPatience, k.Poke)
 			fallthrough
 		case f.asleep:
-			k.question(f, mine, string(text))
+			k.call(f, mine, string(text))
 		}
 		if f.pending() {
 			return
@@ -281,8 +274,8 @@ func (k *keeper) ask(items [][]attachmentSpec) {
 	}
 }
 
-// question asks a document, which ends an earlier question to it.
-func (k *keeper) question(f *keptFrame, items []attachmentSpec, text string) {
+// call calls a document, which ends an earlier call to it.
+func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	silence := attachSilence
 	if len(items) == 0 {
 		silence = 0 // it answers at once, and shows nothing any more
@@ -295,12 +288,12 @@ func (k *keeper) question(f *keptFrame, items []attachmentSpec, text string) {
 	}
 	args := map[string]any{"items": items, "seen": seen, "timeout_ms": silence.Milliseconds()}
 	a, ctx := frameAnswer{frame: f, serial: f.serial}, f.ctx
-	ask := *f // this frame as it is now
-	k.asking.Go(func() {
+	as := *f // this frame as it is now
+	k.calls.Go(func() {
 		bounded, end := context.WithTimeout(ctx, 2*attachSilence)
 		defer end()
-		if a.err = ask.call(bounded, "attachments", args, &a.out); a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {
-			k.tab.host.log.Debug("keeping attachments", "tab", k.tab.id, "error", a.err)
+		if a.err = as.call(bounded, "attachments", args, &a.out); a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {
+			k.Log.Debug("drawing attachments", "tab", k.tab.ID(), "error", a.err)
 			observe.Pause(ctx, attachRest)
 		}
 		select {
@@ -310,14 +303,14 @@ func (k *keeper) question(f *keptFrame, items []attachmentSpec, text string) {
 	})
 }
 
-// used is an attachment that somebody pressed.
+// used is an attachment that somebody used.
 type usedAttachment struct {
 	id, how string
 	frame   primitives.FrameID
 }
 
-// take takes over an answer and returns what was pressed.
-func (k *keeper) take(a frameAnswer) (used []usedAttachment) {
+// take takes over an answer and returns what was used.
+func (k *manager) take(a frameAnswer) (used []usedAttachment) {
 	f := a.frame
 	frame := f.info.ID
 	if f.main {
@@ -327,7 +320,7 @@ func (k *keeper) take(a frameAnswer) (used []usedAttachment) {
 		used = append(used, usedAttachment{each.ID, each.How, frame})
 	}
 	if a.serial != f.serial || f.ctx.Err() != nil {
-		return used // a newer question is open, or the frame is gone
+		return used // a newer call is open, or the frame is detached
 	}
 	f.asleep = true
 	if a.err != nil {
@@ -355,12 +348,12 @@ func (k *keeper) take(a frameAnswer) (used []usedAttachment) {
 }
 
 // judge says where attachments stand, from what the documents answered.
-func (k *keeper) judge(rows []attachedRow) {
+func (k *manager) judge(rows []attachedRow) {
 	for i := range rows {
 		r := &rows[i]
-		drifted, stale, again := false, false, k.lost[r.id]
+		drifted, stale, again := false, false, k.lost[r.ID]
 		for _, f := range k.frames {
-			in, _ := f.inside(r.id)
+			in, _ := f.inside(r.ID)
 			if in.Candidate != "" && r.instances == 0 {
 				r.candidate = in.Candidate
 			}
@@ -371,29 +364,29 @@ func (k *keeper) judge(rows []attachedRow) {
 				}
 			}
 			r.instances += in.Instances
-			drifted = drifted || in.State == attDrifted
-			stale = stale || in.State == attStale
-			again = again || in.State == attReattached
+			drifted = drifted || in.State == Drifted
+			stale = stale || in.State == Stale
+			again = again || in.State == Reattached
 		}
 		switch {
 		case r.instances > 0:
 			r.reason = ""
-			if r.state == attAttached && again {
-				r.state = attReattached
+			if r.state == Attached && again {
+				r.state = Reattached
 			}
-			k.had[r.id] = true
+			k.had[r.ID] = true
 		case r.reason == awayURL, r.reason == awayState:
-			r.state = attWrongContext // in its context it begins anew
-			delete(k.had, r.id)
-			delete(k.lost, r.id)
+			r.state = WrongContext // in its context it begins anew
+			delete(k.had, r.ID)
+			delete(k.lost, r.ID)
 		case r.reason != awayTarget:
 		case drifted:
-			r.state, r.reason = attDrifted, awayDrift
-		case stale || k.had[r.id]:
-			r.state = attStale
+			r.state, r.reason = Drifted, awayDrift
+		case stale || k.had[r.ID]:
+			r.state = Stale
 		}
 		if r.reason == awayTarget {
-			k.lost[r.id] = k.had[r.id]
+			k.lost[r.ID] = k.had[r.ID]
 			if k.beyond {
 				r.reason = awayFrames
 			}
@@ -402,7 +395,7 @@ func (k *keeper) judge(rows []attachedRow) {
 }
 
 // clear takes everything off the page, as far as that goes within a second.
-func (k *keeper) clear(ctx context.Context) {
+func (k *manager) clear(ctx context.Context) {
 	bounded, end := context.WithTimeout(ctx, time.Second)
 	defer end()
 	var all sync.WaitGroup

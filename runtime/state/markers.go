@@ -1,4 +1,4 @@
-package runtime
+package state
 
 import (
 	"context"
@@ -74,9 +74,9 @@ func documentToken(ctx context.Context, page primitives.Page) (string, error) {
 	return out.Token, err
 }
 
-// Marker implements session.Session.
-func (s session) Marker(ctx context.Context, id, kind string) (tabsession.MarkerPlace, error) {
-	page, err := s.tab.LivePage(ctx)
+// Marker finds the place of a marker; see session.Session.
+func (p *Projections) Marker(ctx context.Context, id, kind string) (tabsession.MarkerPlace, error) {
+	page, err := p.tab.LivePage(ctx)
 	if err != nil {
 		return tabsession.MarkerPlace{}, err
 	}
@@ -84,7 +84,7 @@ func (s session) Marker(ctx context.Context, id, kind string) (tabsession.Marker
 	if err != nil {
 		return tabsession.MarkerPlace{}, err
 	}
-	m, registered, ok := s.tab.markers.find(document, id)
+	m, registered, ok := p.markers.find(document, id)
 	if !ok {
 		return tabsession.MarkerPlace{}, fault.New(fault.MarkerNotFound, "no marker of this id is registered in this document").
 			With("marker", fault.Clip(id, 100)).With("registered", registered).
@@ -94,7 +94,7 @@ func (s session) Marker(ctx context.Context, id, kind string) (tabsession.Marker
 		return tabsession.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
 			With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
-	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{s.host, s.tab}, m)
+	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{p}, m)
 	if fe != nil {
 		return tabsession.MarkerPlace{}, fe
 	}
@@ -109,8 +109,7 @@ func (s session) Marker(ctx context.Context, id, kind string) (tabsession.Marker
 // watches, so no pacing lies between them; the primitive that resolves the
 // marker was paced.
 type recipeInvoker struct {
-	host *Host
-	tab  *Tab
+	*Projections
 }
 
 // Invoke implements projection.Invoker.
@@ -119,5 +118,5 @@ func (v recipeInvoker) Invoke(ctx context.Context, name string, args json.RawMes
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
-	return v.host.opts.Registry.Invoke(ctx, page, name, args)
+	return v.Registry.Invoke(ctx, page, name, args)
 }

@@ -1,8 +1,10 @@
-package runtime
+package state
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/outrider-run/outrider/runtime/mapset"
 
@@ -60,55 +62,59 @@ type stateDifference struct {
 	ObservedAt     string          `json:"observed_at"`
 }
 
-// siteState answers the state modes of actions.site.
-func (h *Host) siteState(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
-	name := in.ProjectionName
-	if name == "" {
-		name = in.Projection
-	}
-	if name == "" {
-		return Reply{Err: fault.New(fault.InvalidInput, "mode %s needs the name of a projection", in.Mode).
-			With("tool", SiteTool).With("missing_required", []string{"projection_name"})}
+// Query is what a call of a state mode says.
+type Query struct {
+	Mode        string
+	Projection  string
+	SummaryName string // "" for the default
+	MaxBytes    *int
+	Baseline    json.RawMessage
+	Enabled     *bool
+	Debounce    *time.Duration
+}
+
+// Answer answers the state modes of actions.site. supplied is the map that came
+// with the call, nil for none.
+func (p *Projections) Answer(ctx context.Context, supplied *call.SuppliedMap, in Query) call.Reply {
+	if in.Projection == "" {
+		return call.Reply{Err: fault.New(fault.InvalidInput, "mode %s needs the name of a projection", in.Mode).
+			With("tool", call.SiteTool).With("missing_required", []string{"projection_name"})}
 	}
 	if in.Mode == modeStateWatch {
-		return h.siteWatch(ctx, t, j, name, in)
+		return p.watch(ctx, supplied, in)
 	}
 	if given(in.Baseline) && in.Mode != modeStateDiff {
-		return Reply{Err: fault.New(fault.InvalidInput, "baseline belongs to mode state_diff").With("tool", SiteTool).With("mode", in.Mode)}
+		return call.Reply{Err: fault.New(fault.InvalidInput, "baseline belongs to mode state_diff").With("tool", call.SiteTool).With("mode", in.Mode)}
 	}
 	if len(in.Baseline) > maxBaseline {
-		return Reply{Err: fault.New(fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline).With("tool", SiteTool)}
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline).With("tool", call.SiteTool)}
 	}
 	options := projection.ReadOptions{SkipStateLimit: in.Mode == modeStateSummary}
 	if in.MaxBytes != nil {
 		options.MaxBytes = *in.MaxBytes
 	}
-	r := h.reader(t, j.call.Map)
-	p, snap, err := r.read(ctx, name, options)
+	declared, snap, err := p.reader(supplied).read(ctx, in.Projection, options)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	switch in.Mode {
 	case modeStateSummary:
-		return readSummary(ctx, p, snap, in)
+		return readSummary(ctx, declared, snap, in)
 	case modeStateDiff:
-		return call.Encoded(t.states.diff(h.opts.Quirks, p, snap, in.Baseline))
+		return call.Encoded(p.last.diff(p.Quirks, declared, snap, in.Baseline))
 	}
-	t.states.swap(p.Name(), lastState{snap.State, snap.Hash})
+	p.last.swap(declared.Name(), lastState{snap.State, snap.Hash})
 	return call.Encoded(stateReading{
-		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
+		OK: true, Projection: declared.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 		Markers: snap.Markers, Diagnostics: snap.Diagnostics, State: snap.State,
 	})
 }
 
-func readSummary(ctx context.Context, p *projection.Projection, snap *projection.Snapshot, in siteArguments) Reply {
-	name := defaultSummary
-	if in.SummaryName != nil && *in.SummaryName != "" {
-		name = *in.SummaryName
-	}
+func readSummary(ctx context.Context, p *projection.Projection, snap *projection.Snapshot, in Query) call.Reply {
+	name := cmp.Or(in.SummaryName, defaultSummary)
 	summary, err := p.Summary(ctx, snap, name)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	return call.Encoded(stateReading{
 		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
@@ -154,16 +160,15 @@ func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 // stateReader reads projections on one tab, as the maps on offer declare them
 // or as the map that came with a call does.
 type stateReader struct {
-	host     *Host
-	tab      *Tab
-	supplied *SuppliedMap
+	*Projections
+	supplied *call.SuppliedMap
 	// quiet leaves the markers of the tab alone: the reader is not the caller
 	// who will use them.
 	quiet bool
 }
 
-func (h *Host) reader(t *Tab, supplied *SuppliedMap) stateReader {
-	return stateReader{host: h, tab: t, supplied: supplied}
+func (p *Projections) reader(supplied *call.SuppliedMap) stateReader {
+	return stateReader{Projections: p, supplied: supplied}
 }
 
 // find picks the declaration that applies to an address.
@@ -182,10 +187,10 @@ func (r stateReader) read(ctx context.Context, name string, options projection.R
 }
 
 func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
-	o := r.host.opts.Maps.Current()
+	o := r.Maps.Current()
 	if r.supplied != nil {
 		var err *fault.Error
-		if o, err = r.host.opts.Maps.Supplied(r.supplied); err != nil {
+		if o, err = r.Maps.Supplied(r.supplied); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -194,12 +199,12 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		if e != nil {
 			return nil, nil, fault.From(e)
 		}
-		offered := r.host.opts.Maps.WithWeb(ctx, o, page)
+		offered := r.Maps.WithWeb(ctx, o, page)
 		declared, err := find(offered, page.Tab().URL)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.host.opts.Maps.Projection(offered, declared)
+		p, err := r.Maps.Projection(offered, declared)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -236,7 +241,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 	if fe != nil {
 		return nil, fe
 	}
-	r.tab.markers.replace(after, p.Name(), markers, snap.ObservedAt)
+	r.markers.replace(after, p.Name(), markers, snap.ObservedAt)
 	return snap, nil
 }
 

@@ -1,4 +1,4 @@
-package runtime
+package state
 
 import (
 	"context"
@@ -76,34 +76,33 @@ type watches struct {
 
 // watch emits an event whenever the state of a projection has changed.
 type watch struct {
-	host     *Host
-	tab      *Tab
+	stateReader
 	name     string
 	debounce time.Duration
-	reader   stateReader
 	cancel   context.CancelFunc
 	done     chan struct{}
 }
 
-// siteWatch starts or ends the watch of a projection. The state that later ones
-// are compared with first is read within the call, so a watch that could never
-// tell anything fails here.
-func (h *Host) siteWatch(ctx context.Context, t *Tab, j *job, name string, in siteArguments) Reply {
+// watch starts or ends the watch of a projection. The state that later ones are
+// compared with first is read within the call, so a watch that could never report
+// anything fails here.
+func (p *Projections) watch(ctx context.Context, supplied *call.SuppliedMap, in Query) call.Reply {
+	name := in.Projection
 	if in.Enabled != nil && !*in.Enabled {
-		t.watches.stop(name)
+		p.watches.stop(name)
 		return call.Encoded(stateWatching{OK: true, Projection: name})
 	}
-	w := &watch{host: h, tab: t, name: name, debounce: defaultDebounce, reader: h.reader(t, j.call.Map), done: make(chan struct{})}
-	w.reader.quiet = true
-	if in.DebounceMS != nil {
-		w.debounce = time.Duration(*in.DebounceMS) * time.Millisecond
+	w := &watch{stateReader: p.reader(supplied), name: name, debounce: defaultDebounce, done: make(chan struct{})}
+	w.quiet = true
+	if in.Debounce != nil {
+		w.debounce = *in.Debounce
 	}
-	_, snap, err := w.reader.read(ctx, name, projection.ReadOptions{})
+	_, snap, err := w.read(ctx, name, projection.ReadOptions{})
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
-	if err := t.watches.start(w, snap); err != nil {
-		return Reply{Err: err}
+	if err := p.watches.start(w, snap); err != nil {
+		return call.Reply{Err: err}
 	}
 	return call.Encoded(stateWatching{
 		OK: true, Projection: name, Watching: true, Event: eventName(name), DebounceMS: w.debounce.Milliseconds(),
@@ -121,23 +120,24 @@ func (ws *watches) start(w *watch, snap *projection.Snapshot) *fault.Error {
 	if len(ws.byName) >= maxWatches {
 		return fault.New(fault.LimitExceeded, "%d projections are watched on this tab", maxWatches).With("limit", maxWatches)
 	}
-	h := w.host
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed || ws.closed {
-		return fault.New(fault.Cancelled, "the tab is going away")
+	closing := fault.New(fault.Cancelled, "the tab is closing")
+	if ws.closed {
+		return closing
 	}
 	if ws.byName == nil {
 		ws.byName, ws.tokens, ws.filled = map[string]*watch{}, watchBurst, time.Now()
 	}
 	var ctx context.Context
-	ctx, w.cancel = context.WithCancel(h.ctx)
-	ws.byName[w.name] = w
-	h.life.Go(func() {
+	ctx, w.cancel = context.WithCancel(w.tab.Context())
+	if !w.tab.Go(func() {
 		defer close(w.done)
 		defer w.cancel()
 		w.run(ctx, snap)
-	})
+	}) {
+		w.cancel()
+		return closing
+	}
+	ws.byName[w.name] = w
 	return nil
 }
 
@@ -193,14 +193,14 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 		if err != nil {
 			return
 		}
-		w.tab.watches.take(ctx)
+		w.watches.take(ctx)
 		// The wait begins before the read, so that nothing falls between.
 		wait := observe.Begin(ctx, page, w.quietness(), waits.Go)
 		began := time.Now()
-		p, next := w.look(ctx)
+		p, next := w.observe(ctx)
 		took := time.Since(began)
 		if next != nil && next.Hash != last.Hash {
-			w.tell(p, last, next)
+			w.report(p, last, next)
 			last, pause = next, w.debounce
 		} else if heard {
 			pause = min(2*pause, max(watchRest, w.debounce))
@@ -213,7 +213,7 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 			return
 		}
 		if wait.Err != nil { // the document is gone, a dialog is open, the page hangs
-			w.host.log.Debug("waiting for a change of state", "tab", w.tab.id, "projection", w.name, "error", wait.Err)
+			w.Log.Debug("waiting for a change of state", "tab", w.tab.ID(), "projection", w.name, "error", wait.Err)
 			observe.Pause(ctx, w.debounce)
 		}
 	}
@@ -223,21 +223,21 @@ func (w *watch) quietness() observe.Quietness {
 	return observe.Quietness{Quiet: w.debounce, Longest: debounceLongest * w.debounce, Timeout: max(watchSilence, w.debounce)}
 }
 
-// look reads the state beside the tab's queue; nil when the page cannot be read
+// observe reads the state beside the tab's queue; nil when the page cannot be read
 // or the projection does not apply to it: then its state is as it was.
-func (w *watch) look(ctx context.Context) (*projection.Projection, *projection.Snapshot) {
+func (w *watch) observe(ctx context.Context) (*projection.Projection, *projection.Snapshot) {
 	bounded, cancel := context.WithTimeout(ctx, watchRead)
 	defer cancel()
-	p, snap, err := w.reader.read(bounded, w.name, projection.ReadOptions{})
+	p, snap, err := w.read(bounded, w.name, projection.ReadOptions{})
 	if err != nil {
-		w.host.log.Debug("reading a watched state", "tab", w.tab.id, "projection", w.name, "error", err)
+		w.Log.Debug("reading a watched state", "tab", w.tab.ID(), "projection", w.name, "error", err)
 		return nil, nil
 	}
 	return p, snap
 }
 
-func (w *watch) tell(p *projection.Projection, last, next *projection.Snapshot) {
-	delta := difference(w.host.opts.Quirks, p, last.State, next.State)
+func (w *watch) report(p *projection.Projection, last, next *projection.Snapshot) {
+	delta := difference(w.Quirks, p, last.State, next.State)
 	change := stateChange{
 		Projection: w.name, PreviousHash: last.Hash, StateHash: next.Hash, PatchFormat: "json_patch",
 		Patches: delta.Patches, SemanticDeltas: delta.Semantic, ObservedAt: call.Time(next.ObservedAt),
@@ -249,11 +249,8 @@ func (w *watch) tell(p *projection.Projection, last, next *projection.Snapshot) 
 	if reply.Err != nil {
 		return
 	}
-	w.tab.mu.Lock()
-	status, previous := w.tab.statusNow(), w.tab.lastCall
-	w.tab.mu.Unlock()
-	w.host.emit(Event{
-		Kind: DOMEvent, Tab: status, Name: eventName(w.name), PageEvent: eventName(w.name),
-		Payload: reply.Output, PreviousCallID: previous,
+	w.tab.Emit(call.Event{
+		Kind: call.DOMEvent, Tab: w.tab.Status(), Name: eventName(w.name), PageEvent: eventName(w.name),
+		Payload: reply.Output, PreviousCallID: w.tab.LastCall(),
 	})
 }

@@ -1,4 +1,4 @@
-package runtime
+package announce
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
@@ -19,35 +20,33 @@ const OverlayEvent = "actions-json:overlay-"
 // overlaySilence bounds one wait for something to happen to the overlay.
 const overlaySilence = 15 * time.Second
 
-// overlayWatch is whether somebody listens to the overlay of a tab.
-type overlayWatch struct {
+// Overlay reports what happens to the overlay of one tab.
+type Overlay struct {
+	tab Tab
+
 	mu      sync.Mutex
 	running bool
-	again   bool // an overlay was opened since the page was asked last
+	again   bool // an overlay was opened since the last page call
 }
 
-// WatchOverlay implements session.Session.
-func (s session) WatchOverlay() {
-	w := &s.tab.overlay
+// NewOverlay is for one tab.
+func NewOverlay(tab Tab) *Overlay { return &Overlay{tab: tab} }
+
+// Watch starts to listen, or goes on, because an overlay was opened.
+func (w *Overlay) Watch() {
 	w.mu.Lock()
 	w.again = true
 	start := !w.running
 	w.running = true
 	w.mu.Unlock()
-	if !start {
-		return
-	}
-	s.host.mu.Lock()
-	defer s.host.mu.Unlock()
-	if !s.host.closed {
-		s.host.life.Go(func() { s.tab.listenToOverlay(s.host.ctx) })
+	if start {
+		w.tab.Go(func() { w.listen(w.tab.Context()) })
 	}
 }
 
-// listenToOverlay asks the page what happens to its overlay until there is none
-// any more, in a document that may be replaced: then it is gone.
-func (t *Tab) listenToOverlay(ctx context.Context) {
-	w := &t.overlay
+// listen follows the overlay of the page until there is none any more. One in a
+// document that was replaced is detached with it.
+func (w *Overlay) listen(ctx context.Context) {
 	for {
 		w.mu.Lock()
 		if ctx.Err() != nil || !w.again {
@@ -58,13 +57,13 @@ func (t *Tab) listenToOverlay(ctx context.Context) {
 		w.again = false
 		w.mu.Unlock()
 		for live := true; live && ctx.Err() == nil; {
-			page, err := t.LivePage(ctx)
+			page, err := w.tab.LivePage(ctx)
 			if err == nil {
-				live, err = t.hearOverlay(ctx, page)
+				live, err = w.evaluate(ctx, page)
 			}
 			switch {
 			case err == nil:
-			case page == nil || ended(page) || fault.CodeOf(err) == fault.PageNavigated || fault.CodeOf(err) == fault.FrameNotFound:
+			case page == nil || observe.Detached(page) || fault.CodeOf(err) == fault.PageNavigated || fault.CodeOf(err) == fault.FrameNotFound:
 				live = false
 			default:
 				observe.Pause(ctx, announceRest)
@@ -73,7 +72,7 @@ func (t *Tab) listenToOverlay(ctx context.Context) {
 	}
 }
 
-func (t *Tab) hearOverlay(ctx context.Context, page primitives.Page) (live bool, err error) {
+func (w *Overlay) evaluate(ctx context.Context, page primitives.Page) (live bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*overlaySilence)
 	defer cancel()
 	var out struct {
@@ -100,14 +99,8 @@ func (t *Tab) hearOverlay(ctx context.Context, page primitives.Page) (live bool,
 		if err != nil {
 			return out.Live, err
 		}
-		t.mu.Lock()
-		status, call := t.statusNow(), t.lastCall
-		if t.runningCall != "" {
-			call = t.runningCall
-		}
-		t.mu.Unlock()
 		name := OverlayEvent + ev.Event
-		t.host.emit(Event{Kind: DOMEvent, Tab: status, Name: name, PageEvent: name, Payload: payload, PreviousCallID: call})
+		w.tab.Emit(call.Event{Kind: call.DOMEvent, Tab: w.tab.Status(), Name: name, PageEvent: name, Payload: payload, PreviousCallID: w.tab.CallID()})
 	}
 	return out.Live, nil
 }

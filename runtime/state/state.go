@@ -1,0 +1,68 @@
+// Package state reads the state projections of a live page: once, compared with the
+// last state, watched over time, and as the postcondition of an action. It knows one
+// tab's pages and the maps on offer, not the queue. The runtime makes one
+// Projections for each tab; calls of actions.site and site actions use it.
+package state
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/observe"
+)
+
+// Deps are what the projections of every tab of a host share.
+type Deps struct {
+	Maps     *mapset.Maps
+	Registry *primitives.Registry
+	Quirks   quirks.Set
+	Log      *slog.Logger
+}
+
+// Tab is the tab whose pages are read.
+type Tab interface {
+	observe.Pages
+	ID() int
+	Status() call.TabStatus
+	// LastCall is the id of the call that ran last.
+	LastCall() string
+	Emit(call.Event)
+	// Context ends with the host. Go runs f beside the calls; the host waits for
+	// it. It is false when the host is closed.
+	Context() context.Context
+	Go(f func()) bool
+}
+
+// Projections are what one tab knows of its projections. It is safe for
+// concurrent use.
+type Projections struct {
+	Deps
+	tab     Tab
+	last    states
+	markers markers
+	watches watches
+}
+
+// New is for one tab.
+func New(d Deps, tab Tab) *Projections { return &Projections{Deps: d, tab: tab} }
+
+// Run waits until ctx ends: the tab was closed. Then its watches end; the host waits
+// for them.
+func (p *Projections) Run(ctx context.Context) {
+	<-ctx.Done()
+	p.watches.close()
+}
+
+// Changed implements the feature of a tab: watches observe the page by themselves.
+func (p *Projections) Changed(call.Change) {}
+
+// WatchReads is how many reads the watches have begun.
+func (p *Projections) WatchReads() int {
+	p.watches.mu.Lock()
+	defer p.watches.mu.Unlock()
+	return p.watches.reads
+}
