@@ -27,9 +27,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	}
 	switch {
 	case j.call.Name == SiteTool:
-		return h.siteCall(ctx, t, j, args)
+		return t.rooms.tool.Answer(ctx, invoker{host: h, tab: t, job: j}, args)
 	case j.call.Map != nil:
-		return h.siteAction(ctx, t, j, j.call.Name, args)
+		return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
 	}
 	if _, ok := h.opts.Registry.Lookup(j.call.Name); ok {
 		if err := h.opts.Maps.Current().Blocked(t.Status().URL, j.call.Name); err != nil {
@@ -37,12 +37,12 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 		}
 		return h.direct(ctx, t, j, j.call.Name, args)
 	}
-	return h.siteAction(ctx, t, j, j.call.Name, args)
+	return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
 }
 
 // direct runs one primitive for a caller outside a workflow.
 func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args json.RawMessage) Reply {
-	r := invoker{host: h, tab: t, job: j, from: j.from}.Invoke(ctx, name, args)
+	r := invoker{host: h, tab: t, job: j}.InvokeFor(ctx, j.from, name, args)
 	if r.Err == nil {
 		return Reply{Output: r.Envelope()}
 	}
@@ -66,27 +66,36 @@ type invoker struct {
 	host *Host
 	tab  *Tab
 	job  *job
-	from *sites.Map // whose action it is; nil for a primitive that an agent calls
 }
 
-// Invoke implements workflow.Invoker.
-func (v invoker) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
+// Progress implements siteaction.Caller.
+func (v invoker) Progress(p Progress) { v.job.progress(p) }
+
+// Message implements siteaction.Caller.
+func (v invoker) Message() Call { return v.job.call }
+
+// Accepted implements siteaction.Caller.
+func (v invoker) Accepted() time.Time { return v.job.accepted }
+
+// InvokeFor implements siteaction.Caller. m is the map on whose behalf the primitive
+// runs, nil for an agent's.
+func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args json.RawMessage) primitives.Result {
 	start := time.Now()
 	record, known := v.host.opts.Registry.Lookup(name)
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}
-	if err := v.host.forbids(v.from, name); err != nil {
+	if err := v.host.forbids(m, name); err != nil {
 		return primitives.Result{Primitive: name, Err: err}
 	}
-	if err := v.host.forbidsAddress(v.from, v.tab.Status().URL, name, args); err != nil {
+	if err := v.host.forbidsAddress(m, v.tab.Status().URL, name, args); err != nil {
 		return primitives.Result{Primitive: name, Err: err}
 	}
 	live, err := v.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
-	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab, from: v.from}}
+	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab, from: m}}
 	wait, err := v.tab.pace(ctx, v.host.paced(record, args))
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}

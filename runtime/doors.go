@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/sitetool"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -52,6 +53,12 @@ const (
 // SiteTool is the one stable tool of every runtime: it lists and calls what the
 // current site offers.
 const SiteTool = call.SiteTool
+
+// What agents are told of it: its input schema, and its description.
+const (
+	SiteToolSchema      = sitetool.Schema
+	SiteToolDescription = sitetool.Description
+)
 
 // Names of the events of the runtime's own.
 const (

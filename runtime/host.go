@@ -16,8 +16,10 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -214,25 +216,9 @@ func (h *Host) emit(ev Event) {
 	}
 }
 
-// hostName is what this host calls itself.
-const hostName = "chromium-cdp"
-
-// capabilities are the names of the capabilities that this host provides,
-// sorted. A primitive that only answers capability_unavailable adds none.
-func (h *Host) capabilities() []string {
-	var names []string
-	for _, r := range h.opts.Registry.Records() {
-		if r.Adapters[primitives.Adapter].Support != "unsupported" {
-			names = append(names, r.Capabilities...)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // Info describes this host.
 func (h *Host) Info() Info {
-	info := Info{Version: h.opts.Version, Host: hostName, Device: h.opts.Device, Capabilities: h.capabilities()}
+	info := Info{Version: h.opts.Version, Host: call.HostName, Device: h.opts.Device, Capabilities: siteaction.Capabilities(h.opts.Registry)}
 	h.mu.Lock()
 	b := h.browser
 	h.mu.Unlock()

@@ -12,12 +12,16 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/monitor"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
+	"github.com/outrider-run/outrider/runtime/sitetool"
 	"github.com/outrider-run/outrider/runtime/state"
 	"github.com/outrider-run/outrider/sites"
 )
 
 // rooms are the features of one tab by what its calls use of them.
 type rooms struct {
+	tool        *sitetool.Tool
+	actions     *siteaction.Actions
 	states      *state.Projections
 	monitor     *monitor.Monitor
 	signals     *signal.Signals
@@ -38,6 +42,10 @@ func (h *Host) furnish(t *Tab) {
 	}, t, r.monitor, r.signals)
 	r.regions = announce.NewRegions(t, func() *tabsession.Announcements { return &t.records().announcements })
 	r.overlay = announce.NewOverlay(t)
+	r.actions = siteaction.New(siteaction.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log, Forbids: h.forbids, Subscribe: h.Subscribe}, t, siteaction.Features{
+		Postconditions: r.states, Signals: r.signals, Attachments: r.attachments, Moved: r.monitor.Poke,
+	})
+	r.tool = sitetool.New(r.actions, r.states, r.monitor, r.signals, r.attachments)
 	t.features = []feature{r.states, r.monitor, r.signals, r.attachments}
 }
 

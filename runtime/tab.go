@@ -43,8 +43,6 @@ type Tab struct {
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
 
-	limiter limiter // of transitions and abstract steps
-
 	runningCall string // id of the call that runs now, "" for none
 
 	ctx      context.Context // ends with the tab or the host

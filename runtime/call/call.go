@@ -37,6 +37,9 @@ type Call struct {
 // current site offers.
 const SiteTool = "actions.site"
 
+// HostName is what this host calls itself.
+const HostName = "chromium-cdp"
+
 // Target selects one tab. All set fields must match.
 type Target struct {
 	// Workspace names the workspace that the tab is in; the tabs of others are

@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"encoding/json"
@@ -70,7 +70,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	var named struct {
 		Ref string `json:"ref"`
 	}
-	if page, e := r.v.tab.LivePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
+	if page, e := r.a.LivePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
 		out.locator = map[string]any{"ref": named.Ref}
 	}
 	return out, nil

@@ -1,4 +1,4 @@
-package runtime
+package sitetool
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package runtime
+package sitetool
 
 import (
 	"context"
@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/runtime/verify"
-
-	"github.com/outrider-run/outrider/runtime/mapset"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -44,18 +43,18 @@ const (
 )
 
 // siteCheck answers mode check: every check and every state of the maps that
-// apply, from one look at the page. With wait_ms it looks again while a check
-// fails: a page that has just loaded goes on building itself. Checks with a
-// setup come after it, one by one, each with its setup and a look of its own.
-func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
-	o, url, err := h.offerFor(ctx, t, j)
+// apply, from one observation of the page. With wait_ms it observes again while a
+// check fails: a page that has just loaded goes on building itself. Checks with a
+// setup come after it, one by one, each with its setup and an observation of its own.
+func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
+	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	maps := o.Library.For(url)
-	page, e := t.LivePage(ctx)
+	page, e := x.actions.LivePage(ctx)
 	if e != nil {
-		return Reply{Err: fault.From(e)}
+		return call.Reply{Err: fault.From(e)}
 	}
 	states := verify.StatesOffered(o.Library, maps)
 	var checks []sites.Exposed[manifest.Check]
@@ -66,8 +65,8 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	s := verify.Batch{Library: o.Library}
 	inTime := in.expectations
 	inTime.ExpectStatus = 0 // no waiting changes it
-	look := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State, Explain: true}
+	probe := func(ctx context.Context, page primitives.Page) (bool, error) {
+		next := verify.Batch{Library: o.Library, Attached: x.attachments.State, Explain: true}
 		for _, n := range states {
 			next.AddState(n.In, n.Own)
 		}
@@ -93,32 +92,32 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		}
 		return !slices.ContainsFunc(sofar.Checks, verify.CheckOutcome.Breaks) && len(inTime.unmet(&sofar)) == 0, nil
 	}
-	if _, e := look(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
-		return Reply{Err: fault.From(e)}
+	if _, e := probe(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
+		return call.Reply{Err: fault.From(e)}
 	}
 	if in.WaitMS != nil && *in.WaitMS > 0 || s.At.IsZero() {
-		wait := max(stateGrace, waitOf(in))
+		wait := max(siteaction.StateGrace, waitOf(in))
 		whole, end := observe.Answerable(ctx)
 		bounded, cancel := context.WithTimeout(whole, wait)
-		_, e := observe.Until(whole, bounded, t, look)
+		_, e := observe.Until(whole, bounded, x.actions, probe)
 		cancel()
 		end()
 		if s.At.IsZero() {
 			if e == nil {
-				e = fault.New(fault.Timeout, "the page could not be looked at in time")
+				e = fault.New(fault.Timeout, "the page could not be observed in time")
 			}
-			return Reply{Err: fault.From(e)}
+			return call.Reply{Err: fault.From(e)}
 		}
 	}
 	status, e := primitives.HTTPStatus(ctx, page)
 	if e != nil {
-		return Reply{Err: fault.From(e)}
+		return call.Reply{Err: fault.From(e)}
 	}
 	out := checkReport{
 		URL: s.URL, HTTPStatus: status, ObservedAt: call.Time(s.At), Checks: []verify.CheckOutcome{}, States: []verify.Diagnosis{}, Maps: []string{},
 		Summary: map[string]int{verify.CheckPassed: 0, verify.CheckDrifted: 0, verify.CheckFailed: 0, verify.CheckSkipped: 0, verify.CheckUnknown: 0, verify.CheckNotRun: 0},
 	}
-	ev := evidence{host: h, v: invoker{host: h, tab: t, job: j}}
+	ev := evidence{actions: x.actions, caller: c}
 	seen := s.DiagnoseAll(states)
 	out.States = append(out.States, seen.States...)
 	for _, m := range maps {
@@ -138,14 +137,14 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 		}
 		out.Checks[i] = r
 	}
-	if j.call.Map == nil {
-		t.rooms.monitor.Note(seen)
+	if c.Message().Map == nil {
+		x.monitor.Note(seen)
 	}
 	// Setup moves the page, so what needs none was seen before.
 	for i, k := range checks {
 		if setUp(k) {
-			j.progress(Progress{Step: k.Name, Phase: "setup"})
-			out.Checks[i] = h.preparedCheck(ctx, ev.v, o, k.Source.Map, k.Entry, waitOf(in))
+			c.Progress(call.Progress{Step: k.Name, Phase: "setup"})
+			out.Checks[i] = x.preparedCheck(ctx, c, o, k.Source.Map, k.Entry, waitOf(in))
 		}
 	}
 	for i, k := range checks {
@@ -161,13 +160,13 @@ func (h *Host) siteCheck(ctx context.Context, t *Tab, j *job, in siteArguments) 
 	}
 	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
 	if slices.ContainsFunc(checks, setUp) {
-		t.rooms.monitor.Poke()
+		x.monitor.Poke()
 	}
 	return call.Encoded(out)
 }
 
 // waitOf is how long the caller gives a check to come right.
-func waitOf(in siteArguments) time.Duration {
+func waitOf(in arguments) time.Duration {
 	if in.WaitMS == nil {
 		return 0
 	}
@@ -176,9 +175,9 @@ func waitOf(in siteArguments) time.Duration {
 
 // evidence collects what checks ask for, each thing once for all of them.
 type evidence struct {
-	host *Host
-	v    invoker
-	done map[string]json.RawMessage
+	actions *siteaction.Actions
+	caller  siteaction.Caller
+	done    map[string]json.RawMessage
 }
 
 func (e *evidence) collect(ctx context.Context, k *manifest.Check, r verify.CheckOutcome) map[string]json.RawMessage {
@@ -207,7 +206,7 @@ func (e *evidence) collect(ctx context.Context, k *manifest.Check, r verify.Chec
 
 func (e *evidence) one(ctx context.Context, name string) json.RawMessage {
 	invoke := func(primitive string, args string) json.RawMessage {
-		res := e.v.Invoke(ctx, primitive, json.RawMessage(args))
+		res := e.caller.InvokeFor(ctx, nil, primitive, json.RawMessage(args))
 		if res.Err != nil {
 			return call.JSON(map[string]any{"unavailable": res.Err.Code})
 		}
@@ -219,65 +218,7 @@ func (e *evidence) one(ctx context.Context, name string) json.RawMessage {
 	case "screenshot":
 		return invoke("browser.screenshot", `{"format":"jpeg","quality":60}`)
 	case "title":
-		return call.JSON(e.v.tab.Status().Title)
+		return call.JSON(e.actions.Status().Title)
 	}
 	return call.JSON(map[string]any{"unavailable": "unknown_evidence"})
-}
-
-// failuresOfTargets are codes of a failed action that drift can explain.
-func failuresOfTargets(err *fault.Error) bool {
-	switch err.Code {
-	case fault.TargetNotFound, fault.TargetNotActionable, fault.WorkflowStepFailed, fault.WorkflowRetryExhausted, fault.StateMismatch,
-		fault.StatePostconditionFailed, fault.MissingHandler, fault.Timeout:
-		return true
-	}
-	return false
-}
-
-// withChecks adds to the error of a failed action what the map's checks about it
-// see now, so that drift is told from bad luck.
-func (h *Host) withChecks(ctx context.Context, t *Tab, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
-	about := o.Library.ChecksAbout(match)
-	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
-		return err
-	}
-	bounded, cancel := observe.Answerable(ctx)
-	defer cancel()
-	page, e := t.LivePage(bounded)
-	if e != nil {
-		return err
-	}
-	s := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State, Explain: true}
-	for _, k := range about {
-		s.AddCheck(k.Source.Map, k.Entry)
-	}
-	if s.Evaluate(bounded, page) != nil {
-		return err
-	}
-	var found []map[string]any
-	next := ""
-	for _, k := range about {
-		r := s.Check(k.Source.Map, k.Entry).Named(k.Name)
-		if r.Error == nil {
-			continue
-		}
-		row := map[string]any{"check_id": r.CheckID, "status": r.Status, "severity": r.Severity, "code": r.Error.Code}
-		if r.Contingency != "" {
-			row["contingency"] = r.Contingency
-			next = "the map asks for: " + fault.Clip(r.Contingency, 200)
-		}
-		if len(r.Drift) > 0 {
-			row["drift"] = r.Drift
-		}
-		found = append(found, row)
-	}
-	if len(found) == 0 {
-		return err
-	}
-	out := *err
-	out.Field("drift_detected", found)
-	if out.NextStep == "" && next != "" {
-		out.Next(next)
-	}
-	return &out
 }

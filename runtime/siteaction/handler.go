@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -20,23 +21,23 @@ type functionPage interface {
 
 // pageHandler calls a function of the page that a map names as its handler. The
 // page is not on our side: the result is data, and checked by the caller.
-func (h *Host) pageHandler(ctx context.Context, v invoker, match *sites.Match, name string, arguments json.RawMessage) (json.RawMessage, *fault.Error) {
+func (a *Actions) pageHandler(ctx context.Context, v invoker, match *sites.Match, name string, arguments json.RawMessage) (json.RawMessage, *fault.Error) {
 	_, merged, err := match.Primitive(arguments) // the binding's arguments count for any handler
 	if err != nil {
 		return nil, err
 	}
-	functions, err := h.functions(ctx, v.tab, name)
+	functions, err := a.functions(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	v.job.progress(Progress{Phase: "page_handler"})
+	v.Progress(call.Progress{Phase: "page_handler"})
 	bounded, cancel := observe.Answerable(ctx)
 	defer cancel()
 	value, e := functions.PageFunction(bounded, strings.Split(name, "."), merged)
 	if e != nil {
 		err := fault.From(e).Field("handler", name)
 		if err.Code == fault.HandlerTimeout { // Actions Bridge Protocol, "Timeout Rules"
-			err.With("elapsed_ms", time.Since(v.job.accepted).Milliseconds()).With("timeout_ms", v.job.call.Timeout.Milliseconds()).
+			err.With("elapsed_ms", time.Since(v.Accepted()).Milliseconds()).With("timeout_ms", v.Message().Timeout.Milliseconds()).
 				Next("the function may have taken effect; read the page before you repeat the action")
 		}
 		return nil, err
@@ -44,9 +45,9 @@ func (h *Host) pageHandler(ctx context.Context, v invoker, match *sites.Match, n
 	return value, nil
 }
 
-// hasHandler says why a handler cannot be called now, nil when it can.
-func (h *Host) hasHandler(ctx context.Context, t *Tab, name string) *fault.Error {
-	functions, err := h.functions(ctx, t, name)
+// HasHandler says why a handler cannot be called now, nil when it can.
+func (a *Actions) HasHandler(ctx context.Context, name string) *fault.Error {
+	functions, err := a.functions(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -56,14 +57,11 @@ func (h *Host) hasHandler(ctx context.Context, t *Tab, name string) *fault.Error
 	return nil
 }
 
-func (h *Host) functions(ctx context.Context, t *Tab, name string) (functionPage, *fault.Error) {
-	if _, err := t.LivePage(ctx); err != nil {
+func (a *Actions) functions(ctx context.Context, name string) (functionPage, *fault.Error) {
+	if _, err := a.LivePage(ctx); err != nil {
 		return nil, fault.From(err)
 	}
-	t.mu.Lock()
-	page := t.page
-	t.mu.Unlock()
-	functions, ok := page.(functionPage)
+	functions, ok := a.Page().(functionPage)
 	if !ok {
 		return nil, fault.New(fault.CapabilityUnavailable, "this host cannot call functions of the page").With("handler", name)
 	}

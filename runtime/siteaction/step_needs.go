@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 // What steps lack, for the check before the first of them.
 

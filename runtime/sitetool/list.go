@@ -1,4 +1,4 @@
-package runtime
+package sitetool
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/runtime/verify"
 
 	"github.com/outrider-run/outrider/runtime/mapset"
@@ -83,14 +84,14 @@ type listedCondition struct {
 // maxHandlersProbed bounds the functions of the page that a list looks for.
 const maxHandlersProbed = 20
 
-func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
-	o, url, err := h.offerFor(ctx, t, j)
+func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
+	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
-	page, e := t.LivePage(ctx)
+	page, e := x.actions.LivePage(ctx)
 	if e != nil {
-		return Reply{Err: fault.From(e)}
+		return call.Reply{Err: fault.From(e)}
 	}
 	maps := o.Library.For(url)
 	out := siteListing{
@@ -99,10 +100,10 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 	}
 	rows := out.Listing.Actions
 	out.Listing.Actions = nil
-	seen, targets, e := h.listStates(ctx, t, j, o, maps)
+	seen, targets, e := x.listStates(ctx, c, o, maps)
 	switch {
 	case e != nil && ctx.Err() != nil:
-		return Reply{Err: fault.From(e)}
+		return call.Reply{Err: fault.From(e)}
 	case e != nil: // a dialog, a page that hangs: what is declared is known all the same
 		out.StatesUnknown = fault.From(e)
 	default:
@@ -112,14 +113,14 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 		}
 	}
 	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
-		URL: url, States: out.Current, Targets: targets, Attachments: t.rooms.attachments.Current(o.Library, maps), Task: in.Task,
+		URL: url, States: out.Current, Targets: targets, Attachments: x.attachments.Current(o.Library, maps), Task: in.Task,
 	})
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
 	}
 	handlers := map[string]*fault.Error{}
 	for _, r := range rows {
-		out.Actions = append(out.Actions, h.listAction(ctx, t, o, url, r, seen, handlers))
+		out.Actions = append(out.Actions, x.listAction(ctx, o, url, r, seen, handlers))
 	}
 	for _, m := range maps {
 		c := o.Library.Composition(m)
@@ -127,14 +128,14 @@ func (h *Host) siteList(ctx context.Context, t *Tab, j *job, in siteArguments) R
 			out.Transitions = append(out.Transitions, listTransition(&c.Transitions[i], m, seen))
 		}
 	}
-	out.Signals, out.Attachments = t.rooms.signals.List(o.Library, maps), t.rooms.attachments.List(o.Library, maps)
+	out.Signals, out.Attachments = x.signals.List(o.Library, maps), x.attachments.List(o.Library, maps)
 	return call.Encoded(out)
 }
 
 // listStates looks at the states of the maps, and at the targets on which their
 // context depends, in one round trip. targets are the names of those that are
 // there.
-func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, maps []*sites.Map) (seen verify.Diagnosed, targets []string, err error) {
+func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Offer, maps []*sites.Map) (seen verify.Diagnosed, targets []string, err error) {
 	states := verify.StatesOffered(o.Library, maps)
 	type named struct {
 		name   string
@@ -159,11 +160,11 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, 
 	if len(states)+len(asked) == 0 {
 		return verify.Diagnosed{}, nil, nil
 	}
-	page, err := t.LivePage(ctx)
+	page, err := x.actions.LivePage(ctx)
 	if err != nil {
 		return verify.Diagnosed{}, nil, err
 	}
-	s := verify.Batch{Library: o.Library, Attached: t.rooms.attachments.State}
+	s := verify.Batch{Library: o.Library, Attached: x.attachments.State}
 	for _, n := range states {
 		s.AddState(n.In, n.Own)
 	}
@@ -180,14 +181,14 @@ func (h *Host) listStates(ctx context.Context, t *Tab, j *job, o *mapset.Offer, 
 			targets = append(targets, n.name)
 		}
 	}
-	if j.call.Map == nil {
-		t.rooms.monitor.Note(seen)
+	if c.Message().Map == nil {
+		x.monitor.Note(seen)
 	}
 	return seen, targets, nil
 }
 
 // listAction says of one action what a call of it would meet now.
-func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url string, r sites.ActionRow, seen verify.Diagnosed, handlers map[string]*fault.Error) listedAction {
+func (x *Tool) listAction(ctx context.Context, o *mapset.Offer, url string, r sites.ActionRow, seen verify.Diagnosed, handlers map[string]*fault.Error) listedAction {
 	out := listedAction{ActionRow: r}
 	match, err := o.Library.Find(url, r.Name)
 	if err != nil {
@@ -202,26 +203,16 @@ func (h *Host) listAction(ctx context.Context, t *Tab, o *mapset.Offer, url stri
 		out.Transitions = append(out.Transitions, tr.Name)
 	}
 	out.Unavailable = nil // what the maps alone cannot run, this runtime may
-	p, err := h.prepare(o, match)
-	if err == nil {
-		out.Form = p.name()
-		err = h.unmet(o, match, p.uses)
-	}
-	if err == nil && p.form == formExecution && p.execution.mode == handlerOnly && !h.opts.Maps.Known(p.execution.handler) {
-		name := p.execution.handler
-		probed, known := handlers[name]
+	p := x.actions.Preview(o, url, match, func(handler string) *fault.Error {
+		probed, known := handlers[handler]
 		if !known && len(handlers) < maxHandlersProbed && ctx.Err() == nil {
-			probed = h.hasHandler(ctx, t, name)
-			handlers[name] = probed
+			probed = x.actions.HasHandler(ctx, handler)
+			handlers[handler] = probed
 		}
-		if probed != nil && probed.Code == fault.MissingHandler {
-			err = probed
-		}
-	}
-	if err == nil && p.form != formStatic && !applies(match.Tool.Target, url) {
-		err = fault.New(fault.StateMismatch, "the page is not at an address of the action's target")
-	}
-	if err == nil && p.form != formStatic {
+		return probed
+	})
+	out.Form, err = p.Form, p.Err
+	if err == nil && !p.Static {
 		err = stateReason(o.Library, match, out.RequiresStates, seen)
 		for _, n := range out.RequiresStates {
 			if seen.VerdictOf(match.Map, n) == verify.Unknown {
@@ -251,7 +242,7 @@ func stateReason(lib *sites.Library, match *sites.Match, required []string, seen
 		}
 	}
 	tr := lib.Moves(match)
-	if len(tr) == 0 || slices.ContainsFunc(tr, func(e move) bool { return canStart(&e, seen) != verify.No }) {
+	if len(tr) == 0 || slices.ContainsFunc(tr, func(e sites.Exposed[manifest.Transition]) bool { return canStart(&e, seen) != verify.No }) {
 		return nil
 	}
 	missing := tr[0].Entry.From
@@ -267,27 +258,9 @@ func (a *listedAction) unavailable(err *fault.Error) {
 	a.Unavailable = &sites.Unavailable{Code: err.Code, Reason: err.Message}
 }
 
-// name is the form as agents see it.
-func (p prepared) name() string {
-	switch p.form {
-	case formStatic:
-		return "static"
-	case formWorkflow:
-		return "workflow"
-	case formPrimitive, formExtract:
-		return "primitive"
-	case formExecution:
-		if p.execution.mode == handlerOnly || p.execution.mode == handlerFirst {
-			return "handler"
-		}
-		return "steps"
-	}
-	return ""
-}
-
 // canStart is whether the states that a transition needs are current: the one it
 // starts from, and those among its preconditions.
-func canStart(e *move, seen verify.Diagnosed) verify.Verdict {
+func canStart(e *sites.Exposed[manifest.Transition], seen verify.Diagnosed) verify.Verdict {
 	out := verify.Unknown
 	for _, n := range append([]string{e.Entry.From}, e.Entry.Preconditions...) {
 		switch seen.VerdictOf(e.Source.Map, n) {

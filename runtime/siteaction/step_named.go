@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"encoding/json"
@@ -21,5 +21,5 @@ func (r *executionRun) callHandler(s *plannedStep) (json.RawMessage, *fault.Erro
 		args = s.Arguments
 	}
 	r.acted = true
-	return r.host.pageHandler(r.work, r.v, r.match, s.Handler, args)
+	return r.a.pageHandler(r.work, r.v, r.match, s.Handler, args)
 }

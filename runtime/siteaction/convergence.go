@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type goal struct {
 }
 
 // goalOf reads the convergence of a transition, nil when it has none.
-func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
+func (a *Actions) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
 	c := tr.Convergence
 	if c == nil {
 		return nil, nil
@@ -59,7 +59,7 @@ func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition,
 		if err != nil {
 			return nil, fault.From(err)
 		}
-		t, errs := expr.CheckTemplate(h.opts.Maps.Engine, raw)
+		t, errs := expr.CheckTemplate(a.Maps.Engine, raw)
 		if len(errs) > 0 {
 			return nil, fault.Wrap(fault.InvalidExpression, errs[0], "reading complete_when of %s", tr.Name)
 		}
@@ -80,18 +80,18 @@ func (h *Host) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition,
 
 // before says whether the goal is met without any attempt: only what the page
 // itself shows can be.
-func (g *goal) before(ctx context.Context, t *Tab) bool {
-	return (g.state != "" || g.check != nil) && g.onPage(ctx, t) == verify.Yes
+func (g *goal) before(ctx context.Context, a *Actions) bool {
+	return (g.state != "" || g.check != nil) && g.onPage(ctx, a) == verify.Yes
 }
 
 // after says whether the goal is met now that the attempts gave values.
-func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) verify.Verdict {
+func (g *goal) after(ctx context.Context, a *Actions, values []json.RawMessage) verify.Verdict {
 	last := values[len(values)-1]
 	switch {
 	case g.when != nil:
-		return g.expression(ctx, t, values)
+		return g.expression(ctx, a, values)
 	case g.state != "" || g.check != nil:
-		v := g.onPage(ctx, t)
+		v := g.onPage(ctx, a)
 		return v
 	case g.fresh != "":
 		return g.nothingNew(values)
@@ -104,12 +104,12 @@ func (g *goal) after(ctx context.Context, t *Tab, values []json.RawMessage) veri
 	return verify.Unknown
 }
 
-func (g *goal) onPage(ctx context.Context, t *Tab) verify.Verdict {
-	page, err := t.LivePage(ctx)
+func (g *goal) onPage(ctx context.Context, a *Actions) verify.Verdict {
+	page, err := a.LivePage(ctx)
 	if err != nil {
 		return verify.Unknown
 	}
-	s := verify.Batch{Library: g.lib, Attached: t.rooms.attachments.State}
+	s := verify.Batch{Library: g.lib, Attached: a.Attachments.State}
 	g.want(&s)
 	if s.Evaluate(ctx, page) != nil {
 		return verify.No // it changes just now: another attempt may say more
@@ -141,7 +141,7 @@ func (g *goal) judge(s *verify.Batch) verify.Verdict {
 // arriving says whether the goal is met once a page that has left the state from
 // comes to rest: between two states it shows neither, and another attempt would
 // press what is about to go, or is gone.
-func (g *goal) arriving(ctx context.Context, t *Tab, from string) verify.Verdict {
+func (g *goal) arriving(ctx context.Context, a *Actions, from string) verify.Verdict {
 	if g.state == "" && g.check == nil || !verify.IsState(g.lib, g.m, from) {
 		return verify.No
 	}
@@ -150,8 +150,8 @@ func (g *goal) arriving(ctx context.Context, t *Tab, from string) verify.Verdict
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
 	met := verify.No
-	_, _ = observe.Until(whole, bounded, t, func(ctx context.Context, page primitives.Page) (bool, error) {
-		s := verify.Batch{Library: g.lib, Attached: t.rooms.attachments.State}
+	_, _ = observe.Until(whole, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {
+		s := verify.Batch{Library: g.lib, Attached: a.Attachments.State}
 		g.want(&s)
 		s.AddState(g.m, from)
 		if err := s.Evaluate(ctx, page); err != nil {
@@ -226,8 +226,8 @@ func canonical(raw json.RawMessage) string {
 func sameJSON(a, b json.RawMessage) bool { return canonical(a) == canonical(b) }
 
 // expression evaluates complete_when over what is known.
-func (g *goal) expression(ctx context.Context, t *Tab, values []json.RawMessage) verify.Verdict {
-	page, err := t.LivePage(ctx)
+func (g *goal) expression(ctx context.Context, a *Actions, values []json.RawMessage) verify.Verdict {
+	page, err := a.LivePage(ctx)
 	if err != nil {
 		return verify.Unknown
 	}

@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"context"
@@ -19,22 +19,21 @@ const maxHeard = 64
 func (r *executionRun) listen(e *execution) (end func()) {
 	var wanted []call.SignalID
 	var ends []func()
-	t := r.v.tab
 	for i := range e.steps {
 		s := &e.steps[i]
 		if s.signalIn == nil || slices.Contains(wanted, s.signal) {
 			continue
 		}
 		wanted = append(wanted, s.signal)
-		ends = append(ends, t.rooms.signals.Await(r.ctx, s.signalIn, s.signal.Name))
+		ends = append(ends, r.a.Signals.Await(r.ctx, s.signalIn, s.signal.Name))
 	}
 	if len(wanted) == 0 {
 		return func() {}
 	}
-	r.signals = make(chan Event, maxHeard)
-	id, heard := t.Status().RuntimeID, r.signals
-	ends = append(ends, r.host.Subscribe(func(ev Event) {
-		if ev.Kind == DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.Signal) {
+	r.signals = make(chan call.Event, maxHeard)
+	id, heard := r.a.Status().RuntimeID, r.signals
+	ends = append(ends, r.a.Subscribe(func(ev call.Event) {
+		if ev.Kind == call.DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.Signal) {
 			select {
 			case heard <- ev:
 			default: // enough is waiting
@@ -53,7 +52,7 @@ func (r *executionRun) listen(e *execution) (end func()) {
 func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Error) {
 	begin := time.Now()
 	for {
-		if i := slices.IndexFunc(r.heard, func(ev Event) bool { return ev.Signal == s.signal }); i >= 0 {
+		if i := slices.IndexFunc(r.heard, func(ev call.Event) bool { return ev.Signal == s.signal }); i >= 0 {
 			ev := r.heard[i]
 			r.heard = slices.Delete(r.heard, i, i+1)
 			return call.JSON(map[string]any{

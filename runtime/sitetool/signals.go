@@ -1,4 +1,4 @@
-package runtime
+package sitetool
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
 )
 
 // siteSignals answers mode signals: what the page may say, and whether it is
 // heard. With a name and enabled it says that first.
-func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
-	o, url, err := h.offerFor(ctx, t, j)
+func (x *Tool) siteSignals(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
+	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	applying := o.Library.For(url)
 	if in.Enabled != nil || in.Name != "" {
@@ -24,14 +25,14 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 			names = append(names, s.Name)
 		}
 		if !slices.Contains(names, in.Name) {
-			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", fault.Clip(in.Name, 100)).
+			return call.Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", fault.Clip(in.Name, 100)).
 				With("signal", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
 		}
 	}
 	if in.Enabled != nil {
-		t.rooms.signals.Enable(ctx, in.Name, *in.Enabled)
+		x.signals.Enable(ctx, in.Name, *in.Enabled)
 	}
-	rows := t.rooms.signals.List(o.Library, applying)
+	rows := x.signals.List(o.Library, applying)
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r signal.Listed) bool { return r.Name != in.Name })
 	}
@@ -41,10 +42,10 @@ func (h *Host) siteSignals(ctx context.Context, t *Tab, j *job, in siteArguments
 // siteAttachments answers mode attachments: what hangs on the page, and why
 // something does not. With a name and enabled it first puts that attachment on
 // the page of this tab, also one that is installed by hand, or takes it away.
-func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArguments) Reply {
-	o, url, err := h.offerFor(ctx, t, j)
+func (x *Tool) siteAttachments(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
+	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	applying := o.Library.For(url)
 	if in.Enabled != nil || in.Name != "" {
@@ -53,14 +54,14 @@ func (h *Host) siteAttachments(ctx context.Context, t *Tab, j *job, in siteArgum
 			ids = append(ids, a.ID)
 		}
 		if !slices.Contains(ids, in.Name) {
-			return Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", fault.Clip(in.Name, 100)).
+			return call.Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", fault.Clip(in.Name, 100)).
 				With("attachment", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
 		}
 	}
 	if in.Enabled != nil {
-		t.rooms.attachments.Switch(ctx, in.Name, *in.Enabled)
+		x.attachments.Switch(ctx, in.Name, *in.Enabled)
 	}
-	rows := t.rooms.attachments.List(o.Library, applying)
+	rows := x.attachments.List(o.Library, applying)
 	if in.Name != "" {
 		rows = slices.DeleteFunc(rows, func(r attach.Listed) bool { return r.ID != in.Name })
 	}

@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ func (r *executionRun) navigate(s *plannedStep) (json.RawMessage, *fault.Error) 
 		}
 		address = plainText(v)
 	}
-	page, e := r.v.tab.LivePage(r.work)
+	page, e := r.a.LivePage(r.work)
 	if e != nil {
 		return nil, fault.From(e)
 	}

@@ -1,4 +1,4 @@
-package runtime
+package siteaction
 
 import (
 	"context"
@@ -48,7 +48,7 @@ type stepSummary struct {
 // executionRun is one run of an execution.
 type executionRun struct {
 	ctx    context.Context
-	host   *Host
+	a      *Actions
 	lib    *sites.Library
 	match  *sites.Match
 	v      invoker
@@ -57,8 +57,8 @@ type executionRun struct {
 	values []namedValue    // what steps gave, in order
 	steps  []stepSummary
 
-	signals chan Event // those that steps wait for; nil when none does
-	heard   []Event    // and nobody has waited for yet
+	signals chan call.Event // those that steps wait for; nil when none does
+	heard   []call.Event    // and nobody has waited for yet
 
 	// acted is set once something may have changed the page.
 	acted bool
@@ -78,16 +78,16 @@ type namedValue struct {
 
 // runExecution runs a tool by its abstract steps, its handler, or one in place
 // of the other.
-func (h *Host) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage) Reply {
-	r := &executionRun{ctx: ctx, host: h, lib: o.Library, match: match, v: v, raw: arguments}
+func (a *Actions) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage) call.Reply {
+	r := &executionRun{ctx: ctx, a: a, lib: o.Library, match: match, v: v, raw: arguments}
 	_, merged, err := match.Primitive(arguments) // the binding's, and the caller's over them
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	if err := json.Unmarshal(merged, &r.input); err != nil {
-		return Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
 	}
-	var reply Reply
+	var reply call.Reply
 	switch e.mode {
 	case handlerOnly:
 		reply = r.byHandler(e)
@@ -111,7 +111,7 @@ func (h *Host) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *
 }
 
 // because notes in a reply why its form ran in place of the other one.
-func because(r Reply, err *fault.Error) Reply {
+func because(r call.Reply, err *fault.Error) call.Reply {
 	cause := map[string]any{"code": err.Code, "message": err.Message}
 	if r.Err != nil {
 		e := *r.Err
@@ -126,21 +126,21 @@ func because(r Reply, err *fault.Error) Reply {
 
 // byHandler calls the tool's handler with the binding's arguments and those of
 // the call over them.
-func (r *executionRun) byHandler(e *execution) Reply {
-	if r.host.opts.Maps.Known(e.handler) {
+func (r *executionRun) byHandler(e *execution) call.Reply {
+	if r.a.Maps.Known(e.handler) {
 		_, merged, err := r.match.Primitive(r.raw)
 		if err != nil {
-			return Reply{Err: err}
+			return call.Reply{Err: err}
 		}
 		res := r.v.Invoke(r.ctx, e.handler, merged)
 		if res.Err != nil {
-			return Reply{Err: res.Err.Field("primitive", res.Primitive)}
+			return call.Reply{Err: res.Err.Field("primitive", res.Primitive)}
 		}
-		return checkResult(r.match, res.Payload, Reply{Output: res.Envelope()})
+		return checkResult(r.match, res.Payload, call.Reply{Output: res.Envelope()})
 	}
-	value, err := r.host.pageHandler(r.ctx, r.v, r.match, e.handler, r.raw)
+	value, err := r.a.pageHandler(r.ctx, r.v, r.match, e.handler, r.raw)
 	if err != nil {
-		return Reply{Err: err}
+		return call.Reply{Err: err}
 	}
 	return checkResult(r.match, value, call.Encoded(struct {
 		OK        bool            `json:"ok"`
@@ -152,7 +152,7 @@ func (r *executionRun) byHandler(e *execution) Reply {
 }
 
 // bySteps runs the abstract steps.
-func (r *executionRun) bySteps(e *execution) Reply {
+func (r *executionRun) bySteps(e *execution) call.Reply {
 	started := time.Now()
 	defer r.listen(e)()
 	var failure *fault.Error
@@ -161,7 +161,7 @@ func (r *executionRun) bySteps(e *execution) Reply {
 			break
 		}
 	}
-	reply := Reply{Err: failure, Steps: call.JSON(r.steps)}
+	reply := call.Reply{Err: failure, Steps: call.JSON(r.steps)}
 	if failure != nil {
 		return reply
 	}
@@ -204,7 +204,7 @@ func (r *executionRun) step(s *plannedStep, started time.Time) *fault.Error {
 	if len(uses) > 0 {
 		r.primitive = uses[len(uses)-1]
 	}
-	r.v.job.progress(Progress{Step: s.id, Primitive: r.primitive, Phase: "step"})
+	r.v.Progress(call.Progress{Step: s.id, Primitive: r.primitive, Phase: "step"})
 	sum := stepSummary{Type: s.Type, Optional: s.Optional != nil && *s.Optional}
 	sum.ID = s.id
 	begin := time.Now()
@@ -300,7 +300,7 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 			return out, fault.New(fault.WorkflowRetryExhausted, "what step %s waits for did not appear in %d attempts", s.id, n).
 				With("until", m).With("attempts", n)
 		}
-		page, e := r.v.tab.LivePage(r.bound)
+		page, e := r.a.LivePage(r.bound)
 		if e != nil {
 			return out, fault.From(e)
 		}
@@ -416,7 +416,7 @@ func (r *executionRun) limitRate(s *plannedStep) (time.Duration, *fault.Error) {
 		return 0, nil
 	}
 	key := "step\x00" + r.match.Map.Path + "\x00" + r.match.Tool.Name + "\x00" + s.id
-	return r.v.tab.limiter.wait(r.ctx, key, time.Duration(*s.RateLimitMS)*time.Millisecond)
+	return r.a.limiter.wait(r.ctx, key, time.Duration(*s.RateLimitMS)*time.Millisecond)
 }
 
 // invoke runs one primitive and returns its payload.
@@ -430,7 +430,7 @@ func (r *executionRun) invoke(name string, args any) (json.RawMessage, *fault.Er
 		raw = reply.Output
 	}
 	r.primitive = name
-	record, known := r.host.opts.Registry.Lookup(name)
+	record, known := r.a.Registry.Lookup(name)
 	res := r.v.Invoke(r.work, name, raw)
 	// Looking an element up may scroll, which undoes nothing.
 	if known && record.Acts && name != "locator.element_info" && (res.Err == nil || !unstarted(res.Err.Code)) {
@@ -457,7 +457,7 @@ func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error)
 	s := verify.Batch{Library: r.lib}
 	s.AddTarget(t)
 	s.AddState(r.match.Map, t.State)
-	page, e := r.v.tab.LivePage(r.bound)
+	page, e := r.a.LivePage(r.bound)
 	if e != nil {
 		return descriptor.Match{}, fault.From(e)
 	}
@@ -475,7 +475,7 @@ func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error)
 // each change of the page, and returns what it saw last.
 func (r *executionRun) await(want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool)) (verify.Observation, *fault.Error) {
 	var last verify.Observation
-	_, err := observe.Until(r.whole, r.bound, r.v.tab, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, err := observe.Until(r.whole, r.bound, r.a, func(ctx context.Context, page primitives.Page) (bool, error) {
 		s := verify.Batch{Library: r.lib}
 		want(&s)
 		if err := s.Evaluate(ctx, page); err != nil {

@@ -1,0 +1,22 @@
+package sitetool
+
+// Schema is the input schema of actions.site.
+const Schema = `{"type":"object","required":["mode"],"properties":{` +
+	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +
+	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
+	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
+	`"arguments":{"type":"object"},` +
+	`"wait_ms":{"type":"integer","minimum":0,"maximum":60000,"description":"How long mode check looks again while it is not ok. Default 0."},` +
+	`"expect_status":{"type":"integer","minimum":100,"maximum":599,"description":"HTTP status that the page's document must have in mode check. Default: any below 400."},` +
+	`"requires":{"type":"array","items":{"type":"string"},"description":"States that must be current in mode check."},` +
+	`"strict_checks":{"type":"boolean","description":"In mode check a critical check that is skipped, or says nothing, is a failure."},` +
+	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
+	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
+	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +
+	`"enabled":{"type":"boolean","description":"False ends a state_watch. With a name, in mode signals: whether this tab forwards that signal; in mode attachments: whether it shows that attachment."},` +
+	`"debounce_ms":{"type":"integer","minimum":20,"maximum":60000,"description":"How long the page must be quiet before a state_watch reads it. Default 250."},` +
+	`"target_url_contains":{"type":"string"},"target_runtime_id":{"type":"string"},` +
+	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
+
+// Description is what an agent reads about actions.site.
+const Description = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares."

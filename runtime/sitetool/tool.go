@@ -1,0 +1,141 @@
+// Package sitetool answers the tool actions.site: what the maps of a page offer, its
+// checks, states, signals and attachments, and calls of its actions. It decides
+// nothing that its parts do not. The runtime gives it the calls of that name.
+package sitetool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/runtime/attach"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/monitor"
+	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
+	"github.com/outrider-run/outrider/runtime/state"
+)
+
+// Tool is actions.site on one tab.
+type Tool struct {
+	actions     *siteaction.Actions
+	states      *state.Projections
+	monitor     *monitor.Monitor
+	signals     *signal.Signals
+	attachments *attach.Attachments
+}
+
+// New is for one tab.
+func New(actions *siteaction.Actions, states *state.Projections, monitor *monitor.Monitor, signals *signal.Signals, attachments *attach.Attachments) *Tool {
+	return &Tool{actions: actions, states: states, monitor: monitor, signals: signals, attachments: attachments}
+}
+
+// arguments are the arguments of actions.site.
+type arguments struct {
+	Mode       string          `json:"mode"`
+	Action     string          `json:"action"`
+	ActionName string          `json:"action_name"`
+	Name       string          `json:"name"`
+	Arguments  json.RawMessage `json:"arguments"`
+
+	// Task is what the caller is about, for the choice of context in mode list.
+	Task string `json:"task"`
+	// WaitMS is how long mode check probes again while its result is not ok.
+	WaitMS *int `json:"wait_ms"`
+	expectations
+
+	// Of the state modes.
+	ProjectionName string          `json:"projection_name"`
+	Projection     string          `json:"projection"` // the same
+	SummaryName    *string         `json:"summary_name"`
+	MaxBytes       *int            `json:"max_bytes"`
+	Baseline       json.RawMessage `json:"baseline"`
+	Enabled        *bool           `json:"enabled"`
+	DebounceMS     *int            `json:"debounce_ms"`
+}
+
+var siteSchema = sync.OnceValue(func() *schema.Schema {
+	s, err := schema.Compile(json.RawMessage(Schema))
+	if err != nil {
+		panic(err) // the schema is part of the source
+	}
+	return s
+})
+
+// Answer answers actions.site: what the current site offers, and calls of it.
+func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMessage) call.Reply {
+	if problems := siteSchema().Validate(args); len(problems) > 0 {
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s", problems[0]).
+			With("tool", call.SiteTool).With("validation_errors", problems[:min(len(problems), 10)])}
+	}
+	var in arguments
+	if err := json.Unmarshal(args, &in); err != nil {
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema").With("tool", call.SiteTool)}
+	}
+	switch in.Mode {
+	case "list":
+		return x.siteList(ctx, c, in)
+	case "check":
+		return x.siteCheck(ctx, c, in)
+	case "signals":
+		return x.siteSignals(ctx, c, in)
+	case "attachments":
+		return x.siteAttachments(ctx, c, in)
+	case "call":
+		action, arguments, err := in.target()
+		if err != nil {
+			return call.Reply{Err: err}
+		}
+		return x.actions.Run(ctx, c, action, arguments)
+	}
+	query := state.Query{
+		Mode: in.Mode, Projection: cmp.Or(in.ProjectionName, in.Projection),
+		MaxBytes: in.MaxBytes, Baseline: in.Baseline, Enabled: in.Enabled,
+	}
+	if in.SummaryName != nil {
+		query.SummaryName = *in.SummaryName
+	}
+	if in.DebounceMS != nil {
+		debounce := time.Duration(*in.DebounceMS) * time.Millisecond
+		query.Debounce = &debounce
+	}
+	return x.states.Answer(ctx, c.Message().Map, query)
+}
+
+// target returns the action's name and arguments. The name may stand in any of
+// four places (wire reference, "actions.site", Input); the first found counts.
+func (in arguments) target() (string, json.RawMessage, *fault.Error) {
+	arguments := in.Arguments
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	name := in.Action
+	for _, other := range []string{in.ActionName, in.Name} {
+		if name == "" {
+			name = other
+		}
+	}
+	var nested map[string]json.RawMessage
+	if err := json.Unmarshal(arguments, &nested); err != nil {
+		return "", nil, fault.New(fault.InvalidInput, "arguments is not an object").With("tool", call.SiteTool)
+	}
+	var inner string
+	if raw, ok := nested["action"]; ok && json.Unmarshal(raw, &inner) == nil && (name == "" || name == inner) {
+		name = inner
+		delete(nested, "action")
+		out, err := json.Marshal(nested)
+		if err != nil {
+			return "", nil, fault.Wrap(fault.Internal, err, "encoding arguments")
+		}
+		arguments = out
+	}
+	if name == "" {
+		return "", nil, fault.New(fault.InvalidInput, "mode call needs the name of an action").
+			With("tool", call.SiteTool).With("missing_required", []string{"action"})
+	}
+	return name, arguments, nil
+}
