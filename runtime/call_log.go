@@ -106,7 +106,7 @@ func (s session) SessionName() string {
 	return l.name
 }
 
-// structural are the members whose strings say what was asked, not what
+// structural are the members whose strings say what was called for, not what
 // somebody wrote: they are needed to repeat a call. All other strings are
 // replaced by their length.
 var structural = map[string]bool{

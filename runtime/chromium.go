@@ -224,7 +224,7 @@ func (h *Host) settle(b *browser.Browser, t *Tab, err error) {
 	select {
 	case <-b.Done():
 	default:
-		h.log.Error("a tab did not come back", "tab", t.id, "error", err)
+		h.log.Error("a tab could not be opened again", "tab", t.id, "error", err)
 		h.drop(t, fault.Wrap(fault.TabClosed, err, "opening the tab again"))
 	}
 }
@@ -239,7 +239,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	options := browser.TabOptions{Background: true, LoadTimeout: h.opts.LoadTimeout, Context: id}
 	bt, err := b.NewTab(ctx, t.Status().URL, options)
 	if errors.Is(err, fault.NavigationFailed) {
-		h.log.Warn("a tab came back empty because its address does not load", "tab", t.id, "error", err)
+		h.log.Warn("a tab was opened again, empty, because its address does not load", "tab", t.id, "error", err)
 		bt, err = b.NewTab(ctx, "about:blank", options)
 	}
 	if err != nil {
@@ -275,7 +275,7 @@ func (h *Host) supervise() {
 			t.detach(page)
 		}
 		closing, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), 5*time.Second)
-		_ = b.Close(closing) // it is dead; this waits for what served it
+		_ = b.Close(closing) // it has ended; this waits for what served it
 		cancel()
 		if h.ctx.Err() != nil {
 			return

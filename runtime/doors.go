@@ -54,7 +54,7 @@ const (
 // current site offers.
 const SiteTool = call.SiteTool
 
-// What agents are told of it: its input schema, and its description.
+// What agents read of it: its input schema, and its description.
 const (
 	SiteToolSchema      = sitetool.Schema
 	SiteToolDescription = sitetool.Description

@@ -32,7 +32,7 @@ type Options struct {
 	// Maps are the site maps on offer; nil is none.
 	Maps *Maps
 	// WatchMaps keeps the maps like their files: an edit is on offer as soon as
-	// the files are quiet, and every tab tells of it.
+	// the files are quiet, and every tab reports it.
 	WatchMaps bool
 	// Browser says what to launch or attach to.
 	Browser browser.Options
@@ -58,8 +58,8 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Host runs calls on the tabs of one browser. A browser that dies is started
-// again and its tabs come back at their addresses.
+// Host runs calls on the tabs of one browser. A browser that ends is started
+// again and its tabs are opened again at their addresses.
 type Host struct {
 	opts Options
 	log  *slog.Logger
@@ -87,7 +87,7 @@ type Host struct {
 }
 
 // Open launches (or attaches to) the browser, opens the tabs and waits for
-// them to load. The host lives until Close, not until ctx ends.
+// them to load. The host is open until Close, not until ctx ends.
 func Open(ctx context.Context, opts Options) (*Host, error) {
 	if opts.LoadTimeout <= 0 {
 		opts.LoadTimeout = 15 * time.Second

@@ -18,7 +18,7 @@ type sessionPage struct {
 // Quirks says which quirks hold: see primitives.QuirksOf.
 func (p sessionPage) Quirks() quirks.Set { return p.session.host.opts.Quirks }
 
-// TrustedInput is what primitives.TrustedInput asks for.
+// TrustedInput is what primitives.TrustedInput looks up.
 func (p sessionPage) TrustedInput() primitives.Page {
 	p.Page = primitives.TrustedInput(p.Page)
 	return p

@@ -41,7 +41,7 @@ func (s session) Transfers() *tabsession.Transfers { return &s.host.stores.trans
 // Announcements implements session.Stores.
 func (s session) Announcements() *tabsession.Announcements { return &s.tab.records().announcements }
 
-// Tasks implements session.Stores. Queues of tabs that have gone are dropped
+// Tasks implements session.Stores. Queues of closed tabs are dropped
 // when a new one is made.
 func (s session) Tasks() *tabsession.Tasks {
 	st := &s.host.stores

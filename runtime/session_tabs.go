@@ -24,7 +24,7 @@ func (t *Tab) info() primitives.TabInfo {
 }
 
 // keepActive makes the newest of the tabs of one group the active one when the
-// active tab has gone.
+// active tab was closed.
 func (h *Host) keepActive(tabs []*Tab) {
 	for _, t := range tabs {
 		if t.Status().Active {

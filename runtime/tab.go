@@ -28,8 +28,8 @@ type Tab struct {
 	page   primitives.Page // nil while the browser is away
 	shown  primitives.Page // the last page, also while it is away
 	ready  chan struct{}   // closed while page is set
-	gone   chan struct{}   // closed when the tab is gone for good
-	why    *fault.Error    // set before gone is closed
+	closed chan struct{}   // closed when the tab is
+	why    *fault.Error    // set before closed is
 	calls  lane            // that need the page, in order
 	beside lane            // that do not: see controls
 	status TabStatus       // address and title are those of the last event: see Status
@@ -54,7 +54,7 @@ type Tab struct {
 func newTab(h *Host, id int, status TabStatus) *Tab {
 	t := &Tab{
 		host: h, id: id, status: status, pacing: h.pacing(),
-		ready: make(chan struct{}), gone: make(chan struct{}),
+		ready: make(chan struct{}), closed: make(chan struct{}),
 		calls: lane{wake: make(chan struct{}, 1)}, beside: lane{wake: make(chan struct{}, 1)},
 	}
 	t.ctx, t.end = context.WithCancel(h.ctx)
@@ -63,7 +63,7 @@ func newTab(h *Host, id int, status TabStatus) *Tab {
 
 // Status describes the tab. Address and title are those of its page at this moment:
 // who has the reply to a call finds here what the call did, also when the event that
-// tells of it has not been delivered.
+// reports it has not been delivered.
 func (t *Tab) Status() TabStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +122,7 @@ func (t *Tab) detach(page primitives.Page) {
 	}
 }
 
-// forget is detach for a page that will not come back: what happens to it from
+// forget is detach for a page that will not be shown again: what happens to it from
 // now on is not the tab's concern.
 func (t *Tab) forget(page primitives.Page) {
 	t.detach(page)
@@ -141,7 +141,7 @@ func (t *Tab) remove(why *fault.Error) {
 	defer t.mu.Unlock()
 	if t.why == nil {
 		t.why = why
-		close(t.gone)
+		close(t.closed)
 	}
 }
 
@@ -161,7 +161,7 @@ func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 		}
 		select {
 		case <-ready:
-		case <-t.gone:
+		case <-t.closed:
 			return nil, t.why
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -221,7 +221,7 @@ func (t *Tab) enqueue(j *job) *fault.Error {
 	return nil
 }
 
-// work runs queued calls until the tab is gone, then answers those that are
+// work runs queued calls until the tab is closed, then answers those that are
 // left.
 func (t *Tab) work() {
 	var beside sync.WaitGroup
@@ -250,7 +250,7 @@ func (t *Tab) serve(l *lane, run func(*job)) {
 func (t *Tab) next(l *lane) (*job, bool) {
 	for {
 		select {
-		case <-t.gone:
+		case <-t.closed:
 			return nil, false
 		default:
 		}
@@ -265,7 +265,7 @@ func (t *Tab) next(l *lane) (*job, bool) {
 		t.mu.Unlock()
 		select {
 		case <-l.wake:
-		case <-t.gone:
+		case <-t.closed:
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // WorkspaceOptions say what a workspace is.
 type WorkspaceOptions struct {
 	// Isolated gives it a browser context: cookies, storage, cache and
-	// permissions of its own, gone when it closes.
+	// permissions of its own, which end with it.
 	Isolated bool
 }
 
@@ -116,7 +116,7 @@ func (w *Workspace) Close(ctx context.Context) error {
 	}
 	for _, t := range tabs {
 		select {
-		case <-t.gone:
+		case <-t.closed:
 		case <-ctx.Done():
 			return errors.Join(failed, ctx.Err())
 		}
@@ -186,7 +186,7 @@ func (w *Workspace) contextIn(ctx context.Context, b *browser.Browser) (string, 
 	return id, nil
 }
 
-// workspaceOf finds where a tab belongs that nobody here asked for: to the
+// workspaceOf finds where a tab belongs that nobody here opened: to the
 // workspace of the tab that opened it, or to the one whose context it is in.
 func (h *Host) workspaceOf(bt *browser.Tab) *Workspace {
 	if opener := bt.Opener(); opener != nil {
@@ -284,7 +284,7 @@ func (h *Host) closeTab(ctx context.Context, t *Tab) error {
 		return err
 	}
 	select {
-	case <-t.gone:
+	case <-t.closed:
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
-// Event is the name of the events that tell what live regions said;
+// Event is the name of the events that report what live regions said;
 // the payload is a session.Announcement with delivery: what the agent behind
 // a bridge wants of it, "inject", "buffer" or "off".
 const Event = "a11y.announcement"
@@ -24,15 +24,15 @@ const Event = "a11y.announcement"
 const (
 	// announceSilence bounds one wait in a document without announcements.
 	announceSilence = 15 * time.Second
-	// announceRest is the pause before a frame that could not be asked is asked
+	// announceRest is the pause before a frame that could not be called is called
 	// again: a dialog is open, or its document is just being replaced.
 	announceRest = 250 * time.Millisecond
 	// maxListened bounds the frames of a tab that are listened to.
 	maxListened = 64
 )
 
-// heard is what the page library's announcements answers.
-type heard struct {
+// said is what the page library's announcements answers.
+type said struct {
 	Heard []struct {
 		Text       string `json:"text"`
 		Politeness string `json:"politeness"`
@@ -175,7 +175,7 @@ func (a *Regions) listen(ctx context.Context) {
 	}
 }
 
-// listenFrame waits in one frame until it is gone.
+// listenFrame waits in one frame until it is detached.
 func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame primitives.FrameID) {
 	for ctx.Err() == nil {
 		switch answer, err := a.evaluate(ctx, page, frame, announceSilence); {
@@ -199,7 +199,7 @@ func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame p
 func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration) (answer int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+announceSilence)
 	defer cancel()
-	var out heard
+	var out said
 	if err := page.Call(ctx, frame, "announcements", map[string]any{"timeout_ms": wait.Milliseconds()}, &out); err != nil {
 		return 0, err
 	}
@@ -216,10 +216,10 @@ func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame prim
 		a.framesChanged()
 	}
 	status := a.tab.Status()
-	for _, said := range out.Heard {
+	for _, one := range out.Heard {
 		n, ok := store.Add(tabsession.Announcement{
-			Text: said.Text, Politeness: said.Politeness, Region: said.Region, RegionRole: said.RegionRole,
-			Relevant: said.Relevant, Interrupt: said.Interrupt, Tab: a.tab.ID(), RuntimeKey: status.RuntimeKey,
+			Text: one.Text, Politeness: one.Politeness, Region: one.Region, RegionRole: one.RegionRole,
+			Relevant: one.Relevant, Interrupt: one.Interrupt, Tab: a.tab.ID(), RuntimeKey: status.RuntimeKey,
 		}, frame, time.Now())
 		if !ok {
 			continue

@@ -26,7 +26,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// CalledEvent tells that somebody used an attachment and what became
+// CalledEvent reports that somebody used an attachment and what became
 // of the tool that it opens; the payload is called.
 const CalledEvent = "runtime.attachment_called"
 
@@ -47,7 +47,7 @@ const (
 	// again: a dialog is open, or it hangs.
 	attachRest = 250 * time.Millisecond
 	// maxAttachments bounds those of one page, maxAttached the places of each,
-	// maxAttachFrames the documents of a page that are looked at, the main one
+	// maxAttachFrames the documents of a page that are observed, the main one
 	// among them.
 	maxAttachments  = 100
 	maxAttached     = 50
@@ -121,11 +121,11 @@ type Attachments struct {
 	// documents counts the main documents of the tab.
 	documents atomic.Int64
 
-	mu      sync.Mutex
-	now     []attachedRow
-	noted   chan struct{}   // closed when now is replaced; nil while nobody waits
-	asked   map[string]bool // by the id offered: enabled or disabled in this tab
-	pending map[string]bool // by the id offered: its tool is being called
+	mu       sync.Mutex
+	now      []attachedRow
+	noted    chan struct{}   // closed when now is replaced; nil while nobody waits
+	switched map[string]bool // by the id offered: enabled or disabled in this tab
+	pending  map[string]bool // by the id offered: its tool is being called
 }
 
 // New is for one tab.
@@ -274,7 +274,7 @@ func (t *Attachments) certainlyNot(m *sites.Map, state string) bool {
 func (t *Attachments) keptAway(a Offered) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	on, said := t.asked[a.ID]
+	on, said := t.switched[a.ID]
 	switch {
 	case said && !on:
 		return awayAsked

@@ -29,10 +29,10 @@ func (t *Attachments) Current(lib *sites.Library, maps []*sites.Map) []string {
 // and waits a moment for it to come or go.
 func (t *Attachments) Switch(ctx context.Context, id string, on bool) {
 	t.mu.Lock()
-	if t.asked == nil {
-		t.asked = map[string]bool{}
+	if t.switched == nil {
+		t.switched = map[string]bool{}
 	}
-	t.asked[id] = on
+	t.switched[id] = on
 	t.mu.Unlock()
 	t.Poke()
 	bounded, end := context.WithTimeout(ctx, attachmentGrace)

@@ -44,7 +44,7 @@ type manager struct {
 	answers chan frameAnswer
 
 	frames []*frame // in document order, the main frame first
-	beyond bool     // there are more than are looked at
+	beyond bool     // there are more than are observed
 
 	document  string // the main one that the following are of
 	turn      int64  // of attachments.documents
@@ -58,7 +58,7 @@ type frame struct {
 	page    primitives.Page
 	ctx     context.Context // of its page calls; ends with the frame
 	cancel  context.CancelFunc
-	asked   string    // the items of the newest page call
+	called  string    // the items of the newest page call
 	asleep  bool      // no page call is open
 	serial  int       // of the newest page call
 	began   time.Time // of the wait until it is settled
@@ -148,7 +148,7 @@ func (k *manager) plan(ctx context.Context, page primitives.Page) (rows []attach
 		clear(k.had)
 		clear(k.lost)
 		if len(k.frames) > 0 { // its answer may be of the document before
-			k.frames[0].answer, k.frames[0].asked = attachmentAnswer{}, ""
+			k.frames[0].answer, k.frames[0].called = attachmentAnswer{}, ""
 		}
 	}
 	if len(offered) == 0 && !slices.ContainsFunc(k.frames, func(f *frame) bool { return f.drawn }) {
@@ -207,7 +207,7 @@ func (k *manager) share(url string, a Offered, spec attachmentSpec, items [][]at
 		here.Elsewhere = a.attachment.Kind == "shortcut" && holds && total > in.Instances
 		left = max(0, left-in.Instances)
 		// What a document knows it keeps knowing: what was lost there may not
-		// come back under every policy.
+		// be drawn again under every policy.
 		if here.Present && here.MaxInstances > 0 || known && (here.MaxInstances > 0 || in.Instances > 0) || here.Elsewhere {
 			items[i] = append(items[i], here)
 		}
@@ -247,7 +247,7 @@ func (k *manager) losing(f *frame) {
 			k.lost[a.ID] = true
 		}
 	}
-	f.answer, f.asked, f.settled, f.drawn = attachmentAnswer{}, "", false, false
+	f.answer, f.called, f.settled, f.drawn = attachmentAnswer{}, "", false, false
 }
 
 // evaluate has each document answer for what it is to show.
@@ -258,7 +258,7 @@ func (k *manager) evaluate(items [][]attachmentSpec) {
 		if err != nil {
 			continue
 		}
-		switch changed := string(text) != f.asked; {
+		switch changed := string(text) != f.called; {
 		case len(mine) == 0 && !f.drawn:
 			f.settled = true
 		case changed:
@@ -281,7 +281,7 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 		silence = 0 // it answers at once, and shows nothing any more
 	}
 	f.serial++
-	f.asked, f.asleep, f.drawn = text, false, true
+	f.called, f.asleep, f.drawn = text, false, true
 	seen := ""
 	if f.settled { // else it is to answer at once
 		seen = f.answer.Revision
@@ -338,12 +338,12 @@ func (k *manager) take(a frameAnswer) (used []usedAttachment) {
 		clear(k.had)
 		clear(k.lost)
 	} else if f.answer.Document != "" && f.answer.Document != a.out.Document {
-		asked := f.asked
+		called := f.called
 		k.losing(f)
-		f.asked = asked
+		f.called = called
 	}
 	f.answer, f.settled = a.out, true
-	f.drawn = f.asked != "[]"
+	f.drawn = f.called != "[]"
 	return used
 }
 

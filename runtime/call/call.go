@@ -70,7 +70,7 @@ type Reply struct {
 	ID        string
 	RuntimeID string
 	// Output is set on success only. A primitive that ran and failed says in the
-	// evidence of Err what its payload tells a workflow.
+	// evidence of Err what its payload says to a workflow.
 	Output json.RawMessage
 	Err    *fault.Error
 	// Steps summarizes a workflow, also one that failed.
@@ -84,18 +84,18 @@ type Reply struct {
 type EventKind string
 
 const (
-	// TabReady: a tab was opened or came back after a lost browser.
+	// TabReady: a tab was opened, or opened again after a lost browser.
 	TabReady EventKind = "tab_ready"
 	// TabChanged: address or title of a tab changed.
 	TabChanged EventKind = "tab_changed"
-	// TabRemoved: a tab is gone for good.
+	// TabRemoved: a tab was closed.
 	TabRemoved EventKind = "tab_removed"
 	// DOMEvent: a declared page event, or one of the runtime's own such as
 	// runtime.navigated.
 	DOMEvent EventKind = "dom_event"
 )
 
-// Event is something that happened without being asked for.
+// Event is something that answers no call.
 type Event struct {
 	Kind      EventKind
 	ID        string // event id, unique per runtime

@@ -142,7 +142,7 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 	return p, nil
 }
 
-// workflowProblems compiles a workflow once and tells what is wrong with it and
+// workflowProblems compiles a workflow once and says what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
 	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names, Arguments: m.arguments()})
@@ -166,7 +166,7 @@ func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manif
 	return problems, warnings
 }
 
-// stepArgumentWarnings tells what is wrong with the arguments of an abstract
+// stepArgumentWarnings says what is wrong with the arguments of an abstract
 // step whose type is a primitive. They have no expressions. Whether the step
 // runs at all is up to the mode, so nothing of them is an error.
 func (m *Maps) stepArgumentWarnings(primitive string, args json.RawMessage) []manifest.Problem {
@@ -180,7 +180,7 @@ func (m *Maps) stepArgumentWarnings(primitive string, args json.RawMessage) []ma
 	return out
 }
 
-// arguments is the check of steps' arguments that the options ask for.
+// arguments is the check of steps' arguments of the options.
 func (m *Maps) arguments() func(string, json.RawMessage, func(string) bool) []primitives.ArgumentProblem {
 	if m.how.Arguments == ArgumentsUnchecked {
 		return nil

@@ -1,6 +1,6 @@
 // Package mapset says which maps are on offer: files, bundles, maps that come with a
 // call, and what they import from the web; it compiles what they declare, once. It
-// runs nothing of them. The runtime owns one set, and its rooms ask it.
+// runs nothing of them. The runtime owns one set, and its rooms use it.
 package mapset
 
 import (

@@ -59,7 +59,7 @@ const (
 type webImports struct {
 	mu      sync.Mutex
 	entries map[webKey]*webEntry
-	// changed, when set, is told after something was read.
+	// changed, when set, is called after something was read.
 	changed func()
 }
 

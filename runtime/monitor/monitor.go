@@ -1,7 +1,7 @@
 // Package monitor keeps the states of a tab up to date: it diagnoses those that the
 // maps of its page declare after each change of the page. It decides nothing with
 // them. The runtime runs one Monitor for each tab; what draws or forwards by state
-// asks it.
+// uses it.
 package monitor
 
 import (
@@ -123,7 +123,7 @@ func (m *Monitor) Run(ctx context.Context) {
 		}
 		return moved
 	}
-	pause, heard := time.Duration(0), false
+	pause, moving := time.Duration(0), false
 	for ctx.Err() == nil {
 		page, err := m.tab.LivePage(ctx)
 		if err != nil {
@@ -133,7 +133,7 @@ func (m *Monitor) Run(ctx context.Context) {
 		if len(states) == 0 {
 			m.tab.SetStates(nil)
 			sleep(statelessRest)
-			pause, heard = 0, false
+			pause, moving = 0, false
 			continue
 		}
 		// The wait begins before the probes, so that nothing falls between. It ends
@@ -146,15 +146,15 @@ func (m *Monitor) Run(ctx context.Context) {
 		switch {
 		case changed:
 			pause = 0
-		case heard || err != nil:
+		case moving || err != nil:
 			pause = min(max(2*pause, settling.Quiet), diagnoseRest)
 		}
 		moved := sleep(max(pause, min(diagnoseShare*took, diagnoseRest)))
 		if !moved {
 			select {
 			case <-wait.Over:
-				heard = wait.Changed
-				if wait.Err != nil { // the document is gone, a dialog is open, the page hangs
+				moving = wait.Changed
+				if wait.Err != nil { // the document was replaced, a dialog is open, the page hangs
 					sleep(settling.Quiet)
 				}
 			case <-m.wake:
@@ -163,7 +163,7 @@ func (m *Monitor) Run(ctx context.Context) {
 			}
 		}
 		if moved {
-			pause, heard = 0, false
+			pause, moving = 0, false
 		}
 		end()
 	}

@@ -19,7 +19,7 @@ type Quietness struct {
 // Change is a wait for the page to change, running in the page.
 type Change struct {
 	// Over is closed when the page has changed and is quiet, when it has not
-	// for the timeout, or when the document is gone.
+	// for the timeout, or when the document was replaced.
 	Over    chan struct{}
 	Changed bool  // set before Over is closed
 	Err     error // set before Over is closed
@@ -78,5 +78,5 @@ func Pause(ctx context.Context, d time.Duration) {
 
 // Again is when a page that did not show what is waited for is observed again:
 // soon after a change, and now and then without one, because not everything a
-// projection reads can be heard.
+// projection reads is reported.
 var Again = Quietness{Quiet: 40 * time.Millisecond, Longest: 200 * time.Millisecond, Timeout: 500 * time.Millisecond}

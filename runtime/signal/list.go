@@ -46,10 +46,10 @@ func (t *Signals) List(l *sites.Library, applying []*sites.Map) []Listed {
 // Enable says for this tab whether a signal is forwarded.
 func (t *Signals) Enable(ctx context.Context, name string, on bool) {
 	t.mu.Lock()
-	if t.asked == nil {
-		t.asked = map[string]bool{}
+	if t.switched == nil {
+		t.switched = map[string]bool{}
 	}
-	t.asked[name] = on
+	t.switched[name] = on
 	t.mu.Unlock()
 	t.hub.Relisten(ctx)
 }

@@ -136,12 +136,12 @@ type Signals struct {
 	states States
 	wake   chan struct{} // buffered, 1
 
-	mu      sync.Mutex
-	waiting []report
-	lost    int
-	asked   map[string]bool // by the name offered: enabled or disabled in this tab
-	waited  map[string]int  // by the name offered: transitions that wait for it
-	tallies map[string]*tally
+	mu       sync.Mutex
+	waiting  []report
+	lost     int
+	switched map[string]bool // by the name offered: enabled or disabled in this tab
+	waited   map[string]int  // by the name offered: transitions that wait for it
+	tallies  map[string]*tally
 }
 
 // Open is for one more tab, until its Run ends.
@@ -212,7 +212,7 @@ func (h *Hub) listenRows() []listenedSignal {
 	h.mu.Unlock()
 	for _, t := range tabs {
 		t.mu.Lock()
-		for name, on := range t.asked {
+		for name, on := range t.switched {
 			wanted[name] = wanted[name] || on
 		}
 		for name := range t.waited {
@@ -451,7 +451,7 @@ func (t *Signals) ListensTo(s Offered) bool {
 	if t.waited[s.Name] > 0 {
 		return true
 	}
-	if on, said := t.asked[s.Name]; said {
+	if on, said := t.switched[s.Name]; said {
 		return on
 	}
 	return s.Signal.Enabled()

@@ -142,8 +142,8 @@ func (a *Actions) prepare(o *mapset.Offer, match *sites.Match) (p prepared, err 
 	return p, err
 }
 
-// Preview is what a call of an action would meet before the page is asked about
-// states.
+// Preview is what a call of an action would meet before the states of the page
+// are known.
 type Preview struct {
 	Form   string // as agents see it: static, workflow, primitive, steps, handler
 	Static bool   // it needs nothing of the page

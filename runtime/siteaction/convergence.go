@@ -140,7 +140,7 @@ func (g *goal) judge(s *verify.Batch) verify.Verdict {
 
 // arriving says whether the goal is met once a page that has left the state from
 // comes to rest: between two states it shows neither, and another attempt would
-// press what is about to go, or is gone.
+// click what is about to be detached, or is.
 func (g *goal) arriving(ctx context.Context, a *Actions, from string) verify.Verdict {
 	if g.state == "" && g.check == nil || !verify.IsState(g.lib, g.m, from) {
 		return verify.No

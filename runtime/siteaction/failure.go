@@ -21,7 +21,7 @@ func failuresOfTargets(err *fault.Error) bool {
 }
 
 // withChecks adds to the error of a failed action what the map's checks about it
-// see now, so that drift is told from bad luck.
+// find now, so that drift is told apart from bad luck.
 func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
 	about := o.Library.ChecksAbout(match)
 	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// gate is what is looked at, in one round trip, before a tool may start.
+// gate is what is observed, in one batch of probes, before a tool may start.
 type gate struct {
 	lib      *sites.Library
 	m        *sites.Map                      // declares the tool
@@ -28,7 +28,7 @@ type gate struct {
 	checks   []sites.Exposed[manifest.Check] // they must pass
 	chosen   *move
 
-	// What the last look could not decide, and held nothing up: required states
+	// What the last batch could not decide, and held nothing up: required states
 	// and signed_in, checks that need a setup.
 	undecided, unchecked []string
 }
@@ -47,7 +47,7 @@ func (g *gate) pass(ctx context.Context, a *Actions) *fault.Error {
 	if len(g.moves) > 0 {
 		g.chosen = &g.moves[0]
 	}
-	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.asks() && !hasAddress(g.target) {
+	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.conditional() && !hasAddress(g.target) {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, StateGrace)
@@ -72,7 +72,7 @@ func (g *gate) pass(ctx context.Context, a *Actions) *fault.Error {
 	case err != nil:
 		return fault.From(err)
 	}
-	return fault.New(fault.StateMismatch, "the page could not be looked at in time; nothing was done")
+	return fault.New(fault.StateMismatch, "the page could not be observed in time; nothing was done")
 }
 
 // note puts into a reply what the gate could not decide: an agent learns what
@@ -102,15 +102,15 @@ func applies(t *manifest.Target, url string) bool {
 	return !hasAddress(t) || (t.URLContains == "" || strings.Contains(strings.ToLower(url), strings.ToLower(t.URLContains))) && (t.URLMatches == "" || location.URLMatches(t.URLMatches, url))
 }
 
-// asks says whether the transitions depend on anything that can be seen.
-func (g *gate) asks() bool {
+// conditional says whether the transitions depend on anything that can be observed.
+func (g *gate) conditional() bool {
 	return slices.ContainsFunc(g.moves, func(e move) bool {
 		return verify.IsState(g.lib, e.Source.Map, e.Entry.From) ||
 			slices.ContainsFunc(e.Entry.Preconditions, func(p string) bool { return verifiable(g.lib, e.Source.Map, p) })
 	})
 }
 
-// verifiable says whether a precondition names something that can be looked at.
+// verifiable says whether a precondition names something that can be observed.
 func verifiable(lib *sites.Library, m *sites.Map, precondition string) bool {
 	_, check := lib.Check(m, precondition)
 	return check != nil || verify.IsState(lib, m, precondition)

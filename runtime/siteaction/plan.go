@@ -69,7 +69,7 @@ type stepKind struct {
 	// target says whether the step needs one; the tool's target stands in for
 	// a step that declares none.
 	target needsTarget
-	// reads means that its outcome is part of the result without being asked
+	// reads means that its outcome is part of the result without being named
 	// for by as.
 	reads bool
 	// lacking returns what else the step would need to say, "" for nothing.

@@ -42,7 +42,7 @@ func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fau
 		}
 	}
 	// The list of the whole map says nothing about this tool: what the tool uses
-	// was looked at above.
+	// was decided above.
 	for _, name := range t.Needs.Primitives {
 		if reason := a.lacksPrimitive(name); reason != "" {
 			return fail(reason, name).With("nearest", fault.Near(name, a.Registry.Names()))
@@ -54,7 +54,7 @@ func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fau
 		}
 		for _, name := range r.Capabilities {
 			if verify.IsState(o.Library, m, name) || verify.IsSignedInRequirement(o.Library, m, name) || slices.Contains(Capabilities(a.Registry), name) {
-				continue // a state is looked at on the page
+				continue // a state is observed on the page
 			}
 			if reason := a.lacksPrimitive(name); reason != "" {
 				return fail(reason, name).With("nearest", fault.Near(name, append(Capabilities(a.Registry), a.Registry.Names()...)))

@@ -1,7 +1,7 @@
 // Package siteaction runs what a map declares to be done on a live page: workflows,
 // abstract steps, functions of the page, transitions and their convergence. It does
 // not decide which tab runs a call, nor when. The runtime has Actions for each tab
-// and gives it the calls of site actions; actions.site asks it what can run.
+// and gives it the calls of site actions; actions.site learns from it what can run.
 package siteaction
 
 import (

@@ -33,7 +33,7 @@ func (r *executionRun) pointer(s *plannedStep, primitive string) (json.RawMessag
 	return r.invoke(primitive, info.Center)
 }
 
-// setChecked presses a control only when it is not yet what it should be, and
+// setChecked clicks a control only when it is not yet what it should be, and
 // sees that it became so.
 func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error) {
 	want := s.Type == "check"
@@ -58,7 +58,7 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 			return nil, err
 		}
 		if after.Verdict != verify.Yes {
-			return nil, fault.New(fault.StateMismatch, "the control of step %s was pressed and did not change", s.id).With("target", verify.TargetEvidence(s.target))
+			return nil, fault.New(fault.StateMismatch, "the control of step %s was clicked and did not change", s.id).With("target", verify.TargetEvidence(s.target))
 		}
 	}
 	return call.JSON(map[string]any{"checked": want, "changed": *is.Checked != want}), nil

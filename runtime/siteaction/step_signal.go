@@ -10,10 +10,10 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
-// maxHeard bounds the signals that a run keeps for steps that wait for them.
-const maxHeard = 64
+// maxReceived bounds the signals that a run keeps for steps that wait for them.
+const maxReceived = 64
 
-// listen hears the signals that steps of e wait for, from before the first step:
+// listen subscribes to the signals that steps of e wait for, from before the first step:
 // one that an earlier step causes must not be missed. Signals that are disabled
 // by default are enabled for the run. The returned function ends it.
 func (r *executionRun) listen(e *execution) (end func()) {
@@ -30,12 +30,12 @@ func (r *executionRun) listen(e *execution) (end func()) {
 	if len(wanted) == 0 {
 		return func() {}
 	}
-	r.signals = make(chan call.Event, maxHeard)
-	id, heard := r.a.Status().RuntimeID, r.signals
+	r.signals = make(chan call.Event, maxReceived)
+	id, received := r.a.Status().RuntimeID, r.signals
 	ends = append(ends, r.a.Subscribe(func(ev call.Event) {
 		if ev.Kind == call.DOMEvent && ev.Tab.RuntimeID == id && slices.Contains(wanted, ev.Signal) {
 			select {
-			case heard <- ev:
+			case received <- ev:
 			default: // enough is waiting
 			}
 		}
@@ -52,16 +52,16 @@ func (r *executionRun) listen(e *execution) (end func()) {
 func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Error) {
 	begin := time.Now()
 	for {
-		if i := slices.IndexFunc(r.heard, func(ev call.Event) bool { return ev.Signal == s.signal }); i >= 0 {
-			ev := r.heard[i]
-			r.heard = slices.Delete(r.heard, i, i+1)
+		if i := slices.IndexFunc(r.received, func(ev call.Event) bool { return ev.Signal == s.signal }); i >= 0 {
+			ev := r.received[i]
+			r.received = slices.Delete(r.received, i, i+1)
 			return call.JSON(map[string]any{
 				"matched": true, "waited_for": ev.Name, "elapsed_ms": time.Since(begin).Milliseconds(), "payload": ev.Payload,
 			}), nil
 		}
 		select {
 		case ev := <-r.signals:
-			r.heard = append(r.heard, ev)
+			r.received = append(r.received, ev)
 		case <-r.bound.Done():
 			if r.ctx.Err() != nil {
 				return nil, fault.From(context.Cause(r.ctx))

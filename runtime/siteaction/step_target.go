@@ -65,7 +65,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	}
 	all := r.locatorOf(t, m)
 	out := found{locator: all, all: all, match: m}
-	// The element that was looked at is the one to act on, also where the
+	// The element that was resolved is the one to act on, also where the
 	// candidate matches several or it stands in a shadow root.
 	var named struct {
 		Ref string `json:"ref"`
@@ -104,7 +104,7 @@ func (r *executionRun) locatorOf(t *manifest.Target, m descriptor.Match) map[str
 	return l
 }
 
-// framed names a target inside a frame, where targets are not looked for in
+// framed names a target inside a frame, where targets are not resolved in
 // one round trip: all candidates are one list, whose order counts.
 func framed(t *manifest.Target, frame string) map[string]any {
 	l := map[string]any{}
@@ -125,7 +125,7 @@ func framed(t *manifest.Target, frame string) map[string]any {
 	return l
 }
 
-// elementInfo scrolls the step's target into view and returns what a press on
+// elementInfo scrolls the step's target into view and returns what a click on
 // it needs, waiting while it is covered or moving.
 func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, err *fault.Error) {
 	if f, err = r.find(s, true); err != nil {
@@ -135,16 +135,16 @@ func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, e
 	if deadline, ok := r.bound.Deadline(); ok {
 		left = max(0, time.Until(deadline))
 	}
-	look := func() (json.RawMessage, *fault.Error) {
+	resolve := func() (json.RawMessage, *fault.Error) {
 		return r.invoke("locator.element_info", map[string]any{"locator": f.locator, "timeout_ms": min(left, 30*time.Second).Milliseconds()})
 	}
-	raw, err := look()
+	raw, err := resolve()
 	if err != nil && (err.Code == fault.ElementStale || err.Code == fault.TargetNotFound) && r.bound.Err() == nil {
 		// It was replaced since it was found: a page that renders anew.
 		if f, err = r.find(s, true); err != nil {
 			return info, f, err
 		}
-		raw, err = look()
+		raw, err = resolve()
 	}
 	if err != nil {
 		return info, f, err

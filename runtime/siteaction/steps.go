@@ -57,8 +57,8 @@ type executionRun struct {
 	values []namedValue    // what steps gave, in order
 	steps  []stepSummary
 
-	signals chan call.Event // those that steps wait for; nil when none does
-	heard   []call.Event    // and nobody has waited for yet
+	signals  chan call.Event // those that steps wait for; nil when none does
+	received []call.Event    // and nobody has waited for yet
 
 	// acted is set once something may have changed the page.
 	acted bool
@@ -286,7 +286,7 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 	var out json.RawMessage
 	for n := 0; ; n++ {
-		m, err := r.look(s.Until)
+		m, err := r.resolve(s.Until)
 		if err != nil {
 			return out, err
 		}
@@ -452,8 +452,8 @@ func unstarted(code fault.Code) bool {
 	return false
 }
 
-// look resolves one target now.
-func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error) {
+// resolve resolves one target now.
+func (r *executionRun) resolve(t *manifest.Target) (descriptor.Match, *fault.Error) {
 	s := verify.Batch{Library: r.lib}
 	s.AddTarget(t)
 	s.AddState(r.match.Map, t.State)
@@ -471,7 +471,7 @@ func (r *executionRun) look(t *manifest.Target) (descriptor.Match, *fault.Error)
 	return m, nil
 }
 
-// await looks until judged is satisfied or the step's time is over, again after
+// await observes until judged is satisfied or the step's time is over, again after
 // each change of the page, and returns what it saw last.
 func (r *executionRun) await(want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool)) (verify.Observation, *fault.Error) {
 	var last verify.Observation

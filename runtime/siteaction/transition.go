@@ -113,7 +113,7 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
-	// What cannot be looked at any more is reported as it was seen last.
+	// What cannot be observed any more is reported as it was last.
 	_, _ = observe.Until(whole, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {
 		seen, err := verify.DiagnoseStates(ctx, page, lib, verify.StatesOf(lib, via))
 		if err != nil {

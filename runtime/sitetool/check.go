@@ -173,7 +173,7 @@ func waitOf(in arguments) time.Duration {
 	return time.Duration(*in.WaitMS) * time.Millisecond
 }
 
-// evidence collects what checks ask for, each thing once for all of them.
+// evidence collects what checks name, each thing once for all of them.
 type evidence struct {
 	actions *siteaction.Actions
 	caller  siteaction.Caller

@@ -18,9 +18,9 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// preparedCheck sets up one check and judges it from a look of its own, again
+// preparedCheck sets up one check and judges it from an observation of its own, again
 // after each change of the page while it fails, for as long as wait. The page
-// comes back to the address it had.
+// returns to the address it had.
 func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, wait time.Duration) verify.CheckOutcome {
 	began := x.actions.Status().URL
 	setup, err := x.actions.Setup(ctx, c, o, m, k)
@@ -57,7 +57,7 @@ func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset
 	}
 	r.Setup = &setup
 	if err != nil && err.Code == fault.DialogOpen {
-		// It was not open before: the look at the checks without setup went well.
+		// It was not open before: observing the checks without setup went well.
 		setup.Dismissed = c.InvokeFor(ctx, nil, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`)).Err == nil
 	}
 	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted || r.Status == verify.CheckNotRun {

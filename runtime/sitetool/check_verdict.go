@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/verify"
 )
 
-// expectations are what the caller of mode check asks of a page beyond its checks.
+// expectations are what the caller of mode check expects of a page beyond its checks.
 type expectations struct {
 	// ExpectStatus is the HTTP status that the document must have; 0 is any below
 	// 400.

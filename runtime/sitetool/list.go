@@ -37,7 +37,7 @@ type siteListing struct {
 	Context []sites.ContextBlock `json:"context"`
 	// ContextDropped counts blocks beyond the limits.
 	ContextDropped int `json:"context_dropped,omitempty"`
-	// StatesUnknown is why the states could not be looked at.
+	// StatesUnknown is why the states could not be observed.
 	StatesUnknown *fault.Error `json:"states_unknown,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type listedCondition struct {
 	MaxAttempts  *int   `json:"max_attempts,omitempty"`
 }
 
-// maxHandlersProbed bounds the functions of the page that a list looks for.
+// maxHandlersProbed bounds the functions of the page that a list probes.
 const maxHandlersProbed = 20
 
 func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
@@ -132,7 +132,7 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 	return call.Encoded(out)
 }
 
-// listStates looks at the states of the maps, and at the targets on which their
+// listStates observes the states of the maps, and the targets on which their
 // context depends, in one round trip. targets are the names of those that are
 // there.
 func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Offer, maps []*sites.Map) (seen verify.Diagnosed, targets []string, err error) {
@@ -142,7 +142,7 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 		target *manifest.Target
 		in     *sites.Map
 	}
-	var asked []named
+	var wanted []named
 	for _, m := range maps {
 		c := o.Library.Composition(m)
 		for i := range c.Contexts {
@@ -152,12 +152,12 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 					if e.Source.ID != "" && e.Source.Namespace != "" {
 						n = e.Source.Namespace + "." + n
 					}
-					asked = append(asked, named{n, target, in})
+					wanted = append(wanted, named{n, target, in})
 				}
 			}
 		}
 	}
-	if len(states)+len(asked) == 0 {
+	if len(states)+len(wanted) == 0 {
 		return verify.Diagnosed{}, nil, nil
 	}
 	page, err := x.actions.LivePage(ctx)
@@ -168,7 +168,7 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 	for _, n := range states {
 		s.AddState(n.In, n.Own)
 	}
-	for _, n := range asked {
+	for _, n := range wanted {
 		s.AddTarget(n.target)
 		s.AddState(n.in, n.target.State)
 	}
@@ -176,7 +176,7 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 		return verify.Diagnosed{}, nil, err
 	}
 	seen = s.DiagnoseAll(states)
-	for _, n := range asked {
+	for _, n := range wanted {
 		if s.Match(verify.DescriptorOf(n.target, "", nil)).Found && s.Diagnose(n.in, n.target.State).Verdict != verify.No {
 			targets = append(targets, n.name)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // siteSignals answers mode signals: what the page may say, and whether it is
-// heard. With a name and enabled it says that first.
+// forwarded. With a name and enabled it switches that first.
 func (x *Tool) siteSignals(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
 	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
 	if err != nil {

@@ -220,7 +220,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 	if r.quiet || !p.HasMarkers() {
 		return p.Read(ctx, page, options)
 	}
-	// The document is asked for before and after, so that markers of one that
+	// The document is read before and after, so that markers of one that
 	// was replaced meanwhile never count for its successor.
 	before, err := documentToken(ctx, page)
 	if err != nil {
@@ -245,7 +245,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 	return snap, nil
 }
 
-// namedIn is named, but looks in one map first: a postcondition means the
+// namedIn is named, but tries one map first: a postcondition means the
 // projection of its own map.
 func namedIn(m *sites.Map, name string) find {
 	elsewhere := named(name)

@@ -11,7 +11,7 @@ const maxStates = 256
 
 // states holds the last full state of each projection that was read on one tab,
 // by the projection's name. It survives navigation: what a caller compares with
-// is what it saw last, wherever the tab has gone since.
+// is what it read last, whatever the tab has shown since.
 type states struct {
 	mu     sync.Mutex
 	byName map[string]lastState

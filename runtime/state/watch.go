@@ -180,14 +180,14 @@ func (ws *watches) take(ctx context.Context) {
 	}
 }
 
-// run waits for changes and reads until ctx ends or the tab is gone.
+// run waits for changes and reads until ctx ends or the tab is closed.
 func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pause := w.debounce
-	heard := false // a change of the page led to this read
+	changed := false // a change of the page led to this read
 	for ctx.Err() == nil {
 		page, err := w.tab.LivePage(ctx)
 		if err != nil {
@@ -202,17 +202,17 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 		if next != nil && next.Hash != last.Hash {
 			w.report(p, last, next)
 			last, pause = next, w.debounce
-		} else if heard {
+		} else if changed {
 			pause = min(2*pause, max(watchRest, w.debounce))
 		}
 		observe.Pause(ctx, max(pause-w.debounce, min(watchShare*took, time.Minute)))
 		select {
 		case <-wait.Over:
-			heard = wait.Changed
+			changed = wait.Changed
 		case <-ctx.Done():
 			return
 		}
-		if wait.Err != nil { // the document is gone, a dialog is open, the page hangs
+		if wait.Err != nil { // the document was replaced, a dialog is open, the page hangs
 			w.Log.Debug("waiting for a change of state", "tab", w.tab.ID(), "projection", w.name, "error", wait.Err)
 			observe.Pause(ctx, w.debounce)
 		}

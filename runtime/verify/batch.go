@@ -166,9 +166,9 @@ func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observatio
 
 func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth int) Observation {
 	f := Observation{Name: p.Name, Description: p.Description, Pointer: p.At.Pointer, Line: p.At.Line, Verdict: Yes}
-	asked := false
+	claimed := false
 	claim := func(member string, holds bool) {
-		asked = true
+		claimed = true
 		if !holds {
 			f.Failed, f.Verdict = append(f.Failed, member), No
 		}
@@ -183,7 +183,7 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 	in, t := targetOf(b.Library, m, p)
 	if t == nil {
 		switch {
-		case asked:
+		case claimed:
 		case p.TargetOf != "" || p.Tool != "" || p.State != "" || p.Attachment != "":
 			f.Verdict, f.Reason = Unknown, "no_target"
 		default:
@@ -257,7 +257,7 @@ func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, cl
 	there := match.Found
 	before := len(f.Failed)
 	counted := p.Count != nil || p.MinCount != nil || p.MaxCount != nil
-	about := false // something is asked that an absent element can answer
+	about := false // something is claimed that an absent element can answer
 	if p.Exists != nil {
 		about = true
 		claim("exists", there == *p.Exists)
@@ -283,8 +283,8 @@ func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, cl
 		}
 	}
 	absentIsRight := about && !there && len(f.Failed) == before
-	text := func(member string, asked bool, holds bool) {
-		if asked {
+	text := func(member string, claimed bool, holds bool) {
+		if claimed {
 			about = true
 			claim(member, there && holds)
 		}

@@ -40,7 +40,7 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 }
 
 // repaired is the target with the selector that matched in the first place. The
-// one that did not is the last fallback: the site may come back to it.
+// one that did not is the last fallback: the site may return to it.
 func repaired(t *manifest.Target, matched string) json.RawMessage {
 	var rest []string
 	for _, s := range append(append(append([]string{}, t.Selectors...), t.FallbackSelectors...), t.Selector...) {

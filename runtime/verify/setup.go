@@ -23,7 +23,7 @@ type SetupOutcome struct {
 
 // HasSetup says whether something must happen before the check can fail. What
 // has not been prepared may pass, which is as good as ever, but that it does not
-// tells nothing about the site.
+// says nothing about the site.
 func HasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest) > 0 }
 
 // NotRun turns the outcome of a check whose setup failed into one that says

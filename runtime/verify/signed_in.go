@@ -95,7 +95,7 @@ func (b *Batch) AddSignedIn(m *sites.Map) {
 	}
 }
 
-// RequireSignedIn fails when it is certainly not as a tool needs it, and tells
+// RequireSignedIn fails when it is certainly not as a tool needs it, and says
 // whether it could be decided.
 func (b *Batch) RequireSignedIn(m *sites.Map, wanted bool) (decided bool, err *fault.Error) {
 	v := SignedInVerdict(b.Library, m, func(n string) Verdict { return b.Diagnose(m, n).Verdict })
