@@ -31,7 +31,7 @@ func (n neighbours) OpenEmpty(ctx context.Context, origin string) (storage.Docum
 	}
 	closeTab := func() { _ = t.Close(contextWithin(closeTimeout)) }
 	t.empty.Store(true)
-	err = n.browser.client.Broadcast(ctx, t.Lifetime(), t.Sessions()[:1],
+	err = n.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()},
 		cdp.Command{Method: "Fetch.enable", Params: []byte(`{"patterns":[{"urlPattern":"*"}]}`)},
 		cdp.Command{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":true}`)})
 	if err != nil {

@@ -46,12 +46,12 @@ func (t *Tab) Eval(ctx context.Context, frame primitives.FrameID, expression str
 // PostEval evaluates without waiting.
 func (t *Tab) PostEval(expression string) {
 	params, _ := json.Marshal(map[string]any{"expression": expression})
-	t.browser.client.Post(cdp.Command{Session: t.Sessions()[0].ID, Method: "Runtime.evaluate", Params: params})
+	t.browser.client.Post(cdp.Command{Session: t.TopSession().ID, Method: "Runtime.evaluate", Params: params})
 }
 
 // Raw sends one command of any kind to the tab's session.
 func (t *Tab) Raw(ctx context.Context, method string, params, out any) error {
-	return t.browser.client.DoIn(ctx, t.Lifetime(), t.Sessions()[0], method, params, out)
+	return t.browser.client.DoIn(ctx, t.Lifetime(), t.TopSession(), method, params, out)
 }
 
 // Transport is the transport interface, for scripted peers.

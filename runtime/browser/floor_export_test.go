@@ -17,8 +17,9 @@ type RawCommand struct{ Method, Params string }
 // answer: what any driver must at least do.
 func (t *Tab) Floor(ctx context.Context, commands ...RawCommand) (last []byte, err error) {
 	list := make([]cdp.Command, len(commands))
+	session := t.TopSession()
 	for i, c := range commands {
-		list[i] = cdp.Command{Session: t.Sessions()[0].ID, Method: c.Method, Params: []byte(c.Params)}
+		list[i] = cdp.Command{Session: session.ID, Method: c.Method, Params: []byte(c.Params)}
 	}
 	calls, err := t.browser.client.Start(ctx, list...)
 	if err != nil {

@@ -161,6 +161,9 @@ func (p *Page) Lifetime() *cdp.Lifetime {
 	return p.lifetime
 }
 
+// TopSession is the tab's own session.
+func (p *Page) TopSession() *cdp.Session { return p.session }
+
 // Sessions lists the tab's session, first, and those of its frames in other processes.
 func (p *Page) Sessions() []*cdp.Session {
 	p.mu.Lock()

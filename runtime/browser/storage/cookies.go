@@ -11,9 +11,7 @@ import (
 
 // Tab is a tab whose storage is read and written.
 type Tab interface {
-	// Sessions are the tab's own session, first, and those of its frames in other
-	// processes.
-	Sessions() []*cdp.Session
+	TopSession() *cdp.Session
 	Lifetime() *cdp.Lifetime
 	Document
 }
@@ -67,7 +65,7 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	}
 	var err error
 	if len(urls) > 0 {
-		err = s.client.DoIn(ctx, s.tab.Lifetime(), s.tab.Sessions()[0], "Network.getCookies", map[string]any{"urls": urls}, &out)
+		err = s.client.DoIn(ctx, s.tab.Lifetime(), s.tab.TopSession(), "Network.getCookies", map[string]any{"urls": urls}, &out)
 	} else {
 		err = s.context.Do(ctx, "Storage.getCookies", nil, &out)
 	}
@@ -109,7 +107,7 @@ func (s *Store) SetCookies(ctx context.Context, cookies []primitives.Cookie) err
 
 // DeleteCookies implements primitives.StoredPage.
 func (s *Store) DeleteCookies(ctx context.Context, cookies []primitives.Cookie) error {
-	own := s.tab.Sessions()[0]
+	own := s.tab.TopSession()
 	var commands []cdp.Command
 	for _, c := range cookies {
 		params := map[string]any{"name": c.Name, "domain": c.Domain, "path": c.Path}
