@@ -153,7 +153,12 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 		return refused(err)
 	}
 	left := max(timeout-time.Since(start), time.Millisecond)
-	r := h.dispatch(ctx, e, call.Name, marshal(args), left)
+	var r ToolResult
+	if call.Name == siteTool && h.servesSites(e) {
+		r = h.site(ctx, e, marshal(args), left)
+	} else {
+		r = h.dispatch(ctx, e, call.Name, marshal(args), left)
+	}
 	// Not with the hub's own refusals, nor with the history they are in.
 	if r.Status == http.StatusOK && call.Name != "a11y.events.read" {
 		r.Announcements = h.piggybacked.Take("")
@@ -341,8 +346,22 @@ func (h *Hub) probed(id string, alive bool) {
 
 // dispatch sends one call and waits for its answer.
 func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, timeout time.Duration) ToolResult {
+	return h.await(ctx, h.submit(e, name, timeout, func(id string, timeoutMS int64) []byte {
+		return marshal(callItem{Type: "action_call", CallID: id, RuntimeID: e.RuntimeID, Name: name, Arguments: args, TimeoutMS: timeoutMS})
+	}), timeout)
+}
+
+// dispatchItem is dispatch for an item that carries a map.
+func (h *Hub) dispatchItem(ctx context.Context, e *entry, name string, item siteItem, timeout time.Duration) ToolResult {
+	return h.await(ctx, h.submit(e, name, timeout, func(id string, timeoutMS int64) []byte {
+		item.CallID, item.RuntimeID, item.TimeoutMS = id, e.RuntimeID, timeoutMS
+		return marshal(item)
+	}), timeout)
+}
+
+// await waits for the answer to a call.
+func (h *Hub) await(ctx context.Context, p *pending, timeout time.Duration) ToolResult {
 	start := time.Now()
-	p := h.submit(e, name, args, timeout)
 	defer func() {
 		h.mu.Lock()
 		delete(h.pending, p.id)
@@ -369,11 +388,9 @@ func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, 
 }
 
 // submit enters a call and sends it. The caller takes it out of pending.
-func (h *Hub) submit(e *entry, name string, args []byte, timeout time.Duration) *pending {
+func (h *Hub) submit(e *entry, name string, timeout time.Duration, frame func(id string, timeoutMS int64) []byte) *pending {
 	p := &pending{id: h.opts.NewID(), runtimeID: e.RuntimeID, name: name, done: make(chan ToolResult, 1)}
-	p.frame = marshal(callItem{
-		Type: "action_call", CallID: p.id, RuntimeID: e.RuntimeID, Name: name, Arguments: args, TimeoutMS: max(timeout.Milliseconds(), 1),
-	})
+	p.frame = frame(p.id, max(timeout.Milliseconds(), 1))
 	h.mu.Lock()
 	h.orders++
 	p.order = h.orders

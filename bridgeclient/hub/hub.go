@@ -21,6 +21,7 @@ type Hub struct {
 	mux         *http.ServeMux
 	events      *eventLog
 	refusals    refusals
+	storage     *storage                 // nil for none
 	piggybacked bridgeclient.Piggybacked // what live regions said and the next result tells
 
 	closeOnce sync.Once
@@ -63,6 +64,12 @@ func New(opts Options) (*Hub, error) {
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents),
 		closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
 		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]chan bool{}, changed: make(chan struct{}),
+	}
+	if opts.StorageRoot != "" {
+		h.storage = &storage{root: opts.StorageRoot}
+		if h.opts.Bundle == nil {
+			h.opts.Bundle = h.storage.bundle
+		}
 	}
 	h.routes()
 	return h, nil

@@ -89,6 +89,9 @@ type Options struct {
 	// Default 1000.
 	KeepEvents int
 
+	// StorageRoot, when set, is a storage folder: every runtime gets its bundle,
+	// and the hub answers actions.site for runtimes that do not know it.
+	StorageRoot string
 	// Bundle, when set, gives the storage bundle that every runtime gets after
 	// it announced itself.
 	Bundle func() (json.RawMessage, error)

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the hub sections of the transcr
 //	1> {…}         agent call 1, as POST /mcp/tools/call takes it
 //	wait 4s        time passes
 //
-// A hub section has what came since the last one, sorted by who got it: items
+// A section storage/PATH is a file of the hub's storage folder. A hub section has what came since the last one, sorted by who got it: items
 // to a connection (A<), "A. closed: why", and the results of calls (1<), with
 // failure where a client over MCP sees one. Polls are left out. "(nothing)"
 // stands for nothing.
@@ -50,6 +50,21 @@ func TestTranscripts(t *testing.T) {
 			opts := hub.Options{}
 			if bytes.Contains(a.Comment, []byte("option: token")) {
 				opts.Token = "secret"
+			}
+			for _, f := range a.Files {
+				if name, ok := strings.CutPrefix(f.Name, "storage/"); ok {
+					if opts.StorageRoot == "" {
+						opts.StorageRoot = t.TempDir()
+						opts.Bundle = func() (json.RawMessage, error) { return json.RawMessage(`{"entries":[]}`), nil }
+					}
+					file := filepath.Join(opts.StorageRoot, filepath.FromSlash(name))
+					if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
 			inBubble(t, opts, func(b *bubble) { (&script{bubble: b, conns: map[string]*runtimeConn{}}).play(a) })
 			if *update {
@@ -82,6 +97,9 @@ func (s *script) play(a *txtar.Archive) {
 				s.t.Errorf("section %d: the hub said\n%swant\n%s", i+1, got, f.Data)
 			}
 		default:
+			if strings.HasPrefix(f.Name, "storage/") {
+				continue
+			}
 			s.t.Fatalf("unknown section %q", f.Name)
 		}
 	}

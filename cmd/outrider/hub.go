@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 
 	"github.com/google/uuid"
@@ -16,7 +17,7 @@ import (
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token, tokenFile, dialect string
+	var listen, token, tokenFile, dialect, storageRoot string
 	var stdio, extensions bool
 	var origins []string
 	cmd := &cobra.Command{
@@ -42,12 +43,15 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
+			}
+			if info, err := os.Stat(storageRoot); storageRoot != "" && (err != nil || !info.IsDir()) {
+				return usage("--storage-root is %q: there is no such folder", storageRoot)
 			}
 			show := a.showRuntime
 			if stdio {
@@ -55,7 +59,7 @@ func (a *app) hubCommand() *cobra.Command {
 					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
 				}
 			}
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {
 				return hubRefused(err, listen, token)
 			}
@@ -85,6 +89,7 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
 	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
+	f.StringVar(&storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
 }
