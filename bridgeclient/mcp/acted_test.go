@@ -56,3 +56,29 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 		t.Errorf("did %q", out["did"])
 	}
 }
+
+// What read leaves out is had with the offset that it names.
+func TestReadGoesOnAtAnOffset(t *testing.T) {
+	prose := ""
+	for i := range 200 {
+		prose += fmt.Sprintf("<p>Paragraph number %d tells what happened at the berth on that day.</p>", i)
+	}
+	cs := client(t, open(t, serve(t, "<main>"+prose+"</main>")), nil, nil)
+	seen := ""
+	offset := 0
+	for range 60 {
+		out, text := use(t, cs, "read", fmt.Sprintf(`{"offset":%d,"max_tokens":600}`, offset))
+		seen += text
+		truncated, _ := out["truncated"].(map[string]any)
+		left, more := truncated["markdown"].(map[string]any)
+		if !more {
+			break
+		}
+		offset = int(left["offset"].(float64))
+	}
+	for i := range 200 {
+		if !strings.Contains(seen, fmt.Sprintf("Paragraph number %d ", i)) {
+			t.Fatalf("paragraph %d was never read", i)
+		}
+	}
+}

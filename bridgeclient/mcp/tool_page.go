@@ -106,7 +106,7 @@ func withTitle(a sdk.ToolAnnotations, title string) sdk.ToolAnnotations {
 }
 
 const readInput = `{"type":"object","properties":{` +
-	`"format":{"enum":["markdown","text","elements"],"default":"markdown"},"ref":{"type":"string"},` +
+	`"format":{"enum":["markdown","text","elements"],"default":"markdown"},"ref":{"type":"string"},"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // readTool gives the content of a page without its navigation.
@@ -118,15 +118,22 @@ func (s *Server) readTool() tool {
 				Format    string `json:"format"`
 				Ref       string `json:"ref"`
 				MaxTokens int    `json:"max_tokens"`
+				Offset    int    `json:"offset"`
 			}
 			if err := c.decode(&in); err != nil {
 				return nil, err
+			}
+			if in.Offset > 0 && in.Format == "elements" {
+				return nil, invalid("offset", "a list of elements has no offset; give the ref of a part")
 			}
 			if in.Format == "" {
 				in.Format = "markdown"
 			}
 			args := map[string]any{"formats": []string{in.Format}, "max_bytes": maxBytes(in.MaxTokens)}
 			set(args, "ref", in.Ref)
+			if in.Offset > 0 {
+				args["offset"] = in.Offset
+			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.extract", args, in.where)
 				if err != nil {

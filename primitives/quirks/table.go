@@ -44,6 +44,7 @@ const (
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
 	MapsAsTheyCome        Name = "maps_as_they_come"
+	TextFindsControls     Name = "text_finds_controls"
 	SiteActionsBeside     Name = "site_actions_beside"
 )
 
@@ -52,6 +53,11 @@ var table = []Quirk{
 		Name: CommaSplit, Where: "locators, field rules", InPage: true, Proof: "quirks/comma_split.html",
 		Upstream: "a selector is cut at every comma, also inside quotes and parentheses, and parts that do not parse are ignored",
 		Strict:   "a selector is cut at the commas of its list; a selector without any part that parses is invalid_selector",
+	},
+	{
+		Name: TextFindsControls, Where: "locators", InPage: true, Proof: "quirks/text_finds_controls.html",
+		Upstream: "a text without a selector is looked for in buttons, links, fields and elements with a role or a label",
+		Strict:   "where none of those has the text, the innermost elements that have it are found",
 	},
 	{
 		Name: JoinedTextEquals, Where: "locators", InPage: true, Proof: "quirks/text_equals.html",

@@ -11,6 +11,21 @@ function hasText(node, needle, equal) {
   return whole === needle || !quirk('joined_text_equals') && parts.some((part) => norm(part) === needle);
 }
 
+/** Elements whose text nobody reads. */
+const unread = /^(?:head|script|style|template|noscript|title)$/;
+
+/** saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever else takes a click. */
+function saying(needle, equal) {
+  const found = [];
+  const enter = (node) => {
+    const inside = Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle));
+    for (const child of inside) enter(child);
+    if (inside.length === 0 && isElement(node) && (!equal || norm(textOf(node)) === needle)) found.push(node);
+  };
+  for (const root of withShadows(document)) if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) enter(root);
+  return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
+}
+
 /** retargeted maps identity matches to their controls. */
 function retargeted(nodes, retarget) {
   const selector = retarget.selector;
@@ -65,6 +80,7 @@ function locate(locator) {
   const needle = norm(locator.text || locator.text_contains || locator.text_equals);
   if (needle !== '') {
     nodes = nodes.filter((node) => hasText(node, needle, Boolean(locator.text_equals)));
+    if (nodes.length === 0 && trace.selector_parts === undefined && !quirk('text_finds_controls')) nodes = saying(needle, Boolean(locator.text_equals));
     trace.text_matches = nodes.length;
   }
   if (locator.retarget) {
@@ -119,7 +135,7 @@ const unmatched = {
   placeholder: 'no control has the placeholder',
   test_id: 'no element has the test id',
   name: 'elements match, but none has the name',
-  text: 'elements match the selector, but none has the text',
+  text: 'elements match, but none has the text',
   has_text: 'elements match, but none contains the text',
   nth: 'fewer elements match than nth asks for',
   retarget: 'elements match, but none has the control that retarget names',
