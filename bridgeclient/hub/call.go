@@ -131,9 +131,16 @@ func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
 	if err != nil {
 		return refused(err)
 	}
+	timed := call.TimeoutMS != 0 || args["timeout_ms"] != nil
 	sel, timeout, err := h.lift(&call, args)
 	if err != nil {
 		return refused(err)
+	}
+	if call.Name == awaitEvent.Name {
+		if !timed {
+			timeout = awaitDefault
+		}
+		return h.awaitAgent(ctx, args, sel, timeout)
 	}
 	if answer := h.own(call.Name); answer != nil {
 		out, err := answer(args, sel)

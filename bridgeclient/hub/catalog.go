@@ -74,7 +74,7 @@ func (h *Hub) Tools() []Tool {
 	if !ok {
 		site = Tool{siteTool, "List the actions of the current site, call one of them, or read the page's declared state.", json.RawMessage(siteSchema)}
 	}
-	out := []Tool{site, claimedTabs, activeTab}
+	out := []Tool{site, claimedTabs, activeTab, awaitEvent}
 	for _, t := range out {
 		delete(found, t.Name)
 	}

@@ -239,7 +239,11 @@ func (c *conn) take(frame []byte) {
 		h.mu.Unlock()
 	case "a11y_announcement":
 		h.piggybacked.Add("", in.Record)
-	case "credential_hydration_result", "agent_event":
+	case "agent_event":
+		if in.RuntimeID != "" {
+			h.agents.add(&in)
+		}
+	case "credential_hydration_result":
 		h.log.Debug("item not used", "type", in.Type, "connection", c.num)
 	default:
 		h.log.Info("unknown item type", "connection", c.num)

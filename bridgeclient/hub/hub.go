@@ -22,6 +22,7 @@ type Hub struct {
 	events      *eventLog
 	refusals    refusals
 	storage     *storage                 // nil for none
+	agents      *agentEvents             // by runtime, for runtime.agent.await_event
 	piggybacked bridgeclient.Piggybacked // what live regions said and the next result tells
 
 	closeOnce sync.Once
@@ -61,7 +62,7 @@ func New(opts Options) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{
-		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents),
+		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
 		closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
 		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]chan bool{}, changed: make(chan struct{}),
 	}

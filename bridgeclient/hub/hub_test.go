@@ -418,13 +418,13 @@ func TestTools(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got, want := names(), "actions.site browser.claimed_tabs.list browser.active_tab.set"; got != want {
+	if got, want := names(), "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event"; got != want {
 		t.Fatalf("without a runtime: %s, want %s", got, want)
 	}
 	host := hosttest.New(hosttest.Tab(1, "https://a.example/", "A"))
 	connect(t, h.Addr(), host, nil)
 	waitRuntimes(t, h, 1)
-	want := "actions.site browser.claimed_tabs.list browser.active_tab.set echo locator.wait_for sleep"
+	want := "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event echo locator.wait_for sleep"
 	if got := names(); got != want {
 		t.Fatalf("with a runtime: %s, want %s", got, want)
 	}

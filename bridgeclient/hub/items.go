@@ -35,6 +35,9 @@ type item struct {
 	Payload json.RawMessage `json:"payload"`
 
 	Record json.RawMessage `json:"record"`
+
+	Kind string `json:"kind"`
+	TS   string `json:"ts"`
 }
 
 type tab struct {
