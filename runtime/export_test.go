@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/outrider-run/outrider/runtime/verify"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 )
 

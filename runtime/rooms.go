@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	tabsession "github.com/outrider-run/outrider/primitives/session"
-
 	"github.com/outrider-run/outrider/runtime/announce"
 	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/browser"

@@ -303,7 +303,7 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	})
 }
 
-// used is an attachment that somebody used.
+// usedAttachment is an attachment that somebody used.
 type usedAttachment struct {
 	id, how string
 	frame   primitives.FrameID

@@ -22,6 +22,7 @@ func (o *Offer) BlockedPrimitives(m *sites.Map) []string {
 	return names
 }
 
+// BlockedIn are the primitives that a requires member takes away.
 func BlockedIn(requires json.RawMessage) []string {
 	var r struct {
 		Dictionary struct {

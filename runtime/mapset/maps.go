@@ -147,6 +147,7 @@ func (m *Maps) options() sites.Options {
 	}
 }
 
+// Known says whether the dictionary has a primitive.
 func (m *Maps) Known(primitive string) bool {
 	_, ok := m.registry.Lookup(primitive)
 	return ok

@@ -22,6 +22,7 @@ type pageFetcher struct{ page primitives.Page }
 // ends.
 const fetchMargin = 200 * time.Millisecond
 
+// Fetch implements sites.Fetcher.
 func (f pageFetcher) Fetch(ctx context.Context, address string, limits sites.FetchLimits) (*sites.Fetched, error) {
 	patience := limits.Timeout
 	if deadline, ok := ctx.Deadline(); ok {

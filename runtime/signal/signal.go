@@ -378,7 +378,7 @@ func (s *Signals) Run(ctx context.Context) {
 	}
 }
 
-// takeReport forwards the signals of one report that may be.
+// take forwards the signals of one report that may be.
 func (t *Signals) take(r report) {
 	var got pageReport
 	if json.Unmarshal(r.raw, &got) != nil {

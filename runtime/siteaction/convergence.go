@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/runtime/verify"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"

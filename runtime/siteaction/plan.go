@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/outrider-run/outrider/runtime/mapset"
-
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -290,7 +289,7 @@ func (e *execution) uses() []string {
 	return names
 }
 
-// text is a member of a step that is a string or a number, as text.
+// plainText is a member of a step that is a string or a number, as text.
 func plainText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/outrider-run/outrider/runtime/call"
-	"github.com/outrider-run/outrider/runtime/verify"
-
-	"github.com/outrider-run/outrider/runtime/mapset"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )

@@ -3,10 +3,9 @@ package siteaction
 import (
 	"encoding/json"
 
-	"github.com/outrider-run/outrider/runtime/verify"
-
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/verify"
-
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/siteaction"
-	"github.com/outrider-run/outrider/runtime/verify"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/observe"
+	"github.com/outrider-run/outrider/runtime/siteaction"
+	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )

@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/mapset"
-
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )

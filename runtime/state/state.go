@@ -31,7 +31,7 @@ type Tab interface {
 	// LastCall is the id of the call that ran last.
 	LastCall() string
 	Emit(call.Event)
-	// Context ends with the host. Go runs f beside the calls; the host waits for
+	// Context ends with the tab. Go runs f beside the calls; the host waits for
 	// it. It is false when the host is closed.
 	Context() context.Context
 	Go(f func()) bool

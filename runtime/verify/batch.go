@@ -41,6 +41,7 @@ const (
 	No
 )
 
+// Pointer is the verdict in outputs: nil for Unknown.
 func (v Verdict) Pointer() *bool {
 	if v == Unknown {
 		return nil

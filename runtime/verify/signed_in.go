@@ -116,6 +116,7 @@ func (b *Batch) RequireSignedIn(m *sites.Map, wanted bool) (decided bool, err *f
 		With("diagnosis", report).With("url", fault.Clip(b.URL, 200)).Next(next)
 }
 
+// SignedInName is how evidence and lists name the requirement.
 func SignedInName(wanted bool) string {
 	if wanted {
 		return signedIn

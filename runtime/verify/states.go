@@ -108,6 +108,7 @@ func DiagnoseStates(ctx context.Context, page primitives.Page, lib *sites.Librar
 	return s.DiagnoseAll(states), nil
 }
 
+// DiagnoseAll diagnoses all of the states, by the names that maps offer.
 func (b *Batch) DiagnoseAll(states []NamedState) Diagnosed {
 	out := Diagnosed{Library: b.Library, URL: b.URL, At: b.At}
 	for _, n := range states {
