@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,12 +64,55 @@ func (s *Session) Events(ctx context.Context) iter.Seq[Event] {
 			q.push(s.event(e))
 		}
 	})
+	unwatch := s.watchdog.tell(q)
 	context.AfterFunc(ctx, unsubscribe)
+	context.AfterFunc(ctx, unwatch)
 	context.AfterFunc(s.ended, unsubscribe)
+	context.AfterFunc(s.ended, unwatch)
 	return func(yield func(Event) bool) {
+		defer unwatch()
 		defer unsubscribe()
 		q.each(yield, ctx.Done(), s.ended.Done())
 	}
+}
+
+// watchdog remembers that the process is lost which ends the browser when this
+// program is killed: it may be so before anybody reads events.
+type watchdog struct {
+	mu     sync.Mutex
+	err    error
+	queues map[*eventQueue]bool
+}
+
+func (w *watchdog) lost(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = err
+	for q := range w.queues {
+		q.push(watchdogLost(err))
+	}
+}
+
+// tell puts the loss into q, now or when it happens, until stop is called.
+func (w *watchdog) tell(q *eventQueue) (stop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		q.push(watchdogLost(w.err))
+	}
+	if w.queues == nil {
+		w.queues = map[*eventQueue]bool{}
+	}
+	w.queues[q] = true
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.queues, q)
+	}
+}
+
+func watchdogLost(err error) Event {
+	return Event{Kind: WatchdogLost, Message: err.Error(), ObservedAt: time.Now()}
 }
 
 // eventQueue holds the events that wait for their reader.

@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +146,96 @@ func TestLibraryOpensActivatesAndClosesTabs(t *testing.T) {
 	}
 	if len(main.Tabs()) != 1 {
 		t.Errorf("the session of the browser has %d tabs", len(main.Tabs()))
+	}
+}
+
+// TestLibraryReportsTheLossOfTheWatchdog kills the process that would end the
+// browser, and opens a session where none can be started.
+func TestLibraryReportsTheLossOfTheWatchdog(t *testing.T) {
+	if goruntime.GOOS != "linux" {
+		t.Skip("the watchdog is found through /proc")
+	}
+	s := open(t, outrider.Options{})
+	events := s.Events(t.Context())
+	killWatchdogs(t)
+	for e := range events {
+		if e.Kind == outrider.WatchdogLost {
+			if !strings.Contains(e.Message, "watchdog") {
+				t.Errorf("the event says %q", e.Message)
+			}
+			break
+		}
+	}
+	if _, err := s.Tab().PageInfo(t.Context()); err != nil {
+		t.Errorf("a call without the watchdog: %v", err)
+	}
+
+	browser := os.Getenv("OUTRIDER_BROWSER")
+	if browser == "" {
+		var err error
+		if browser, err = exec.LookPath("chromium"); err != nil {
+			t.Skip("no browser by path")
+		}
+	}
+	t.Setenv("PATH", t.TempDir()) // neither a shell nor outrider
+	s = open(t, outrider.Options{Browser: outrider.BrowserOptions{Path: browser}})
+	for e := range s.Events(t.Context()) {
+		if e.Kind == outrider.WatchdogLost {
+			break
+		}
+	}
+}
+
+// TestLibraryRunsWorkersInTheInstalledBinary uses the engine that needs worker
+// processes, which this program cannot be.
+func TestLibraryRunsWorkersInTheInstalledBinary(t *testing.T) {
+	site := board()
+	defer site.Close()
+	options := outrider.Options{Open: []string{site.URL}, Maps: []string{"sites/demo/actions.json"}, ExpressionEngine: "blues"}
+	path, bin := os.Getenv("PATH"), t.TempDir()
+	t.Setenv("PATH", bin)
+	var e *outrider.Error
+	if _, err := outrider.Open(t.Context(), options); !errors.As(err, &e) || e.Code != "capability_unavailable" || !strings.Contains(e.NextStep, "PATH") {
+		t.Errorf("without the binary: %v", err)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+path)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/outrider").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := open(t, options).Action(t.Context(), "board.list_cards", map[string]any{"list": "doing"})
+	if err != nil || !strings.Contains(string(out), `"count":2`) {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
+
+// killWatchdogs kills the shells that are children of this process.
+func killWatchdogs(t *testing.T) {
+	t.Helper()
+	killed := 0
+	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range dirs {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getpid()) || !strings.Contains(string(stat), "sh)") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
+			killed++
+		}
+	}
+	if killed == 0 {
+		t.Fatal("found no watchdog to kill")
 	}
 }
 

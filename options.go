@@ -1,6 +1,7 @@
 package outrider
 
 import (
+	"errors"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -90,7 +91,7 @@ type BrowserOptions struct {
 
 // runtimeOptions checks o and turns it into what a host needs. The caller
 // closes the engine in it after the host.
-func (o Options) runtimeOptions() (runtime.Options, error) {
+func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, error) {
 	profile, ok := quirks.Profile(o.Profile)
 	if o.Profile == "" {
 		profile, ok = quirks.Profile(Strict)
@@ -114,8 +115,10 @@ func (o Options) runtimeOptions() (runtime.Options, error) {
 		}
 	}
 	engine, err := expr.New(o.ExpressionEngine, nil)
-	if err != nil {
-		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: %v", o.ExpressionEngine, err)
+	if errors.Is(err, fault.InvalidInput) {
+		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine)
+	} else if err != nil {
+		return runtime.Options{}, fromFault(err)
 	}
 	registry := catalog.Standard()
 	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, runtime.MapOptions{AcceptDrafts: o.AcceptDrafts})
@@ -126,7 +129,7 @@ func (o Options) runtimeOptions() (runtime.Options, error) {
 	options := browser.Options{
 		Path: b.Path, Headed: b.Headed, Attach: b.Attach, UserDataDir: b.UserDataDir, Locale: b.Locale, Timezone: b.Timezone,
 		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins,
-		UploadDirs: b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger,
+		UploadDirs: b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger, OnWatchdogLost: watchdogLost,
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{

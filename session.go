@@ -19,6 +19,8 @@ type Session struct {
 	engine io.Closer // nil for an isolated session, which shares its host
 	group  *runtime.Workspace
 
+	watchdog *watchdog
+
 	end   context.CancelFunc // ends the iterators of Events
 	ended context.Context
 
@@ -36,7 +38,8 @@ const closeTimeout = 30 * time.Second
 // browser_not_found, browser_failed, navigation_failed, and timeout or
 // cancelled when ctx ends.
 func Open(ctx context.Context, o Options) (*Session, error) {
-	options, err := o.runtimeOptions()
+	w := &watchdog{}
+	options, err := o.runtimeOptions(w.lost)
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +48,11 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		_ = options.Engine.Close()
 		return nil, fromFault(err)
 	}
-	return newSession(h, options.Engine, nil), nil
+	return newSession(h, options.Engine, nil, w), nil
 }
 
-func newSession(h *runtime.Host, engine io.Closer, group *runtime.Workspace) *Session {
-	s := &Session{host: h, engine: engine, group: group}
+func newSession(h *runtime.Host, engine io.Closer, group *runtime.Workspace, w *watchdog) *Session {
+	s := &Session{host: h, engine: engine, group: group, watchdog: w}
 	s.ended, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -82,7 +85,7 @@ func (s *Session) NewSession(ctx context.Context, address string) (*Session, err
 	if err != nil {
 		return nil, fromFault(err)
 	}
-	isolated := newSession(s.host, nil, group)
+	isolated := newSession(s.host, nil, group, s.watchdog)
 	if _, err := isolated.NewTab(ctx, address); err != nil {
 		_ = isolated.Close()
 		return nil, err

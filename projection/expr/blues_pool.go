@@ -49,16 +49,34 @@ func newPool(size int, memory int64) (*pool, error) {
 	if os.Getenv(workerEnv) != "" {
 		return nil, fault.New(fault.Internal, "an expression worker asked for workers: main did not call expr.MaybeWorker")
 	}
+	exe, err := workerProgram()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	return &pool{exe: exe, memory: memory, places: make(chan struct{}, size), ctx: ctx, stop: stop}, nil
+}
+
+// workerProgram is the program that serves as worker: this one where it calls
+// MaybeWorker, else the installed outrider.
+func workerProgram() (string, error) {
+	if !executable.Load() {
+		exe, err := exec.LookPath("outrider")
+		if err != nil {
+			return "", fault.New(fault.CapabilityUnavailable, "the expression engine blues needs worker processes, and this program cannot be one").
+				Next("put the outrider binary onto the PATH, call expr.MaybeWorker first in main, or use the engine native")
+		}
+		return exe, nil
+	}
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "finding the own executable to start expression workers")
+		return "", fault.Wrap(fault.Internal, err, "finding the own executable to start expression workers")
 	}
 	// The link stays good when the file is replaced or removed meanwhile.
 	if _, err := os.Stat(selfExe); selfExe != "" && err == nil {
 		exe = selfExe
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	return &pool{exe: exe, memory: memory, places: make(chan struct{}, size), ctx: ctx, stop: stop}, nil
+	return exe, nil
 }
 
 var errPoolClosed = fault.New(fault.Cancelled, "the expression engine is closed")

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/blues/jsonata-go"
@@ -22,13 +23,19 @@ import (
 // the gigabyte that Go allows, where the machine notices before the runtime.
 const maxWorkerStack = 64 << 20
 
+// executable means that this program calls MaybeWorker, so running it again
+// gives a worker and not a second program.
+var executable atomic.Bool
+
 // MaybeWorker is the other half of the blues engine, which runs the own
-// executable as its worker. In a worker it serves until the host is gone and
+// executable as its worker. In a worker it serves until the host has ended and
 // then ends the process; otherwise it returns at once. Call it first in main,
-// and first in TestMain of packages whose tests evaluate expressions.
+// and first in TestMain of packages whose tests evaluate expressions. In a
+// program that does not call it the installed outrider is the worker.
 func MaybeWorker() {
 	memory := os.Getenv(workerEnv)
 	if memory == "" || len(os.Args) != 2 || os.Args[1] != workerArg {
+		executable.Store(true)
 		return
 	}
 	if bytes, err := strconv.ParseInt(memory, 10, 64); err == nil && bytes > 0 {

@@ -135,12 +135,21 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	proc, t, err := launch.Start(launch.Options{
 		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
 		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
+		OnWatchdogLost: b.watchdogLost,
 	})
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser", Err: err}
 	}
 	b.process = proc
 	return t, nil
+}
+
+// watchdogLost reports that a profile can stay when this process is killed.
+func (b *Browser) watchdogLost(err error) {
+	b.log.Warn("the browser has no watchdog: its profile can stay when this process is killed", "error", err)
+	if b.opts.OnWatchdogLost != nil {
+		b.opts.OnWatchdogLost(err)
+	}
 }
 
 // startEgress starts the proxy when the options ask for a policy of origins, or for

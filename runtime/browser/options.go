@@ -60,6 +60,9 @@ type Options struct {
 	ExtraArgs []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
+	// OnWatchdogLost hears, at most once for each browser, why no process ends the
+	// browser and removes its profile when this one is killed.
+	OnWatchdogLost func(error)
 	// Logger gets names and sizes, never text of pages. nil discards.
 	Logger *slog.Logger
 	// OnEvent gets what happens to the browser and its tabs, in order, from

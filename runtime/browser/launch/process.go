@@ -49,6 +49,9 @@ type Options struct {
 	NoSandbox bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
+	// OnWatchdogLost hears, at most once, why no process ends the browser and
+	// removes its profile when this one is killed.
+	OnWatchdogLost func(error)
 }
 
 // Start starts a browser and the supervisor of its profile folder, and returns
@@ -63,7 +66,14 @@ func Start(o Options) (*Process, cdp.Transport, error) {
 		}
 		p.dir, p.temporary, watched = dir, true, dir
 	}
-	p.super = startSupervisor(watched)
+	lost := o.OnWatchdogLost
+	if lost == nil {
+		lost = func(error) {}
+	}
+	var err error
+	if p.super, err = startSupervisor(watched, lost); err != nil {
+		lost(err)
+	}
 	p.cmd = exec.Command(o.Path)
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second

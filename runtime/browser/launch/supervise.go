@@ -2,6 +2,9 @@ package launch
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -29,8 +32,8 @@ var supervisable atomic.Bool
 // process group, removes the profile directory and exits. It starts beside the
 // browser, not before it, so it costs no start-up time.
 //
-// A program that does not call MaybeSupervise gets a shell with the same task
-// where there is one.
+// A program that does not call MaybeSupervise gets a shell with the same task,
+// or the installed outrider binary where there is no shell.
 func MaybeSupervise() {
 	dir, ok := os.LookupEnv(superviseEnv)
 	if !ok {
@@ -66,48 +69,67 @@ func supervise(life *os.File, dir string) {
 
 // supervisor is our end of the pipe to one.
 type supervisor struct {
-	cmd  *exec.Cmd
-	pipe *os.File
+	cmd      *exec.Cmd
+	pipe     *os.File
+	released atomic.Bool
+	ended    chan struct{} // closed when the process was collected
 }
 
 // startSupervisor starts a supervisor for the profile directory dir; "-" for
-// none. It returns nil when there is no way to run one: then the browser still
-// ends with its pipe, but a directory can stay.
-func startSupervisor(dir string) *supervisor {
+// none. lost is called, from another goroutine, when it ends before its time.
+// Without a supervisor the browser still ends with its pipe, but a directory can
+// stay.
+func startSupervisor(dir string, lost func(error)) (*supervisor, error) {
+	cmd, err := supervisorCommand(dir)
+	if err != nil {
+		return nil, err
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)
 	}
 	defer r.Close()
-	var cmd *exec.Cmd
-	switch {
-	case supervisable.Load():
-		self := "/proc/self/exe" // also when the file was replaced meanwhile
-		if runtime.GOOS != "linux" {
-			if self, err = os.Executable(); err != nil {
-				w.Close()
-				return nil
-			}
-		}
-		cmd = exec.Command(self)
-		cmd.Args = []string{"outrider-supervisor"}
-		cmd.Env = append(os.Environ(), superviseEnv+"="+dir, "GOMAXPROCS=1")
-	default:
-		sh, err := exec.LookPath("sh")
-		if err != nil || runtime.GOOS == "windows" {
-			w.Close()
-			return nil
-		}
-		cmd = exec.Command(sh, "-c", superviseScript, dir)
-	}
 	cmd.Stdin = r
 	cmd.Dir = os.TempDir()
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		w.Close()
-		return nil
+		return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)
 	}
-	return &supervisor{cmd: cmd, pipe: w}
+	s := &supervisor{cmd: cmd, pipe: w, ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		err := cmd.Wait()
+		if !s.released.Load() {
+			lost(fmt.Errorf("the watchdog of the browser ended: %w", cmp.Or(err, errors.New("exit status 0"))))
+		}
+	}()
+	return s, nil
+}
+
+// supervisorCommand is the program to run: this one where it calls
+// MaybeSupervise, else a shell, else the installed outrider.
+func supervisorCommand(dir string) (*exec.Cmd, error) {
+	var cmd *exec.Cmd
+	if supervisable.Load() {
+		self := "/proc/self/exe" // also when the file was replaced meanwhile
+		if runtime.GOOS != "linux" {
+			var err error
+			if self, err = os.Executable(); err != nil {
+				return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)
+			}
+		}
+		cmd = exec.Command(self)
+	} else if sh, err := exec.LookPath("sh"); err == nil && runtime.GOOS != "windows" {
+		return exec.Command(sh, "-c", superviseScript, dir), nil
+	} else if installed, err := exec.LookPath("outrider"); err == nil {
+		cmd = exec.Command(installed)
+	} else {
+		return nil, errors.New("starting the watchdog of the browser: there is neither a shell nor an installed outrider")
+	}
+	cmd.Args = []string{"outrider-supervisor"}
+	cmd.Env = append(os.Environ(), superviseEnv+"="+dir, "GOMAXPROCS=1")
+	return cmd, nil
 }
 
 // superviseScript is supervise for a shell; $0 is the directory.
@@ -135,10 +157,11 @@ func (s *supervisor) release() {
 	if s == nil {
 		return
 	}
+	s.released.Store(true)
 	_, _ = s.pipe.WriteString("done\n")
 	s.pipe.Close()
 	stuck := time.AfterFunc(3*time.Second, func() { _ = s.cmd.Process.Kill() })
-	_ = s.cmd.Wait()
+	<-s.ended
 	stuck.Stop()
 }
 
