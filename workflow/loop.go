@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -91,7 +92,13 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 			}
 			return nil
 		}
-		if s.afterEach == nil || i == min(s.maxAttempts, MaxAttempts)-1 {
+		if i == min(s.maxAttempts, MaxAttempts)-1 {
+			continue
+		}
+		if s.afterEach == nil {
+			if !r.opts.Quirks.Has(quirks.RetriesAtOnce) {
+				_ = r.opts.Sleep(r.ctx, retryPause(i)) // the next attempt sees that the time is over
+			}
 			continue
 		}
 		a, err := s.afterEach.args.eval(r.ctx, r.scope(), r.opts.Quirks)
@@ -116,6 +123,12 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 	}
 	sum.OK, sum.Error = false, f.code
 	return r.stepFailed(s, f)
+}
+
+// retryPause is the time after attempt i, counted from 0: what an attempt waits
+// for takes the page time, and attempts without a pause are over before it.
+func retryPause(i int) time.Duration {
+	return min(50*time.Millisecond<<min(i, 4), 500*time.Millisecond)
 }
 
 // appendResults appends results as an array.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -386,6 +387,30 @@ func TestRetryKeepsOneResult(t *testing.T) {
 	const want = `"steps":{"a":{"ok":true,"output":{"n":2},"attempts":[{"ok":true,"output":{"n":1}},{"ok":true,"output":{"n":2}}]},"b":{"ok":true,"output":{"n":3}}}`
 	if got := string(out.Output); strings.Count(got, want) != 2 {
 		t.Errorf("got %s, want %s in it twice", got, want)
+	}
+}
+
+// What an attempt waits for takes the page time. With after_each the map says what
+// happens between attempts.
+func TestRetriesWait(t *testing.T) {
+	for _, tt := range []struct {
+		name, step string
+		set        quirks.Set
+		want       []time.Duration
+	}{
+		{"growing pause", `"max_attempts":7`, quirks.Set{}, []time.Duration{50, 100, 200, 400, 500, 500}},
+		{"after_each", `"max_attempts":3,"after_each":{"primitive":"overlay.menu.hide"}`, quirks.Set{}, nil},
+		{"extension", `"max_attempts":7`, quirks.Of(quirks.RetriesAtOnce), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var slept []time.Duration
+			compile(t, `{"id":"a","primitive":"p","retry_until":"{% false %}",`+tt.step+`}`, "").Run(t.Context(), &page{}, workflow.RunOptions{
+				Quirks: tt.set, Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d/time.Millisecond); return nil },
+			})
+			if !slices.Equal(slept, tt.want) {
+				t.Errorf("slept %v ms, want %v", slept, tt.want)
+			}
+		})
 	}
 }
 

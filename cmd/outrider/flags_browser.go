@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan"
 
 	"github.com/outrider-run/outrider/primitives/catalog"
 
@@ -98,6 +99,13 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 			return runtime.Options{}, err
 		}
 	}
+	open := make([]string, len(b.open))
+	for i, text := range b.open {
+		var err error
+		if open[i], err = plan.Address(text); err != nil {
+			return runtime.Options{}, usage("--open: %w", err)
+		}
+	}
 	if b.viewport != "" {
 		m := viewportPattern.FindStringSubmatch(b.viewport)
 		if m == nil {
@@ -128,7 +136,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	}
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
-		Browser: options, Open: b.open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
+		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log,
 	}, nil
 }

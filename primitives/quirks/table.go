@@ -39,6 +39,7 @@ const (
 	LenientArguments      Name = "lenient_arguments"
 	ScreenshotActivates   Name = "screenshot_activates"
 	RetryableByClass      Name = "retryable_by_class"
+	RetriesAtOnce         Name = "retries_at_once"
 	NavigatesActive       Name = "navigates_active"
 	KnownMembersOnly      Name = "known_members_only"
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
@@ -230,6 +231,11 @@ var table = []Quirk{
 		Name: ScreenshotActivates, Where: "browser.screenshot", Proof: "quirks/screenshot_activates.html",
 		Upstream: "the window is focused and the tab becomes the active one, in front of the others, before its picture is taken",
 		Strict:   "the picture of a tab in the background leaves the tabs and the focus as they are",
+	},
+	{
+		Name: RetriesAtOnce, Where: "workflow", Proof: "workflow.TestRetriesWait",
+		Upstream: "retry_until without after_each runs its attempts one right after the other",
+		Strict:   "a pause stands between two attempts, growing from 50 ms to 500 ms",
 	},
 	{
 		Name: RetryableByClass, Where: "workflow", Proof: "workflow.TestRefusedArgumentsAreNotRetryable",

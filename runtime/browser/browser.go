@@ -118,12 +118,12 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	if b.opts.Attach != "" {
 		address, err := cdp.ResolveAddress(ctx, b.opts.Attach)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser", Err: err,
+			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + err.Error(), Err: err,
 				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to http://127.0.0.1:9222"}
 		}
 		t, err := cdp.Dial(ctx, address)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser", Err: err}
+			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + err.Error(), Err: err}
 		}
 		return t, nil
 	}
@@ -138,7 +138,7 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		OnWatchdogLost: b.watchdogLost,
 	})
 	if err != nil {
-		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser", Err: err}
+		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser: " + err.Error(), Err: err}
 	}
 	b.process = proc
 	return t, nil

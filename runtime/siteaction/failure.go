@@ -2,7 +2,10 @@ package siteaction
 
 import (
 	"context"
+	"fmt"
+	"maps"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
@@ -24,13 +27,17 @@ func failuresOfTargets(err *fault.Error) bool {
 // find now, so that drift is told apart from bad luck.
 func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
 	about := o.Library.ChecksAbout(match)
-	if len(about) == 0 || !failuresOfTargets(err) || ctx.Err() != nil {
+	if !failuresOfTargets(err) || ctx.Err() != nil {
 		return err
 	}
 	bounded, cancel := observe.Answerable(ctx)
 	defer cancel()
 	page, e := a.LivePage(bounded)
 	if e != nil {
+		return err
+	}
+	err = withStatus(bounded, page, err)
+	if len(about) == 0 {
 		return err
 	}
 	s := verify.Batch{Library: o.Library, Attached: a.Attachments.State, Explain: true}
@@ -66,4 +73,17 @@ func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.
 		out.Next(next)
 	}
 	return &out
+}
+
+// withStatus adds the HTTP status of an error page to an error: such a page lacks
+// what every other page has.
+func withStatus(ctx context.Context, page primitives.Page, err *fault.Error) *fault.Error {
+	status, e := primitives.HTTPStatus(ctx, page)
+	if e != nil || status < 400 {
+		return err
+	}
+	out := *err
+	out.Evidence = maps.Clone(err.Evidence)
+	out.Message += fmt.Sprintf("; the HTTP status of the page is %d", status)
+	return out.With("http_status", status)
 }
