@@ -2,8 +2,11 @@ package mcp_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 const eventfulPage = `<button onclick="document.getElementById('said').textContent = 'Saved at noon'">Save</button>
@@ -80,5 +83,40 @@ func TestReadGoesOnAtAnOffset(t *testing.T) {
 		if !strings.Contains(seen, fmt.Sprintf("Paragraph number %d ", i)) {
 			t.Fatalf("paragraph %d was never read", i)
 		}
+	}
+}
+
+// A snapshot right after a click that leads elsewhere is of the new document, also when its
+// server takes its time over what stands in it.
+func TestASnapshotWaitsForADocumentThatLoads(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path != "/slow" {
+			fmt.Fprint(w, `<a href="/slow">Go</a>`)
+			return
+		}
+		fmt.Fprint(w, "<!doctype html><title>slow</title>", strings.Repeat(" ", 2000))
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-time.After(700 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, "<h1>Arrived</h1>")
+	}))
+	t.Cleanup(srv.Close)
+	cs := client(t, open(t, srv.URL), nil, nil)
+	first, _ := use(t, cs, "snapshot", `{}`)
+	use(t, cs, "act", `{"action":"click","locator":{"role":"link","name":"Go"}}`)
+	for deadline := time.Now().Add(20 * time.Second); ; { // until the new document is there, empty still
+		list, _ := use(t, cs, "tabs", `{"action":"list"}`)
+		if strings.HasSuffix(list["pages"].([]any)[0].(map[string]any)["url"].(string), "/slow") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the click leads nowhere")
+		}
+	}
+	if _, text := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"])); !strings.Contains(text, `heading "Arrived"`) {
+		t.Errorf("the snapshot is not of the new document:\n%s", text)
 	}
 }

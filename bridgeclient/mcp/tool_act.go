@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -70,7 +71,7 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		if ok {
 			return nil
 		}
-		return invalid(member, "action %s needs %s", in.Action, member)
+		return invalid(member, "action %s needs %s", in.Action, strings.Replace(member, "ref", "ref or locator", 1))
 	}
 	modifiers := func() {
 		if len(in.Modifiers) > 0 {

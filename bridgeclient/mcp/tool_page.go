@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 // bytesPerToken is how many bytes of a page's text make a token at the least:
@@ -70,12 +72,40 @@ func (s *Server) snapshotTool() tool {
 					return nil, err
 				}
 				result := about(p, r, value)
+				if n, ok := result["node_count"].(json.Number); ok && n == "0" && in.Offset == 0 {
+					if result, r, err = c.loadedSnapshot(ctx, p, args, in.where, result, r); err != nil {
+						return nil, err
+					}
+				}
 				if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
 					result["text"] = textOf(delta, "text")
 				}
 				return s.textual(p, result, r.URL, "text"), nil
 			})
 		})
+}
+
+// loadWait is how long a snapshot waits for a document that has nothing yet.
+const loadWait = 5 * time.Second
+
+// loadedSnapshot is a snapshot of a page that has nothing to show: once its document has
+// loaded, or as it is, with the word that it loads. The first answer of the new document
+// has no earlier one to be compared with.
+func (c *call) loadedSnapshot(ctx context.Context, p page, args map[string]any, w where, empty map[string]any, r runtime.Reply) (map[string]any, runtime.Reply, *fault.Error) {
+	wait := map[string]any{"conditions": []map[string]string{{"load": "load"}}, "timeout_ms": loadWait.Milliseconds()}
+	if _, _, err := c.do(ctx, p, "page.wait", wait, w); err != nil {
+		if err.Code != fault.Timeout && err.Code != fault.PageUnresponsive {
+			return nil, r, err
+		}
+		empty["loading"] = "the document still loads; wait for it and take another snapshot"
+		return empty, r, nil
+	}
+	delete(args, "since")
+	value, r, err := c.do(ctx, p, "page.snapshot", args, w)
+	if err != nil {
+		return nil, r, err
+	}
+	return about(p, r, value), r, nil
 }
 
 // textual is an answer whose text is one member of the result, labelled. It is

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -147,7 +148,7 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 			p.Expected = k.Want[0]
 		}
 	case *kind.Enum:
-		p.Keyword, p.Message, p.Expected = "enum", "must be one of the allowed values", k.Want
+		p.Keyword, p.Message, p.Expected = "enum", "must be one of "+allowed(k.Want), k.Want
 	case *kind.Const:
 		p.Keyword, p.Message, p.Expected = "const", "must be the one allowed value", k.Want
 	case *kind.Minimum:
@@ -243,4 +244,23 @@ func pointer(tokens []string) string {
 		b.WriteString(escapeToken(t))
 	}
 	return b.String()
+}
+
+// maxAllowed bounds the values of an enumeration that a message names.
+const maxAllowed = 16
+
+// allowed lists the values of an enumeration.
+func allowed(values []any) string {
+	var out []string
+	for _, v := range values[:min(len(values), maxAllowed)] {
+		b, err := json.Marshal(v)
+		if err != nil {
+			continue
+		}
+		out = append(out, string(b))
+	}
+	if len(values) > maxAllowed {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
 }

@@ -26,7 +26,7 @@ const dialogMessage = 200
 const answerTimeout = 8 * time.Second
 
 func (d *openDialog) fault() error {
-	return fault.New(fault.DialogOpen, "a %s dialog is open and blocks the page", d.Type).
+	return fault.New(fault.DialogOpen, "a dialog (%s) is open and blocks the page", d.Type).
 		With("type", d.Type).With("message", excerpt.Characters(d.Message, dialogMessage)).
 		Next("answer it with browser.dismiss_dialog")
 }
