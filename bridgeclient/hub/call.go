@@ -307,12 +307,12 @@ func (h *Hub) returning(sel Selector) bool {
 	return false
 }
 
-// probe asks e whether it is there, and evicts it if not.
+// probe asks e whether it is there, and evicts it if it says no or nothing.
 func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 	id := h.opts.NewID()
 	alive := make(chan bool, 1)
 	h.mu.Lock()
-	h.probes[id] = alive
+	h.probes[id] = probe{e.RuntimeID, alive}
 	c := e.conn
 	h.mu.Unlock()
 	defer func() {
@@ -320,6 +320,8 @@ func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 		delete(h.probes, id)
 		h.mu.Unlock()
 	}()
+	// The upstream extension's content script answers no probe, but polls.
+	c.send(poll)
 	c.send(marshal(probeItem{Type: "runtime_probe", ProbeID: id, RuntimeID: e.RuntimeID}))
 	t := time.NewTimer(h.opts.ProbeTimeout)
 	defer t.Stop()
@@ -343,11 +345,19 @@ func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 func (h *Hub) probed(id string, alive bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := h.probes[id]; c != nil {
-		select {
-		case c <- alive:
-		default:
-		}
+	h.probes[id].tell(alive)
+}
+
+// probe waits for a sign of life of a runtime.
+type probe struct {
+	runtimeID string
+	alive     chan bool // capacity 1; nil for none
+}
+
+func (p probe) tell(alive bool) {
+	select {
+	case p.alive <- alive:
+	default:
 	}
 }
 

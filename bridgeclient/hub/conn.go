@@ -33,12 +33,31 @@ type conn struct {
 	announced bool // a runtime, at some time; protected by Hub.mu
 }
 
+// newConn makes the connection of a place that reserve gave.
 func (h *Hub) newConn(ws bridgeclient.Conn, trusted bool, stop context.CancelFunc) *conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conns++
-	h.unannounced++
 	return &conn{hub: h, ws: ws, num: h.conns, trusted: trusted, wake: make(chan struct{}, 1), stop: stop}
+}
+
+// reserve takes a place among the connections that have announced nothing; false
+// when limited and there is none.
+func (h *Hub) reserve(limited bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if limited && h.unannounced >= h.opts.MaxUnannounced {
+		return false
+	}
+	h.unannounced++
+	return true
+}
+
+// release gives a place back that no connection took.
+func (h *Hub) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unannounced--
 }
 
 // settle counts c as announced, or as gone without.

@@ -131,10 +131,7 @@ func (h *Hub) serveEvents(w http.ResponseWriter, r *http.Request) {
 
 // serveRuntime runs one runtime connection. The guard has checked the origin.
 func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
-	h.mu.Lock()
-	full := h.unannounced >= h.opts.MaxUnannounced
-	h.mu.Unlock()
-	if full {
+	if !h.reserve(true) {
 		fail(w, http.StatusServiceUnavailable, fault.New(fault.QueueFull, "%d connections have announced no runtime yet", h.opts.MaxUnannounced))
 		return
 	}
@@ -143,6 +140,7 @@ func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 		if err != nil {
+			h.release()
 			return // Accept has answered
 		}
 		ctx, stop := context.WithCancel(ctx)
@@ -150,6 +148,7 @@ func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 		h.newConn(bridgeclient.WrapWebSocket(ws, int(h.opts.MaxMessage)), h.vouched(r), stop).serve(ctx)
 	})
 	if !started {
+		h.release()
 		fail(w, http.StatusServiceUnavailable, closingError())
 		return
 	}

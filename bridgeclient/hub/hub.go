@@ -46,7 +46,7 @@ type Hub struct {
 	lost     map[string]lostRuntime
 	active   string
 	pending  map[string]*pending
-	probes   map[string]chan bool
+	probes   map[string]probe
 	orders   int64
 	conns    int64
 	// unannounced counts the connections on which no runtime was announced yet.
@@ -64,13 +64,17 @@ func New(opts Options) (*Hub, error) {
 	h := &Hub{
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
 		closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
-		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]chan bool{}, changed: make(chan struct{}),
+		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
 	}
-	if opts.StorageRoot != "" {
-		h.storage = &storage{root: opts.StorageRoot}
-		if h.opts.Bundle == nil {
-			h.opts.Bundle = h.storage.bundle
-		}
+	paths := h.opts.Maps
+	if root := h.opts.StorageRoot; root != "" {
+		paths = append([]string{root}, paths...)
+	}
+	if len(paths) > 0 {
+		h.storage = &storage{root: h.opts.StorageRoot, paths: paths}
+	}
+	if h.opts.StorageRoot != "" && h.opts.Bundle == nil {
+		h.opts.Bundle = h.storage.bundle
 	}
 	h.routes()
 	return h, nil
@@ -195,6 +199,7 @@ func (h *Hub) background(f func(ctx context.Context)) bool {
 // closing.
 func (h *Hub) Attach(ws bridgeclient.Conn) bool {
 	return h.background(func(ctx context.Context) {
+		h.reserve(false)
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		h.newConn(ws, true, stop).serve(ctx)

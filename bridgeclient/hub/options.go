@@ -92,6 +92,9 @@ type Options struct {
 	// StorageRoot, when set, is a storage folder: every runtime gets its bundle,
 	// and the hub answers actions.site for runtimes that do not know it.
 	StorageRoot string
+	// Maps are more maps and folders for actions.site. Runtimes get them with
+	// the calls that need them only.
+	Maps []string
 	// Bundle, when set, gives the storage bundle that every runtime gets after
 	// it announced itself.
 	Bundle func() (json.RawMessage, error)

@@ -310,6 +310,11 @@ func (h *Hub) touch(id string) {
 		e.seen = time.Now()
 		e.LastSeenMS = e.seen.UnixMilli()
 	}
+	for _, p := range h.probes {
+		if p.runtimeID == id {
+			p.tell(true)
+		}
+	}
 }
 
 // touchChanged wakes who waits for a runtime to come. mu is held.

@@ -17,11 +17,11 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// storage is the folder of maps that the hub shares with its runtimes, and with
-// which it answers actions.site for those that cannot, as the upstream
-// extension.
+// storage is what the hub shares with its runtimes, and with which it answers
+// actions.site for those that cannot, as the upstream extension.
 type storage struct {
-	root string
+	root  string   // of the bundle, "" for none
+	paths []string // of the maps
 
 	mu      sync.Mutex
 	library *sites.Library
@@ -37,7 +37,7 @@ func (s *storage) maps() *sites.Library {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.library == nil || time.Since(s.read) > freshMaps {
-		s.library, _ = sites.Load([]string{s.root}, sites.Options{Salvage: true})
+		s.library, _ = sites.Load(s.paths, sites.Options{Salvage: true})
 		s.read = time.Now()
 	}
 	return s.library

@@ -19,7 +19,7 @@ import (
 func (a *app) hubCommand() *cobra.Command {
 	var listen, token, tokenFile, dialect, storageRoot string
 	var stdio, extensions bool
-	var origins []string
+	var origins, maps []string
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
@@ -43,7 +43,7 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
@@ -53,13 +53,18 @@ func (a *app) hubCommand() *cobra.Command {
 			if info, err := os.Stat(storageRoot); storageRoot != "" && (err != nil || !info.IsDir()) {
 				return usage("--storage-root is %q: there is no such folder", storageRoot)
 			}
+			for _, m := range maps {
+				if _, err := os.Stat(m); err != nil {
+					return usage("--maps is %q: there is no such file or folder", m)
+				}
+			}
 			show := a.showRuntime
 			if stdio {
 				show = func(c hub.RuntimeChange) {
 					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
 				}
 			}
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
 			if err != nil {
 				return hubRefused(err, listen, token)
 			}
@@ -90,6 +95,7 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
 	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
 	f.StringVar(&storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
+	f.StringArrayVar(&maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
 }
