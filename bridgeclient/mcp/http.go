@@ -27,8 +27,8 @@ type HTTPOptions struct {
 	Idle time.Duration
 }
 
-// Handler serves any number of clients over streamable HTTP. A stream that
-// breaks can be resumed.
+// Handler serves any number of clients over streamable HTTP, of every version of the
+// protocol at one address. In versions with sessions a stream that breaks can be resumed.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	return guard(opts, s.Transport(opts.Idle))
 }
@@ -39,9 +39,30 @@ func (s *Server) Transport(idle time.Duration) http.Handler {
 	if idle <= 0 {
 		idle = 30 * time.Minute
 	}
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
+	server := func(*http.Request) *sdk.Server { return s.server }
+	sessions := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
 		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: idle, DisableLocalhostProtection: true, // the guard does it
 	})
+	without := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{Logger: s.log, Stateless: true, DisableLocalhostProtection: true})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sessionless(r) {
+			without.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	})
+}
+
+// firstSessionless is the first protocol version without sessions. Versions are dates.
+const firstSessionless = "2026-07-28"
+
+// sessionless reports whether a request is of a version without sessions: it says the
+// version, or names its method in a header, which older versions do not have.
+func sessionless(r *http.Request) bool {
+	if r.Header.Get("Mcp-Session-Id") != "" {
+		return false
+	}
+	return r.Header.Get("Mcp-Protocol-Version") >= firstSessionless || r.Header.Get("Mcp-Method") != ""
 }
 
 // guard lets only those in who may use the server: see HTTPOptions.
