@@ -4,12 +4,31 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker for releases; a build from a checkout says so.
-var version = "0.1.0-dev"
+// linked is the version that the linker sets for a release.
+var linked string
+
+// unreleased is what a build says of itself that knows no version, such as one
+// from a source archive.
+const unreleased = "0.1.0-dev"
+
+var version = versionOf(linked, debug.ReadBuildInfo)
+
+// versionOf is the version of a build: what the linker set, else that of the
+// module, which go install and a build from a clone record.
+func versionOf(linked string, read func() (*debug.BuildInfo, bool)) string {
+	if linked != "" {
+		return strings.TrimPrefix(linked, "v")
+	}
+	if info, ok := read(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return unreleased
+}
 
 // cliContract is the version of docs/reference/cli.md.
 const cliContract = 2
