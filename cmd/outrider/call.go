@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -36,6 +39,9 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			arguments, err := a.jsonArgument("ARGS", text)
 			if err != nil {
+				return err
+			}
+			if err := a.knownName(args[0]); err != nil {
 				return err
 			}
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
@@ -67,6 +73,20 @@ func (a *app) callCommand() *cobra.Command {
 	cmd.Flags().StringVar(&save, "save", "", "write the image of the result to this file and print its path instead")
 	a.addBrowserFlags(cmd)
 	return cmd
+}
+
+// knownName refuses, before a browser starts, what can be no name of a call: no
+// primitive, and no site action because there are no maps.
+func (a *app) knownName(name string) error {
+	names := catalog.Standard().Names()
+	if len(a.browser.maps) > 0 || name == runtime.SiteTool || slices.Contains(names, name) {
+		return nil
+	}
+	err := fault.New(fault.UnknownPrimitive, "there is no primitive %s, and no --maps that could declare an action of that name", name)
+	if near := fault.Near(name, names); len(near) > 0 {
+		err = err.With("nearest_primitives", near).Next("call one of the nearest primitives, such as " + near[0])
+	}
+	return err
 }
 
 // withHost opens a host for do and closes it, and all it started, afterwards.

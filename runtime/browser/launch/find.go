@@ -28,14 +28,19 @@ type Found struct {
 func Find(explicit string) (Found, error) { return findAmong(explicit, systemNames()) }
 
 func findAmong(explicit string, system []string) (Found, error) {
-	for _, c := range []Found{{explicit, "flag"}, {os.Getenv(PathEnv), "environment"}} {
+	named := os.Getenv(PathEnv)
+	if explicit == named {
+		explicit = "" // a flag that has its value from the environment
+	}
+	for _, c := range []Found{{explicit, "flag"}, {named, "environment"}} {
 		if c.Path == "" {
 			continue
 		}
 		path, err := exec.LookPath(c.Path)
 		if err != nil {
-			return Found{}, fault.New(fault.BrowserNotFound, "the browser named by %s cannot be run", c.Source).
-				With("path", c.Path).Next(installHint())
+			by := map[string]string{"flag": "--browser", "environment": PathEnv}[c.Source]
+			return Found{}, fault.New(fault.BrowserNotFound, "the browser that %s names cannot be run: %v", by, err).
+				With("path", c.Path).Next("correct the path, or leave " + by + " away to use a browser that is found; to install one: " + installHint())
 		}
 		return Found{path, c.Source}, nil
 	}
