@@ -111,6 +111,7 @@ func TestUnquote(t *testing.T) {
 func FuzzScanTop(f *testing.F) {
 	for _, s := range []string{
 		`{"id":1,"result":{"a":[1,{"b":"}"}]},"sessionId":"S"}`, `{"method":"M","params":{"x":"\"\\"}}`, ` { "id" : 7 , "error" : { } } `, `{}`, `{"a`, `{"id":1}x`, `{"method":"a\u0062"}`,
+		"{\"method\":\"\xff\"}", "{\"sessionId\":\"a\xc3\"}", // no UTF-8
 	} {
 		f.Add([]byte(s))
 	}

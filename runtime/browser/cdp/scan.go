@@ -39,8 +39,10 @@ func scanFrame(b []byte) (h frameHead, ok bool) {
 			h.id, h.hasID = id, true
 		case "method":
 			h.method = PlainString(value)
+			return utf8.Valid(h.method)
 		case "sessionId":
 			h.session = PlainString(value)
+			return utf8.Valid(h.session)
 		case "params":
 			h.params = value
 		case "result":
