@@ -3,6 +3,7 @@ package outrider
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -74,15 +75,17 @@ func retryable(f *fault.Error) bool {
 	return ok && spec.Retry != fault.RetryNever
 }
 
-// invalidMaps is the error for the maps that cannot be used, nil when all can.
-// It names the first problem; the evidence has every one.
-func invalidMaps(reports []sites.FileReport) error {
+// refuseInvalid fails when a map that was named is invalid, or every map is. It
+// names the first problem; the evidence has each. Others are left out.
+func refuseInvalid(reports []sites.FileReport, log *slog.Logger) error {
 	var invalid []any
 	var first string
+	named := false
 	for _, r := range reports {
 		if r.OK {
 			continue
 		}
+		named = named || r.Named
 		problems := []any{}
 		for _, p := range r.Errors {
 			if first == "" {
@@ -96,7 +99,13 @@ func invalidMaps(reports []sites.FileReport) error {
 		return nil
 	}
 	e := fault.New(fault.InvalidManifest, "%d of %d maps are invalid: %s", len(invalid), len(reports), first)
-	return fromFault(e.With("files", invalid).Next("outrider validate shows every problem"))
+	if named || len(invalid) == len(reports) {
+		return fromFault(e.With("files", invalid).Next("outrider validate shows every problem"))
+	}
+	if log != nil {
+		log.Warn("invalid maps are left out", "error", e)
+	}
+	return nil
 }
 
 func place(pointer string) string {

@@ -2,10 +2,12 @@ package outrider_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"os/exec"
@@ -46,6 +48,7 @@ func TestLibraryRefusesOptionsByName(t *testing.T) {
 		"Browser.Attach":           {Browser: outrider.BrowserOptions{Attach: "http://127.0.0.1:9", Proxy: "http://127.0.0.1:9"}},
 		"Browser.Width and Height": {Browser: outrider.BrowserOptions{Width: 100}},
 		"ExpressionEngine":         {ExpressionEngine: "other"},
+		"AllowMaps":                {AllowMaps: []string{"private=script"}},
 	} {
 		_, err := outrider.Open(t.Context(), o)
 		var e *outrider.Error
@@ -205,6 +208,27 @@ func TestLibraryRunsWorkersInTheInstalledBinary(t *testing.T) {
 	out, err := open(t, options).Action(t.Context(), "board.list_cards", map[string]any{"list": "doing"})
 	if err != nil || !strings.Contains(string(out), `"count":2`) {
 		t.Errorf("got %s, %v", out, err)
+	}
+}
+
+func TestLibraryLeavesOutTheInvalidMapsOfAFolder(t *testing.T) {
+	site := board()
+	defer site.Close()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good.actions.json": `{"protocol":"actions.json","version":1,"tools":[{"name":"heading","description":"Read the heading.","input_schema":{"type":"object"},"workflow":{"version":1,"expression_language":"jsonata",` +
+			`"steps":[{"id":"read","primitive":"locator.text_content","args":{"locator":{"selector":"h1"}}}],"output":"{% steps.read.output.text %}"}}]}`,
+		"bad.actions.json": `{"protocol":"actions.json","version":1,"tools":[{"name":"a"}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log bytes.Buffer
+	s := open(t, outrider.Options{Open: []string{site.URL}, Maps: []string{dir}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	out, err := s.Action(t.Context(), "heading", nil)
+	if err != nil || string(out) != `"Harbour board"` || !strings.Contains(log.String(), "bad.actions.json") {
+		t.Errorf("got %s, %v\n%s", out, err, log.String())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // Profiles of [Options.Profile].
@@ -33,9 +34,14 @@ type Options struct {
 	// Open lists addresses, one tab each. Default: the tabs of an attached
 	// browser, else one tab at about:blank.
 	Open []string
-	// Maps lists actions.json files and storage folders. A map that is invalid
-	// makes Open fail with invalid_manifest.
+	// Maps lists actions.json files and storage folders. A file that is invalid
+	// makes Open fail with invalid_manifest. Of a folder the invalid maps are left
+	// out, which Logger gets as a warning, unless all of them are.
 	Maps []string
+	// AllowMaps says what the actions of shared and public maps may do beyond
+	// their own origin, such as "public=script,cookies" or "shared=origins".
+	// Default: nothing.
+	AllowMaps []string
 	// AcceptDrafts reads maps that deviate from schema v1 in the ways that
 	// published drafts do.
 	AcceptDrafts bool
@@ -114,6 +120,10 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 			return runtime.Options{}, invalidOption("Open", "has %q: expected an http or https address, such as http://localhost:8080/", address)
 		}
 	}
+	permissions, err := sites.ParsePermissions(o.AllowMaps)
+	if err != nil {
+		return runtime.Options{}, invalidOption("AllowMaps", "has %s", fault.From(err).Message)
+	}
 	engine, err := expr.New(o.ExpressionEngine, nil)
 	if errors.Is(err, fault.InvalidInput) {
 		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine)
@@ -122,7 +132,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	}
 	registry := catalog.Standard()
 	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, runtime.MapOptions{AcceptDrafts: o.AcceptDrafts})
-	if err := invalidMaps(reports); err != nil {
+	if err := refuseInvalid(reports, o.Logger); err != nil {
 		_ = engine.Close()
 		return runtime.Options{}, err
 	}
@@ -133,7 +143,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, Browser: options, Open: o.Open,
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, MapPermissions: permissions, Browser: options, Open: o.Open,
 		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go",
 	}, nil
 }
