@@ -128,7 +128,7 @@ type checker struct {
 func (c *checker) manifest(o *object) *Manifest {
 	m := &Manifest{Raw: o.raw()}
 	c.targets, c.projections, c.projectionNames = map[string]bool{}, map[string]string{}, map[string]bool{}
-	_, _ = o.get("$schema") // for editors
+	_ = o.string("$schema") // for editors
 	if v, ok := o.need("protocol"); ok && v.is(kindString) {
 		if m.Protocol = v.text(); m.Protocol != Protocol {
 			v.fail(fault.UnsupportedProtocol, "the protocol is %s, only %s is supported", quote(m.Protocol), Protocol)
