@@ -146,6 +146,20 @@ var (
 )
 
 // TestNamedPagesExist: comments, tests and pages name pages and packages that are there.
+// maxPageWords is what a reader takes in within five minutes.
+const maxPageWords = 1200
+
+func TestPagesAreReadInFiveMinutes(t *testing.T) {
+	for name, page := range pages(t) {
+		switch path.Dir(name) {
+		case "docs/tutorial", "docs/how-to", "docs/explanation":
+			if n := len(strings.Fields(page.source)); n > maxPageWords {
+				t.Errorf("%s has %d words: expected at most %d", name, n, maxPageWords)
+			}
+		}
+	}
+}
+
 func TestNamedPagesExist(t *testing.T) {
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

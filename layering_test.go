@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +19,7 @@ import (
 
 const module = "github.com/outrider-run/outrider/"
 
-// mayImport is the table of docs/explanation/architecture.md: a package may import the
+// mayImport is the table of docs/reference/packages.md: a package may import the
 // packages on its line and nothing else of ours. A trailing /... covers the
 // folders below.
 var mayImport = map[string][]string{
@@ -136,7 +139,7 @@ func TestImportsFollowTheTable(t *testing.T) {
 		}
 		allowed, ok := mayImport[name]
 		if !ok {
-			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/explanation/architecture.md", name)
+			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/reference/packages.md", name)
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -156,6 +159,59 @@ func TestImportsFollowTheTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// maxLead is how many lines of prose a package comment has before its first
+// heading.
+const maxLead = 12
+
+// A package comment says in about three sentences what the package is for, what
+// it does not do, and who calls it.
+func TestPackagesIntroduceThemselves(t *testing.T) {
+	for _, p := range list(t) {
+		comment := packageComment(t, p.Dir)
+		lead, _, _ := strings.Cut(comment, "\n# ")
+		lines := 0
+		for line := range strings.Lines(lead) {
+			if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(line, "\t") {
+				lines++
+			}
+		}
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if sentences := len(sentenceEnd.FindAllString(lead, -1)); sentences < 2 {
+			t.Errorf("%s: its package comment has %d sentences: expected what it is for, what it does not do, who calls it", name, sentences)
+		}
+		if lines > maxLead {
+			t.Errorf("%s: its package comment has %d lines before the first heading: expected at most %d", name, lines, maxLead)
+		}
+	}
+}
+
+var sentenceEnd = regexp.MustCompile(`[.?]\)?(\s|$)`)
+
+// packageComment returns the comment of the package in a folder. One of tests
+// only has it in a test file.
+func packageComment(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parsed.Doc == nil || strings.HasSuffix(parsed.Name.Name, "_test") && len(files) > 1 {
+			continue
+		}
+		all = append(all, parsed.Doc.Text())
+	}
+	if len(all) > 1 {
+		t.Errorf("%s has %d package comments: expected one", dir, len(all))
+	}
+	return strings.Join(all, "\n")
 }
 
 // Only the command ends the process or writes to the standard streams.

@@ -1,9 +1,7 @@
-// Package bridgeclient keeps one connection to a bridge alive and answers the
-// calls that arrive on it.
-//
-// A Client speaks exactly one Dialect, chosen when it is made. It does not know
-// what a primitive is: calls go to the Host it was given, and what comes back
-// goes to the bridge.
+// Package bridgeclient keeps one connection to a bridge open, answers the calls that
+// arrive on it and delivers what the runtime reports. It does not know what a primitive
+// is, and speaks exactly one Dialect: calls go to the Host it was given. The packages of
+// the single protocols bring the dialects, and cmd/outrider runs the client.
 //
 // # One answer per call
 //

@@ -1,5 +1,6 @@
-// Package projection turns a page into data: the logical state that a site map
-// declares under state_projections.
+// Package projection turns a page into data: the logical state that a map declares under
+// state_projections. It does not decide when a state is read, or what follows from it.
+// Package runtime/state reads and compares states with it, and workflows call it.
 //
 // A Projection is compiled once. Reading it costs one page call for each
 // frame that the declaration names, computes the state with the declared

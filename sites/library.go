@@ -1,6 +1,8 @@
-// Package sites holds the maps a runtime knows: it loads them from files,
-// storage folders and bundles, says which apply to a page, and finds the one
-// tool that an action name means there.
+// Package sites holds the maps that a runtime knows: it loads them from files, storage
+// folders and bundles, says which apply to a page, and finds the one tool that an
+// action name means there. It runs nothing of a map, and leaves the rules of one map to
+// package manifest. Package runtime/mapset keeps the library that calls are resolved
+// with.
 package sites
 
 import (

@@ -1,5 +1,7 @@
-// Package workflow runs the steps of a site action: schema v1, section
-// "workflow".
+// Package workflow compiles and runs the steps of a site action: schema v1, section
+// "workflow". It does not choose a tab or an action, and runs primitives only through
+// the Invoker that it is given. Package runtime/mapset compiles a workflow when its map
+// loads, and runtime/siteaction runs it.
 //
 // Compile checks a workflow whole and compiles its expressions when its map
 // loads; Run executes it against an Invoker, which is the same registry that a

@@ -1,5 +1,7 @@
-// Package actionsbridge speaks the Actions Bridge Protocol from the side of a
-// runtime: one JSON object per message, told apart by its member type.
+// Package actionsbridge speaks the Actions Bridge Protocol from the side of a runtime:
+// one JSON object per message, whose member type says which it is. It keeps no
+// connection and runs no call: package bridgeclient does, with the dialect that it gets
+// from here. The command and the embedded hub call it.
 //
 // It covers the six items of the protocol text and what the upstream bridge
 // speaks beyond it (probes, site actions and projections that bring their map,

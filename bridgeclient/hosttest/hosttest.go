@@ -1,4 +1,6 @@
-// Package hosttest is a runtime host without a browser, for tests of the faces.
+// Package hosttest is a runtime host without a browser, and a proxy that cuts
+// connections. It runs no page: its answers are those that a test gives it. The tests
+// of the faces call it.
 package hosttest
 
 import (

@@ -1,9 +1,10 @@
-// Package hub is a bridge good enough to run alone on one machine: runtimes
-// connect to /extension, agents call tools over HTTP or through the Go API.
+// Package hub is a bridge good enough to run alone on one machine: runtimes connect to
+// /extension, agents call tools over HTTP or through the Go API. It decides nothing but
+// the runtime of a call: which actions a page offers, and whether arguments are valid,
+// is answered there. The verbs hub and demo of cmd/outrider run it.
 //
 // It routes every call to exactly one runtime. A selector that matches two is
-// an error, never a guess. It decides nothing else: which actions a page offers
-// and whether arguments are valid is answered by the runtime.
+// an error, never a guess.
 //
 // # Calls
 //

@@ -1,7 +1,8 @@
-// Package mcp offers a runtime to agents over the Model Context Protocol, with
-// the official SDK: a small catalog of tools that rarely changes, the whole
-// primitive dictionary behind an option, and what the runtime knows of maps,
-// calls and pictures as resources.
+// Package mcp offers a runtime to agents over the Model Context Protocol, with the
+// official SDK: a small catalog of tools that rarely changes, the whole primitive
+// dictionary behind an option, and what the runtime knows of maps, calls and pictures
+// as resources. It runs nothing itself: each tool is a call of the host. The verb mcp
+// of cmd/outrider serves it.
 //
 // Every tool names the page it works on with a handle, and every result says
 // which one it was. What a page says is data: texts of pages are labelled with

@@ -1,5 +1,6 @@
-// Package fault holds the stable error codes of Outrider and the error type
-// that carries them.
+// Package fault holds the stable error codes of Outrider and the error type that
+// carries them. It does not decide which code a failure has: who fails does. Nearly
+// every other package uses it.
 //
 // A code is the contract: agents and maps branch on it, so codes are declared
 // once, in codes.go, and never renamed. A message is not: it is for people and

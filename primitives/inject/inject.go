@@ -1,5 +1,7 @@
-// Package inject holds the page library: the scripts that decide, inside a
-// document, what an element is, where it is and whether a click reaches it.
+// Package inject holds the page library: the scripts that decide, inside a document,
+// what an element is, where it is and whether a click reaches it. It sends nothing to a
+// page. Package runtime/browser/world calls the library, and handlers of primitives
+// name its queries.
 //
 // # Shape
 //
@@ -15,8 +17,8 @@
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.
 // The library leaves nothing in the page: no nodes, no attributes, no
 // listeners or observers that outlive a call, but for what was asked to stay:
-// the overlay and its launchers, the attachments of maps, and the observer of announcements. A handle
-// holds its element weakly; only the newest 2,000 are known.
+// the overlay and its launchers, the attachments of maps, and the observer of
+// announcements. A handle holds its element weakly; only the newest 2,000 are known.
 //
 // # Files
 //

@@ -1,5 +1,6 @@
-// Package quirks names what the upstream Chrome extension does differently from
-// what its own documentation, or common sense, asks for.
+// Package quirks names what the upstream Chrome extension does differently from what
+// its own documentation, or common sense, asks for. It implements none of them. Code
+// that differs asks for one quirk by its name, and the command chooses the profile.
 //
 // The strict profile has no quirk. The extension profile has all of them, so
 // that what goes wrong in the extension goes wrong here too. Code asks for one

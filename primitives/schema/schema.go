@@ -1,5 +1,6 @@
-// Package schema is the one door to JSON Schema: it compiles a schema once and
-// reports what is wrong with an instance as data.
+// Package schema is the one door to JSON Schema: it compiles a schema once and reports
+// what is wrong with an instance as data. It does not know what an instance is for.
+// Maps, primitives and the faces call it.
 //
 // Schemas come from maps and are not trusted. A schema can refer to itself and
 // to the bundled meta-schemas, never to a file or an address; its size, depth

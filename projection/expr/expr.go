@@ -1,6 +1,7 @@
-// Package expr is the one door to expressions. Maps carry JSONata and are not
-// trusted: an expression is compiled when its map loads and evaluated under
-// limits that hold whatever it does.
+// Package expr is the one door to expressions. Maps carry JSONata and are not trusted:
+// an expression is compiled when its map loads and evaluated under limits that hold
+// whatever it does. It knows no page and no map. Projections, workflows and plans call
+// it.
 //
 // Two engines exist behind one interface: native, our own evaluator in package
 // expr/jsonata, and blues, jsonata-go in a worker process.

@@ -1,4 +1,6 @@
-// Package runtimetest gives tests a runtime host over a real browser.
+// Package runtimetest gives tests a runtime host over a real browser. It decides
+// nothing about the host, whose options a test can change. Tests of the runtime, of its
+// rooms and of the faces call it.
 package runtimetest
 
 import (

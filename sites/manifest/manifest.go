@@ -1,5 +1,6 @@
-// Package manifest is the one gate for actions.json maps: the types of schema
-// version 1, the parser and every validation rule.
+// Package manifest is the one gate for actions.json maps: the types of schema version 1,
+// the parser and every validation rule. It reads no files and touches no page. Package
+// sites parses maps with it, and whatever runs a map uses its types.
 //
 // A map is not trusted. Parse reports all that is wrong with it at once and
 // gives out no Manifest while there is a single error, so no action of an

@@ -1,6 +1,6 @@
-// Package backend is the other end of the browser bridge protocol v4: it accepts
-// a client, checks its hello, sends it requests and holds it to the protocol. It
-// is for tests and for trying a client by hand; it is no agent.
+// Package backend is the other end of the browser bridge protocol v4: it accepts a
+// client, checks its hello, sends it requests and holds it to the protocol. It is no
+// agent and decides nothing about pages. Tests call it, and people who try a client.
 package backend
 
 import (

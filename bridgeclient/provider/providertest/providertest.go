@@ -1,4 +1,6 @@
-// Package providertest starts our provider for tests and connects to it.
+// Package providertest starts our provider for tests and connects to it. It says
+// nothing about what a provider must do: that is package conformance. Tests of the
+// provider and of its callers use it.
 package providertest
 
 import (

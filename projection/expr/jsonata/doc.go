@@ -1,5 +1,6 @@
-// Package jsonata evaluates JSONata expressions as jsonata-js 2.2.1 does, on
-// input and on expressions that nobody vouches for.
+// Package jsonata evaluates JSONata expressions as jsonata-js 2.2.1 does, on input and
+// on expressions that nobody vouches for. It knows neither maps nor pages. Package expr
+// calls it, and any program may.
 //
 // A Program is compiled once and evaluated by any number of goroutines. An
 // Input is JSON text, of which only what the program can read is decoded, or

@@ -1,5 +1,6 @@
-// Package browsertest gives tests a real browser: one for each test binary, and a
-// fresh tab in a fresh browser context for each test.
+// Package browsertest gives tests a real browser: one for each test binary, and a fresh
+// tab in a fresh browser context for each test. It judges nothing. Tests of the
+// browser's packages and of the runtime call it.
 //
 // Without a browser on the machine such tests are skipped, which is said once.
 // With OUTRIDER_REQUIRE_BROWSER=1 they fail instead, so that continuous
