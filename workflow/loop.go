@@ -97,7 +97,7 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 		}
 		if s.afterEach == nil {
 			if !r.opts.Quirks.Has(quirks.RetriesAtOnce) {
-				_ = r.opts.Sleep(r.ctx, retryPause(i)) // the next attempt sees that the time is over
+				_ = r.opts.Changed(r.ctx, retryPause(i)) // the next attempt sees that the time is over
 			}
 			continue
 		}
@@ -125,8 +125,8 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 	return r.stepFailed(s, f)
 }
 
-// retryPause is the time after attempt i, counted from 0: what an attempt waits
-// for takes the page time, and attempts without a pause are over before it.
+// retryPause is the longest time after attempt i, counted from 0, on a page that
+// does not change: not everything an attempt reads is a change that is seen.
 func retryPause(i int) time.Duration {
 	return min(50*time.Millisecond<<min(i, 4), 500*time.Millisecond)
 }

@@ -42,6 +42,9 @@ type RunOptions struct {
 
 	Now   func() time.Time                                 // default time.Now
 	Sleep func(ctx context.Context, d time.Duration) error // default a timer
+	// Changed returns when the page has changed, and after d at the latest: it is the
+	// pause between the attempts of retry_until. Default Sleep.
+	Changed func(ctx context.Context, d time.Duration) error
 }
 
 // Outcome is what became of a run.
@@ -88,6 +91,9 @@ func (p *Program) Run(ctx context.Context, inv Invoker, opts RunOptions) Outcome
 	}
 	if opts.Sleep == nil {
 		opts.Sleep = sleep
+	}
+	if opts.Changed == nil {
+		opts.Changed = opts.Sleep
 	}
 	if opts.Quirks.Has(quirks.ToolOnlyNames) {
 		for _, name := range p.Primitives() {

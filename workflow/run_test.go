@@ -390,7 +390,8 @@ func TestRetryKeepsOneResult(t *testing.T) {
 	}
 }
 
-// What an attempt waits for takes the page time. With after_each the map says what
+// What an attempt waits for takes the page time: a change of the page, or a growing
+// pause, whichever comes first. With after_each the map says what
 // happens between attempts.
 func TestRetriesWait(t *testing.T) {
 	for _, tt := range []struct {
@@ -409,6 +410,18 @@ func TestRetriesWait(t *testing.T) {
 			})
 			if !slices.Equal(slept, tt.want) {
 				t.Errorf("slept %v ms, want %v", slept, tt.want)
+			}
+			var bounds []time.Duration
+			compile(t, `{"id":"a","primitive":"p","retry_until":"{% false %}",`+tt.step+`}`, "").Run(t.Context(), &page{}, workflow.RunOptions{
+				Quirks: tt.set,
+				Sleep:  func(context.Context, time.Duration) error { t.Error("slept where the page is watched"); return nil },
+				Changed: func(_ context.Context, d time.Duration) error {
+					bounds = append(bounds, d/time.Millisecond)
+					return nil
+				},
+			})
+			if !slices.Equal(bounds, tt.want) {
+				t.Errorf("waited for a change for at most %v ms, want %v", bounds, tt.want)
 			}
 		})
 	}

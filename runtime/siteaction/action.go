@@ -3,11 +3,13 @@ package siteaction
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
+	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/workflow"
 )
@@ -215,6 +217,33 @@ func (a *Actions) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, m
 // state that a tool needs.
 const StateGrace = time.Second
 
+// changed waits for the page to change, or for another document, and for d at the
+// longest.
+func (a *Actions) changed(ctx context.Context, d time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, d)
+	var waits sync.WaitGroup
+	defer waits.Wait()
+	defer cancel()
+	if page, err := a.LivePage(bounded); err == nil {
+		quiet := observe.Again
+		quiet.Timeout = d
+		wait := observe.Begin(bounded, page, quiet, waits.Go)
+		select {
+		case <-wait.Over:
+			switch {
+			case wait.Changed:
+				return ctx.Err()
+			case fault.CodeOf(wait.Err) == fault.PageNavigated:
+				observe.Pause(bounded, observe.Again.Quiet) // for the next document to have something
+				return ctx.Err()
+			}
+		case <-bounded.Done():
+		}
+	}
+	<-bounded.Done()
+	return ctx.Err()
+}
+
 func (a *Actions) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
 	after, err := a.Maps.Postcondition(o, match, program)
 	if err != nil {
@@ -222,6 +251,7 @@ func (a *Actions) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, m
 	}
 	outcome := program.Run(ctx, v, workflow.RunOptions{
 		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: a.Quirks,
+		Changed: a.changed,
 		OnStep: func(id, primitive string) {
 			v.Progress(call.Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},
