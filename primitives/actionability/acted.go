@@ -20,10 +20,24 @@ type ActedOn = json.RawMessage
 // say, because it is being replaced or a dialog is open, gives nil: whether a
 // key can be pressed then is not decided here.
 func FocusedTarget(ctx context.Context, p primitives.Page) (ActedOn, error) {
+	return focusedTarget(ctx, p, nil)
+}
+
+// FocusedForText is FocusedTarget before text is typed. A button, a link or a
+// checkbox takes none: target_not_editable.
+func FocusedForText(ctx context.Context, p primitives.Page) (ActedOn, error) {
+	target, err := focusedTarget(ctx, p, map[string]any{"for_text": true})
+	if fault.CodeOf(err) == fault.TargetNotEditable {
+		return nil, fault.From(err).Next("name the field with a ref or a locator, or use keyboard.press for single keys")
+	}
+	return target, err
+}
+
+func focusedTarget(ctx context.Context, p primitives.Page, args map[string]any) (ActedOn, error) {
 	var out struct {
 		Target ActedOn `json:"target"`
 	}
-	err := locator.CallFocused(ctx, p, "focused_target", nil, &out)
+	err := locator.CallFocused(ctx, p, "focused_target", args, &out)
 	switch code := fault.CodeOf(err); {
 	case err == nil:
 		return out.Target, nil

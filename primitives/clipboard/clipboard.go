@@ -87,11 +87,10 @@ type clipboardPasteIn struct {
 }
 
 type clipboardPasteOut struct {
-	Pasted         bool   `json:"pasted"` // the event was sent
+	Pasted         bool   `json:"pasted"`
 	InsertedLength int    `json:"inserted_length"`
 	InputMethod    string `json:"input_method"`
-	// DefaultPrevented is the sign that an editor took the data. A synthetic
-	// paste inserts nothing by itself.
+	// DefaultPrevented is the sign that an editor took the data.
 	DefaultPrevented bool                  `json:"default_prevented"`
 	HTMLProvided     bool                  `json:"html_provided"`
 	TargetKind       string                `json:"target_kind"`
@@ -100,7 +99,8 @@ type clipboardPasteOut struct {
 }
 
 // clipboardPaste gives an editor data as a paste event, which reaches editors
-// with a model of their own, also inside frames.
+// with a model of their own, also inside frames. What nobody takes goes to the
+// caret of what takes text.
 var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Context, p primitives.Page, in clipboardPasteIn) (clipboardPasteOut, error) {
 	out := clipboardPasteOut{HTMLProvided: in.HTML != "", Source: "argument"}
 	args := map[string]any{}

@@ -47,6 +47,7 @@ const (
 	MapsAsTheyCome        Name = "maps_as_they_come"
 	TextFindsControls     Name = "text_finds_controls"
 	SiteActionsBeside     Name = "site_actions_beside"
+	TypesAnywhere         Name = "types_anywhere"
 )
 
 var table = []Quirk{
@@ -59,6 +60,11 @@ var table = []Quirk{
 		Name: TextFindsControls, Where: "locators", InPage: true, Proof: "quirks/text_finds_controls.html",
 		Upstream: "a text without a selector is looked for in buttons, links, fields and elements with a role or a label",
 		Strict:   "where none of those has the text, the innermost elements that have it are found",
+	},
+	{
+		Name: TypesAnywhere, Where: "text.type", InPage: true, Proof: "text/type_on_a_button.html",
+		Upstream: "trusted text is typed whatever has the focus, and a space in it clicks a button",
+		Strict:   "a button, a link, a checkbox or a switch with the focus is target_not_editable; what opens a list by its letters is not",
 	},
 	{
 		Name: JoinedTextEquals, Where: "locators", InPage: true, Proof: "quirks/text_equals.html",
@@ -145,7 +151,7 @@ var table = []Quirk{
 	{
 		Name: PastesOnly, Where: "text.insert, clipboard.paste", InPage: true, Proof: "quirks/pastes_only.html",
 		Upstream: "an editor gets one paste event with HTML that loses blanks, over what it has drawn; what it does not take is written by script, and replacing with nothing leaves what it held",
-		Strict:   "everything is selected and deleted by the editor's own keys; text that HTML would change comes as plain text; a paste that nobody takes is announced by beforeinput",
+		Strict:   "everything is selected and deleted by the editor's own keys; text that HTML would change comes as plain text; a paste that nobody takes is announced by beforeinput, and then goes to the caret",
 	},
 	{
 		Name: PasteIntoFocus, Where: "clipboard.*, text.select", Proof: "quirks/paste_into_focus.html",

@@ -59,7 +59,7 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	var target actionability.ActedOn
 	switch {
 	case !named:
-		target, err = actionability.FocusedTarget(ctx, p)
+		target, err = actionability.FocusedForText(ctx, p)
 	case in.Caret == "end":
 		target, err = caretToEnd(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS))
 	default:

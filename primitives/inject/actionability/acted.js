@@ -26,10 +26,20 @@ function actedName(node) {
 /** descended sends the question on into the document that a frame element shows. */
 const descended = (node, view) => ({ descend: keep(node), view: contentView(node, view) });
 
-/** focused_target answers what a key click would go to. */
-queries.focused_target = ({ view: given }) => {
+/** Roles of what is switched or followed: keys may do something there, text goes nowhere. */
+const rolesWithoutText = new Set(['button', 'link', 'checkbox', 'switch']);
+
+/** swallowsText: typing here fills nothing, and a space or a line break among the text clicks. */
+function swallowsText(node) {
+  if (whyNotEditable(node) === null || hasAttribute(node, 'aria-haspopup')) return false;
+  return rolesWithoutText.has(roleOf(node)) || tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) && !hasAttribute(node, 'role');
+}
+
+/** focused_target answers what a key press would go to. With for_text, one that takes no text is a failure. */
+queries.focused_target = ({ view: given, for_text }) => {
   const view = viewOf(given);
   const node = activeElement() || bodyOf() || rootElement();
   if (node && isFrameElement(node)) return descended(node, view);
+  if (for_text && node && !quirk('types_anywhere') && swallowsText(node)) throw notEditable(node, 'no_text', 'the focus is on an element that takes no text');
   return { target: actedTarget(node, view) };
 };

@@ -57,6 +57,33 @@ function plainOf(html) {
   return out.trim();
 }
 
+/** heldBy is the text of what is edited, to see whether a paste changed it. */
+function heldBy(node) {
+  if (isTextControl(node)) return protoGet(node, 'value');
+  return protoGet(node, 'isContentEditable') === true ? textOf(editingHost(node)) : '';
+}
+
+/**
+ * insertPasted does what a browser does with a paste that nobody took: the text
+ * goes to the caret. Only the plain flavour: HTML of another page could carry scripts.
+ */
+function insertPasted(node, text) {
+  const why = whyNotEditable(node);
+  const nothing = { pasted: false, inserted_length: 0 };
+  if (isTextControl(node)) {
+    if (why !== null) throw notEditable(node, why);
+    if (isTextSink(node)) return nothing;
+    const { inserted_length, input_method } = insertIntoControl(node, text, false, true, []);
+    return { pasted: true, inserted_length, input_method };
+  }
+  if (why !== null || hasEditContext(node)) return nothing;
+  const host = editingHost(node);
+  const selection = selectionOf(document);
+  if (!selection || selection.rangeCount === 0 || !contains(host, selection.getRangeAt(0).commonAncestorContainer)) seatSelection(node, false);
+  if (!execCommandOf(document, 'insertText', false, text)) return nothing;
+  return { pasted: true, inserted_length: text.length, input_method: 'insert-text' };
+}
+
 queries.clipboard_paste = async ({ locator, text, html, view: given }) => {
   const view = viewOf(given);
   const { node, kind } = chosenTarget(locator);
@@ -65,7 +92,10 @@ queries.clipboard_paste = async ({ locator, text, html, view: given }) => {
   if (locator) takeFocus(isTextControl(node) ? node : editingHost(node));
   const target = actedTarget(node, view);
   const plainText = text === undefined ? plainOf(html) : text;
+  const before = heldBy(node);
   const taken = pasteInto(node, pasteData(plainText, html));
   await nextFrame();
-  return { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: taken !== '', target_kind: kind, target };
+  const out = { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: taken !== '', target_kind: kind, target };
+  if (quirk('pastes_only') || taken !== '' || !isConnected(node) || heldBy(node) !== before) return out;
+  return { ...out, ...insertPasted(node, plainText) };
 };
