@@ -86,6 +86,9 @@ type Drift struct {
 	Candidate string `json:"candidate"` // of the match: fallback_selectors/0, alternate_selectors/1
 	// Proposal is the target as the map could declare it now.
 	Proposal json.RawMessage `json:"proposal"`
+	// MapPath and Pointer are where the target stands.
+	MapPath string `json:"map_path,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
 }
 
 // maxStateDepth bounds states whose diagnostics name states.
@@ -210,7 +213,9 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 	}
 	f.judgeElement(p, match, claim)
 	if match.Found {
-		f.Drift = DriftOf(t, match, len(t.FallbackSelectors), more)
+		if f.Drift = DriftOf(t, match, len(t.FallbackSelectors), more); f.Drift != nil && f.Drift.Pointer != "" {
+			f.Drift.MapPath = in.Path
+		}
 	}
 	if f.Verdict == No && len(match.Tried) > 0 {
 		f.Tried = match.Tried

@@ -36,7 +36,7 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	if i, err := strconv.Atoi(number); err == nil && field == "fallback_selectors" && i >= declared {
 		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
 	}
-	return &Drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched)}
+	return &Drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched), Pointer: t.At.Pointer}
 }
 
 // repaired is the target with the selector that matched in the first place. The

@@ -22,6 +22,7 @@ type Target struct {
 	State             string
 	Confidence        string
 	Notes             string
+	At                Place
 	Extensions        Extensions
 }
 
@@ -110,6 +111,7 @@ func (c *checker) target(o *object, strict bool) *Target {
 		URLMatches:        o.string("url_matches"),
 		Confidence:        o.oneOf("confidence", "observed", "inferred", "generated", "unknown"),
 		Notes:             o.string("notes"),
+		At:                o.place(),
 	}
 	if v, ok := o.get("state"); ok {
 		t.State = v.string()
