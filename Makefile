@@ -9,7 +9,7 @@ BUSY ?= 8
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: demo test loaded race bench bench-browser lint generate check build install
+.PHONY: demo test peers loaded race bench bench-browser lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -17,6 +17,12 @@ demo:
 test:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GO) test -timeout $(TEST_TIMEOUT) $(PACKAGES)
+
+# peers compares with the real upstream extension behind the real upstream bridge. It is skipped without their folder.
+OUTRIDER_PEERS ?= $(abspath ../shared/peers)
+peers:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" && export OUTRIDER_BROWSER OUTRIDER_PEERS && \
+		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test

@@ -1,0 +1,83 @@
+package peers_test
+
+import (
+	"path"
+	"slices"
+	"testing"
+
+	"github.com/outrider-run/outrider/primitives/quirks"
+)
+
+// differences is testdata/peers/differences.json.
+type differences []*row
+
+// row explains differences. Page, Call and Path are patterns of path.Match,
+// whose star ends at a slash and at nothing else.
+type row struct {
+	Profile string `json:"profile"` // extension or strict; empty for both
+	Page    string `json:"page"`
+	Call    string `json:"call"`
+	Path    string `json:"path"`
+	// Kind is quirk, environment (a limit of headless Chromium or of the
+	// harness), program (what cannot be the same in another program: names, ids,
+	// clocks, texts), addition (the extension does not have the member) or open
+	// (a fault of this program that is known).
+	Kind string `json:"kind"`
+	// Quirk is the name in primitives/quirks.
+	Quirk string `json:"quirk,omitempty"`
+	Why   string `json:"why"`
+	// Sometimes is set where two runs may agree by chance, as clocks do.
+	Sometimes bool `json:"sometimes,omitempty"`
+	used      bool
+}
+
+func (d differences) check(t *testing.T) {
+	t.Helper()
+	for i, r := range d {
+		if r.Why == "" || r.Path == "" || !slices.Contains([]string{"quirk", "environment", "program", "addition", "open"}, r.Kind) {
+			t.Errorf("differences.json/%d explains nothing: %+v", i, *r)
+		}
+		if (r.Kind == "quirk") != (r.Quirk != "") {
+			t.Errorf("differences.json/%d: a quirk has a name and nothing else has one: %+v", i, *r)
+		}
+		if r.Kind == "quirk" && (r.Profile != quirks.StrictProfile || !quirks.Extension().Has(quirks.Name(r.Quirk))) {
+			t.Errorf("differences.json/%d: a quirk is one of the table, and only the strict profile differs by it: %+v", i, *r)
+		}
+		for _, p := range []string{r.Page, r.Call, r.Path} {
+			if _, err := path.Match(p, ""); err != nil {
+				t.Errorf("differences.json/%d: %q: %v", i, p, err)
+			}
+		}
+	}
+}
+
+// explains reports whether a row is about this difference.
+func (d differences) explains(profile, page, name string, diff difference) bool {
+	for _, r := range d {
+		if r.Profile != "" && r.Profile != profile || !matches(r.Page, page) || !matches(r.Call, name) || !matches(r.Path, diff.path) {
+			continue
+		}
+		if r.Kind == "addition" && diff.upstream != "absent" {
+			continue
+		}
+		r.used = true
+		return true
+	}
+	return false
+}
+
+// matches takes an empty pattern for any text.
+func matches(pattern, text string) bool {
+	ok, _ := path.Match(pattern, text)
+	return pattern == "" || ok
+}
+
+// unused fails for rows that explain nothing any more.
+func (d differences) unused(t *testing.T) {
+	t.Helper()
+	for i, r := range d {
+		if !r.used && !r.Sometimes {
+			t.Errorf("differences.json/%d explains no difference: %+v", i, *r)
+		}
+	}
+}
