@@ -104,6 +104,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
 	"evidence/report":                    {"primitives/fault"},
 	"plan":                               {"authoring/edit", "authoring/lock", "evidence/report", "runtime", "projection/expr", "primitives/fault"},
+	"evidence/metrics":                   {"primitives/fault", "runtime"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
 	"bridgeclient/provider/conformance":  {},
@@ -124,6 +125,7 @@ var doors = map[string][]string{
 	"github.com/google/uuid":                 {".", "cmd/outrider"},
 	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
 	"github.com/fsnotify/fsnotify":           {"sites/filewatch"},
+	"github.com/prometheus/client_golang":    {"evidence/metrics"},
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},

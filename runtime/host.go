@@ -54,6 +54,10 @@ type Options struct {
 	// none, the strict profile.
 	Quirks quirks.Set
 
+	// OnCall, when set, hears of each call that is accepted. What it returns hears
+	// of the one reply to it. Neither may block.
+	OnCall func(Call) (answered func(Reply))
+
 	Version string
 	Device  string
 	Logger  *slog.Logger

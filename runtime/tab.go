@@ -335,6 +335,11 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 	}
 	call.Timeout = timeout
 	j := &job{call: call, from: from, tab: tab, done: done, accepted: time.Now()}
+	if h.opts.OnCall != nil {
+		if answered := h.opts.OnCall(call); answered != nil {
+			j.done = func(r Reply) { answered(r); done(r) }
+		}
+	}
 	ctx, cancel := context.WithCancelCause(h.ctx)
 	bounded, release := context.WithTimeout(ctx, timeout)
 	j.ctx = bounded

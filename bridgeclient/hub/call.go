@@ -124,6 +124,16 @@ type pending struct {
 // returns within the time of the call, the wait for a runtime that is coming
 // back, one probe and the grace included.
 func (h *Hub) Call(ctx context.Context, call ToolCall) ToolResult {
+	if h.opts.OnCall == nil {
+		return h.call(ctx, call)
+	}
+	answered := h.opts.OnCall(call.Name)
+	r := h.call(ctx, call)
+	answered(r)
+	return r
+}
+
+func (h *Hub) call(ctx context.Context, call ToolCall) ToolResult {
 	if call.Name == "" {
 		return refused(fault.New(fault.InvalidInput, "name is required").With("missing_required", []string{"name"}))
 	}

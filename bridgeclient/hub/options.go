@@ -101,6 +101,9 @@ type Options struct {
 	// Observe sees every item in both directions, one at a time, in order. It
 	// must not block, must not call the hub, and must not change the item.
 	Observe func(Observation)
+	// OnCall hears of each call of an agent, and, by what it returns, of its one
+	// result. Neither may block.
+	OnCall func(name string) (answered func(ToolResult))
 	// OnRuntime hears of runtimes that come, change and go. It must not block.
 	OnRuntime func(RuntimeChange)
 }

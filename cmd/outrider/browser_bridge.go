@@ -67,20 +67,22 @@ func (a *app) pairingToken(token, file string) (string, error) {
 	return a.nearerToken(token, file)
 }
 
-func (a *app) connectBrowserBridge(ctx context.Context, target, token string, flags browserBridgeFlags) error {
+func (a *app) connectBrowserBridge(ctx context.Context, target, token, opsAt string, flags browserBridgeFlags) error {
 	if u, err := url.Parse(target); err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
 		return usage("URL is %q: expected ws://host/path or wss://host/path", target)
 	}
 	if flags.idle < 0 {
 		return usage("--idle is %s: expected 0s or more", flags.idle)
 	}
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+	return a.withOperatedHost(ctx, opsAt, func(ctx context.Context, h *runtime.Host, o *ops) error {
 		var reached contact
+		connected := o.connection()
 		client, err := browserbridge.New(browserbridge.Options{
 			URL: target, Host: h, Token: token, ClientVersion: version, Block: flags.block, KeepWebDriver: flags.keepWebDriver,
 			UserTabs: a.browser.attach != "", LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
 			OnState: func(s browserbridge.State) {
 				reached.hear(s.Kind == browserbridge.Ready, s.Err)
+				connected(s.Kind == browserbridge.Ready, s.Kind == browserbridge.Lost)
 				a.showBridgeState(s, target)
 			},
 		})

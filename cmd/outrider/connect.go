@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) connectCommand() *cobra.Command {
-	var token, tokenFile, dialect string
+	var token, tokenFile, dialect, opsAt string
 	var noEvents bool
 	var bridge browserBridgeFlags
 	cmd := &cobra.Command{
@@ -53,7 +53,7 @@ func (a *app) connectCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.connectBrowserBridge(cmd.Context(), target, secret, bridge)
+				return a.connectBrowserBridge(cmd.Context(), target, secret, opsAt, bridge)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
 			}
@@ -66,13 +66,15 @@ func (a *app) connectCommand() *cobra.Command {
 				target = "stdio:"
 			}
 			a.browser.watchMaps = true
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+			return a.withOperatedHost(cmd.Context(), opsAt, func(ctx context.Context, h *runtime.Host, o *ops) error {
 				var reached contact
+				connected := o.connection()
 				return a.serve(ctx, &reached, bridgeclient.Options{
 					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,
 					Stdin: a.stdin, Stdout: a.stdout, NoEvents: noEvents,
 					OnState: func(s bridgeclient.State) {
 						reached.hear(s.Kind == bridgeclient.Connected, s.Err)
+						connected(s.Kind == bridgeclient.Ready, s.Kind == bridgeclient.Lost)
 						a.showState(s, target, stdio)
 					},
 				})
@@ -87,8 +89,26 @@ func (a *app) connectCommand() *cobra.Command {
 	f.BoolVar(&bridge.keepWebDriver, "keep-webdriver", false, "browser-bridge: leave navigator.webdriver as the browser has it")
 	f.DurationVar(&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never")
 	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output); announcements still go")
+	opsFlag(cmd, &opsAt)
 	a.addBrowserFlags(cmd)
 	return cmd
+}
+
+// withOperatedHost is withHost for a runtime that answers at --ops, from before its
+// browser starts until it is closed.
+func (a *app) withOperatedHost(ctx context.Context, opsAt string, do func(context.Context, *runtime.Host, *ops) error) error {
+	o := newOps("the browser is starting")
+	stop, err := a.serveOps(ctx, o, opsAt)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	a.onCall = o.onCall
+	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+		defer o.metrics.Watch(h)()
+		o.waitFor("there is no connection to the bridge")
+		return do(ctx, h, o)
+	})
 }
 
 func (a *app) serve(ctx context.Context, reached *contact, options bridgeclient.Options) error {

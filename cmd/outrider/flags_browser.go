@@ -137,7 +137,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log,
+		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall,
 	}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token, tokenFile, dialect, storageRoot string
+	var listen, token, tokenFile, dialect, storageRoot, opsAt string
 	var stdio, extensions bool
 	var origins, maps []string
 	cmd := &cobra.Command{
@@ -43,7 +43,7 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
@@ -64,10 +64,23 @@ func (a *app) hubCommand() *cobra.Command {
 					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
 				}
 			}
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps, DispatchTimeout: a.callLimit, Logger: a.log, Version: version, OnRuntime: show})
+			o := newOps("the hub does not listen")
+			changes := o.metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps, DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
+				OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
+				OnCall: func(name string) func(hub.ToolResult) {
+					answered := o.metrics.Call(name)
+					return func(r hub.ToolResult) { answered(r.Code()) }
+				},
+			})
 			if err != nil {
 				return hubRefused(err, listen, token)
 			}
+			stop, err := a.serveOps(ctx, o, opsAt)
+			if err != nil {
+				return err
+			}
+			defer stop()
 			if err := h.Listen(); err != nil {
 				return listenFailed(err, "--listen", listen)
 			}
@@ -77,6 +90,11 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
 			h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
+			o.metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
+			for pattern, handler := range o.routes() {
+				h.Handle(pattern, handler)
+			}
+			o.waitFor("")
 			a.showHub(h, stdio)
 			if stdio {
 				return a.hubOverStdio(ctx, h, agents)
@@ -88,6 +106,7 @@ func (a *app) hubCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	opsFlag(cmd, &opsAt)
 	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")

@@ -15,10 +15,11 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var address, tools, tokenFile string
+	var address, tools, tokenFile, opsAt string
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures bool
 	cmd := &cobra.Command{
@@ -45,12 +46,20 @@ func (a *app) mcpCommand() *cobra.Command {
 					return usage("--http: %s: give --token-file or --token, or listen on 127.0.0.1", fault.From(err).Message)
 				}
 			}
+			o := newOps("the browser is starting")
+			stop, err := a.serveOps(ctx, o, opsAt)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			a.onCall = o.onCall
 			options, err := a.runtimeOptions()
 			if err != nil {
 				return err
 			}
 			defer options.Engine.Close()
-			host := openLate(ctx, options)
+			host := openLate(ctx, options, func(h *runtime.Host) { o.metrics.Watch(h) }) // it ends with the host
+			o.ask(host.waitsFor)
 			defer func() {
 				if err := host.close(context.WithoutCancel(ctx)); err != nil {
 					a.log.Warn("closing the browser", "error", err)
@@ -91,6 +100,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	f.StringArrayVar(&httpOptions.AllowOrigins, "allow-web-origin", nil, "web origin whose pages may use the server (repeatable; default: none)")
 	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
 	_ = f.MarkHidden("conformance-fixtures")
+	opsFlag(cmd, &opsAt)
 	a.addBrowserFlags(cmd)
 	return cmd
 }

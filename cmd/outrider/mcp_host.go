@@ -18,12 +18,14 @@ type lateHost struct {
 	err        error
 }
 
-// openLate opens a host in the background.
-func openLate(ctx context.Context, options runtime.Options) *lateHost {
+// openLate opens a host in the background. opened, when not nil, hears of it first.
+func openLate(ctx context.Context, options runtime.Options, opened func(*runtime.Host)) *lateHost {
 	l := &lateHost{dictionary: runtime.Dictionary(options.Registry), opened: make(chan struct{})}
 	l.opening.Go(func() {
 		defer close(l.opened)
-		l.host, l.err = runtime.Open(ctx, options)
+		if l.host, l.err = runtime.Open(ctx, options); l.err == nil && opened != nil {
+			opened(l.host)
+		}
 	})
 	return l
 }

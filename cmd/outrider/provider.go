@@ -76,7 +76,7 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 		return err
 	}
 	defer options.Engine.Close()
-	host := openLate(ctx, options)
+	host := openLate(ctx, options, nil)
 	defer func() {
 		if err := host.close(context.WithoutCancel(ctx)); err != nil {
 			a.log.Warn("closing the browser", "error", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 // Exit codes of the contract.
@@ -54,7 +55,8 @@ type app struct {
 	logFormat string
 	log       *slog.Logger
 	browser   browserFlags
-	origins   map[string]origin // of the flags that were given, by their name; see configure
+	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
+	origins   map[string]origin                      // of the flags that were given, by their name; see configure
 }
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
