@@ -468,7 +468,7 @@ type PageExtractResult struct {
 	} `json:"truncated"`
 }
 
-// PageHover runs page.hover. Move the pointer onto an element, once a press
+// PageHover runs page.hover. Move the pointer onto an element, once a click
 // there would reach it, with the hover effects of a real device.
 //
 // Its own errors: target_not_found, target_not_actionable, multiple_targets,
@@ -622,7 +622,7 @@ type PageSnapshotArgs struct {
 	// json: a flat list of objects with their depth. One of text, json. Default
 	// text.
 	Format string `json:"format,omitempty"`
-	// Only what a press, a key or text is meant for, as a flat list.
+	// Only what a click, a key or text is meant for, as a flat list.
 	InteractiveOnly bool     `json:"interactive_only,omitempty"`
 	Locator         *Locator `json:"locator,omitempty"`
 	// Default 200000.
@@ -805,7 +805,7 @@ type PointerClickArgs struct {
 type PointerClickResult struct {
 	Clicked   bool     `json:"clicked"`
 	Modifiers []string `json:"modifiers"`
-	// What was there before the press: the innermost element at a point, or the
+	// What was there before the click: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
 	Target TargetInfo `json:"target"`
 	X      float64    `json:"x"`
@@ -839,7 +839,7 @@ type PointerClickResult struct {
 	Fidelity string `json:"fidelity"`
 	// The frame the element is in; absent in the main frame.
 	Frame *FrameInfo `json:"frame"`
-	// The label that was pressed in place of a control that cannot be pressed
+	// The label that was clicked in place of a control that cannot be clicked
 	// itself.
 	PressedLabel string `json:"pressed_label"`
 	// How often something was scrolled to reach the element.
@@ -976,7 +976,7 @@ type TextTypeResult struct {
 }
 
 // UploadSetFiles runs upload.set_files. Make files the choice of a file input,
-// visible or not; any other element is pressed and the file chooser that the
+// visible or not; any other element is clicked and the file chooser that the
 // page asks for is answered. Files come only from the folders declared for
 // uploads, never through a symbolic link.
 //
@@ -996,7 +996,7 @@ type UploadSetFilesArgs struct {
 	Locator *Locator `json:"locator"`
 	// Names in the declared folders, or absolute paths inside them.
 	Paths []string `json:"paths"`
-	// How long the press may wait for its target.
+	// How long the click may wait for its target.
 	TimeoutMS *int `json:"timeout_ms,omitempty"`
 }
 

@@ -228,7 +228,7 @@ var actsWithoutTarget = map[string]string{
 	"browser.run_javascript":        "the script decides what it acts on",
 	"debug.run_javascript":          "the script decides what it acts on",
 	"page.evaluate":                 "the script decides what it acts on",
-	"marker.query":                  "reads a place; the recipe's presses report their own",
+	"marker.query":                  "reads a place; the recipe's clicks report their own",
 	"locator.element_info":          "reads; what it scrolled is in scroll_operations",
 	"overlay.open":                  "acts on the overlay of this host",
 	"overlay.register_launcher":     "acts on the overlay of this host; anchors are counted",

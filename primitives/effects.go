@@ -235,7 +235,7 @@ func (w *effectsWatch) report(ctx context.Context, window time.Duration) json.Ra
 	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
 	var seen PageEvents
 	if w.events != nil {
-		seen = w.events.Seen()
+		seen = w.events.Events()
 	}
 	w.describe(&out, seen)
 	if _, open := w.page.Dialog(); !open && !seen.Gone {
@@ -270,7 +270,7 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
 		if w.events == nil {
 			return
 		}
-		seen := w.events.Seen()
+		seen := w.events.Events()
 		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading {
 			return
 		}

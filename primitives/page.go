@@ -18,7 +18,7 @@ type FrameID string
 // Every method returns within its context. Errors carry the codes of package
 // fault: dialog_open when a JavaScript dialog blocks the page, page_navigated
 // when the document was replaced during the call, tab_closed, tab_crashed or
-// browser_lost when the page is gone, timeout when the context ran out.
+// browser_lost when the page is closed, timeout when the context ran out.
 type Page interface {
 	// Call calls function fn of the page library (package inject) in the
 	// isolated world of frame and decodes its answer into out, which may be
@@ -90,22 +90,22 @@ type Page interface {
 	// AXNode.Shows.
 	AXTree(ctx context.Context, frame FrameID) ([]AXNode, error)
 
-	// KeepNode has the page library of frame keep a DOM node that an AXNode
-	// names, and returns its handle; target_not_found when the node is gone.
-	KeepNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
+	// ResolveNode has the page library of frame keep a DOM node that an AXNode
+	// names, and returns its handle; target_not_found when the node is detached.
+	ResolveNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
 
 	// OpenShadows has the page library of frame look into the closed shadow roots
 	// of the elements that it keeps under handles, from then on in every page call.
 	// It returns how many there were; elements without one do no harm. Of a handle
-	// that begins with a question mark the library is also told what the accessibility tree
+	// that begins with a question mark the library also gets what the accessibility tree
 	// says, which counts when it is more than attributes do.
 	OpenShadows(ctx context.Context, frame FrameID, handles []string) (opened int, err error)
 
 	// Refs is what the tab remembers of the refs of its elements, the same value
-	// for as long as the tab lives.
+	// for as long as the tab is open.
 	Refs() *Refs
 
-	// Tab describes the tab itself without asking the page.
+	// Tab describes the tab itself without a page call.
 	Tab() TabInfo
 
 	// Peer returns another tab of the same runtime by its tab id; tab_closed
@@ -144,7 +144,7 @@ type AXNode struct {
 	Children []string
 	// Properties are states such as focused, disabled or live by their names.
 	Properties map[string]any
-	DOMNode    int     // for KeepNode; 0 when the node has no DOM node
+	DOMNode    int     // for ResolveNode; 0 when the node has no DOM node
 	Shows      FrameID // the frame whose document belongs below this node
 }
 

@@ -7,15 +7,15 @@ import (
 
 // ActedPage is a Page that can be watched while something acts on it.
 type ActedPage interface {
-	// Watch notes from now on what the browser sees of the tab. It begins the
+	// Watch notes from then on what happens to the tab. It begins the
 	// recording of requests. Watches need no end.
 	Watch(ctx context.Context) (PageWatch, error)
 }
 
-// PageWatch is what the browser has seen of a tab since a moment.
+// PageWatch is what has happened to a tab since a moment.
 type PageWatch interface {
-	// Seen says what has happened so far.
-	Seen() PageEvents
+	// Events says what has happened so far.
+	Events() PageEvents
 	// Next waits for something more, for at most d.
 	Next(ctx context.Context, d time.Duration)
 }

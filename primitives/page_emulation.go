@@ -10,8 +10,8 @@ type EmulatedPage interface {
 	// are. It fails with invalid_arguments when the browser refuses a value.
 	Emulate(ctx context.Context, e Emulation) error
 
-	// EmulateNothing ends the named kinds, all of them without names.
-	EmulateNothing(ctx context.Context, kinds []string) error
+	// ClearEmulation ends the named kinds, all of them without names.
+	ClearEmulation(ctx context.Context, kinds []string) error
 
 	// Emulated is what is emulated now, the options of the browser left out.
 	Emulated() Emulation

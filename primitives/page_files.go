@@ -21,7 +21,7 @@ type FilePage interface {
 	// ChooseFiles clicks, waits until the page asks for files, and answers with
 	// these. A page that asks for one gets no more: the error is
 	// invalid_arguments then, and target_not_actionable when it does not ask.
-	ChooseFiles(ctx context.Context, press func() error, files []UploadFile) error
+	ChooseFiles(ctx context.Context, click func() error, files []UploadFile) error
 
 	// Downloads lists the downloads of all tabs, oldest first.
 	Downloads() ([]Download, error)

@@ -65,9 +65,9 @@ type NetworkLog struct {
 	Dropped  int // entries that the ring has no room for any more
 	Last     int // Newest revision, the cursor of the next call
 	// Blocked are requests of any tab that the origin policy refused, oldest
-	// first; Fenced says that there is one.
-	Fenced  bool
-	Blocked []BlockedRequest
+	// first; HasOriginPolicy says that there is one.
+	HasOriginPolicy bool
+	Blocked         []BlockedRequest
 }
 
 // BlockedRequest is a request that never left.

@@ -293,7 +293,7 @@ func checkError(t *testing.T, fe *fault.Error, want map[string]any) {
 
 var registry = catalog.Standard()
 
-// click presses an element as a caller of the runtime would.
+// click clicks an element as a caller of the runtime would.
 func click(t *testing.T, ctx context.Context, tab primitives.Page, selector string) {
 	t.Helper()
 	args, _ := json.Marshal(map[string]any{"locator": map[string]any{"selector": selector}})

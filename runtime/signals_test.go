@@ -62,7 +62,7 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 		Object.defineProperty(CustomEvent.prototype, 'detail', {get: () => ({word: 'forged'})});
 		Event.prototype.composedPath = () => { throw new Error('no') };
 		JSON.stringify = () => '"forged"';
-		window.outriderHeard = (x) => { window.caught = x };
+		window.outriderReport = (x) => { window.caught = x };
 	</script>`
 	var other string
 	mux := http.NewServeMux()

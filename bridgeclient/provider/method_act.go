@@ -38,8 +38,8 @@ func (r *request) act(ctx context.Context, name string, in targetIn, args map[st
 	return r.do(ctx, name, in.put(args), out)
 }
 
-// pressed runs a primitive of the pointer on any kind of target.
-func (r *request) pressed(ctx context.Context, name string, args map[string]any, out any) (runtime.Reply, *Failure) {
+// actOn runs a primitive of the pointer on any kind of target.
+func (r *request) actOn(ctx context.Context, name string, args map[string]any, out any) (runtime.Reply, *Failure) {
 	var in targetIn
 	if failure := r.decode(&in); failure != nil {
 		return runtime.Reply{}, failure
@@ -52,7 +52,7 @@ func (r *request) pressed(ctx context.Context, name string, args map[string]any,
 		}
 		return reply, nil
 	case in.TextQuery != "":
-		return r.pressedText(ctx, name, in.TextQuery, args, out)
+		return r.actOnText(ctx, name, in.TextQuery, args, out)
 	case len(in.Position) > 0:
 		var at struct {
 			X float64 `json:"x"`
@@ -74,9 +74,9 @@ func (r *request) pressed(ctx context.Context, name string, args map[string]any,
 	return runtime.Reply{}, invalidRequest("", "name a target: element_ref, selector, text_query or position")
 }
 
-// pressedText finds an element by its text: a control whose whole text it is,
+// actOnText finds an element by its text: a control whose whole text it is,
 // a control that has it, then any element that shows it. The last try waits.
-func (r *request) pressedText(ctx context.Context, name, text string, args map[string]any, out any) (runtime.Reply, *Failure) {
+func (r *request) actOnText(ctx context.Context, name, text string, args map[string]any, out any) (runtime.Reply, *Failure) {
 	tries := []map[string]any{
 		{"text_equals": text, "pierce": true},
 		{"text": text, "pierce": true},
@@ -97,7 +97,7 @@ func (r *request) pressedText(ctx context.Context, name, text string, args map[s
 			return reply, nil
 		}
 		if err.Code != fault.TargetNotFound && i < len(tries)-1 {
-			// There is one, and it cannot take the press yet: wait for this one.
+			// There is one, and it cannot take the click yet: wait for this one.
 			delete(args, "timeout_ms")
 			if reply, err = r.do(ctx, name, args, out); err == nil {
 				return reply, nil
@@ -152,16 +152,16 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 }
 
-// click presses an element, and says whether a navigation followed at once.
+// click clicks an element, and says whether a navigation followed at once.
 func click(ctx context.Context, r *request) (any, *Failure) {
-	var pressed struct {
+	var clicked struct {
 		Clicked bool `json:"clicked"`
 	}
-	reply, failure := r.pressed(ctx, "pointer.click", map[string]any{"effects": true}, &pressed)
+	reply, failure := r.actOn(ctx, "pointer.click", map[string]any{"effects": true}, &clicked)
 	if failure != nil {
 		return nil, failure
 	}
-	out := r.about(reply, map[string]any{"clicked": pressed.Clicked})
+	out := r.about(reply, map[string]any{"clicked": clicked.Clicked})
 	r.noteEffects(reply, out)
 	return out, nil
 }
@@ -174,7 +174,7 @@ func hover(ctx context.Context, r *request) (any, *Failure) {
 	var pointed struct {
 		Hovered *bool `json:"hovered"`
 	}
-	reply, failure := r.pressed(ctx, "page.hover", map[string]any{}, &pointed)
+	reply, failure := r.actOn(ctx, "page.hover", map[string]any{}, &pointed)
 	if failure != nil {
 		return nil, failure
 	}

@@ -116,11 +116,11 @@ func attest(ctx context.Context, p primitives.Page, frame primitives.FrameID, do
 	none := a11yAttested{}
 	at, err := locator.PlaceOfFrame(ctx, p, frame)
 	if err != nil {
-		return none, unlessGone(err)
+		return none, unlessDetached(err)
 	}
-	handle, err := p.KeepNode(ctx, frame, domNode)
+	handle, err := p.ResolveNode(ctx, frame, domNode)
 	if err != nil {
-		return none, unlessGone(err)
+		return none, unlessDetached(err)
 	}
 	args := map[string]any{"handle": handle}
 	if at.View != nil {
@@ -128,14 +128,14 @@ func attest(ctx context.Context, p primitives.Page, frame primitives.FrameID, do
 	}
 	var out a11yAttested
 	if err := p.Call(ctx, frame, "attest", args, &out); err != nil {
-		return none, unlessGone(err)
+		return none, unlessDetached(err)
 	}
 	if !out.Clickable || out.ClickableCenter == nil {
 		return out, nil
 	}
-	reached, occluder, err := at.Reaches(ctx, p, out.ClickableCenter.X, out.ClickableCenter.Y)
+	reached, occluder, err := at.HitTest(ctx, p, out.ClickableCenter.X, out.ClickableCenter.Y)
 	if err != nil {
-		return none, unlessGone(err)
+		return none, unlessDetached(err)
 	}
 	if !reached {
 		no := false
@@ -161,7 +161,7 @@ func briefOccluder(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-func unlessGone(err error) error {
+func unlessDetached(err error) error {
 	switch fault.CodeOf(err) {
 	case fault.TargetNotFound, fault.FrameNotFound, fault.FrameCrossOrigin:
 		return nil

@@ -57,7 +57,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 	var frame primitives.FrameID
 	var at *Frame
 	var last hitAnswer
-	var seenIn primitives.FrameID // where last was said
+	var lastFrame primitives.FrameID // where last was said
 	for depth := 0; ; depth++ {
 		var a hitAnswer
 		if err := p.Call(ctx, frame, "pointer_target", args, &a); err != nil {
@@ -76,7 +76,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 		if depth > 0 && arguments.IsNull(a.Target) {
 			break // an empty document: the click reaches the frame
 		}
-		last, seenIn = a, frame
+		last, lastFrame = a, frame
 		if a.Descend == "" || depth == locator.MaxFrameDepth {
 			break
 		}
@@ -92,7 +92,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 			}
 		}
 	}
-	out := ActionPoint{X: x.Value, Y: y.Value, Frame: at, frame: seenIn}
+	out := ActionPoint{X: x.Value, Y: y.Value, Frame: at, frame: lastFrame}
 	if last.Count != nil && last.Count.Young {
 		out.before = last.Count
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// clickWatch hears from the page what a guarded click hits. It is asked before
-// the element is looked for, so that its call waits in the page when the
+// clickWatch gets from the page what a guarded click hits. Its call begins before
+// the element is resolved, so that its call waits in the page when the
 // click comes: one that comes after a click waits for the frame that the page
 // draws then, which costs more than the click itself.
 type clickWatch struct {

@@ -107,7 +107,7 @@ func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout ti
 	return h.Acted, nil
 }
 
-// Requirements says how an element is to be reached.
+// Requirements says what an element must be before something is done to it.
 type Requirements struct {
 	Click   bool // a button will be clicked
 	Enabled bool // the element has to take it
@@ -119,7 +119,7 @@ type Requirements struct {
 	Still    bool // nothing is scrolled
 }
 
-// ForClick is the aim of a click.
+// ForClick is what a click needs.
 var ForClick = Requirements{Click: true, Enabled: true, guard: true}
 
 // pageAnswer is what the page function act_target answers.
@@ -148,13 +148,13 @@ type pageAnswer struct {
 	Evidence map[string]any `json:"evidence"`
 }
 
-// Resolved is an element at which an action is aimed.
+// Resolved is the resolved target of an action.
 type Resolved struct {
 	ActionPoint
 	At      locator.Place
 	Handle  string
 	watch   *clickWatch // nil without a guard
-	watched bool        // it hears of all that happens from the probe on
+	watched bool        // it sees all that happens from the probe on
 	Found   *Found
 	Seen    *primitives.Rect
 	part    *locator.ClipRect
@@ -201,7 +201,7 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 		args["still"] = true
 	}
 	h := Resolved{}
-	// Every way out but the one that gives the hold away ends the watch.
+	// Every way out but the one that returns the target ends the watch.
 	defer func() { h.watch.end(ctx) }()
 	aligned := 0
 	shown := 0 // how often ancestors were made to show more of what is there

@@ -18,7 +18,7 @@ var emulateWebDriver = primitives.Define("emulate.webdriver", func(ctx context.C
 	if in.Value != nil {
 		return emulate(ctx, p, primitives.Emulation{WebDriver: &primitives.WebDriverEmulation{Value: *in.Value}})
 	}
-	if err := p.EmulateNothing(ctx, []string{"webdriver"}); err != nil {
+	if err := p.ClearEmulation(ctx, []string{"webdriver"}); err != nil {
 		return emulateOut{}, err
 	}
 	return emulateOut{p.Emulated()}, nil

@@ -11,7 +11,7 @@
 //	outrider(fn, argsJSON)   -> answer as JSON text, or a promise of it
 //	outrider.keep(element)   -> handle (string)
 //	outrider.element(handle) -> element or null
-//	outrider.nudge()         rings the library's timers that are due
+//	outrider.runDueTimers()         runs the library's timers that are due
 //
 // An answer is {"ok":true,"value":...} or
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.

@@ -29,13 +29,13 @@ type keyboardPressIn struct {
 }
 
 type keyboardPressOut struct {
-	Pressed   bool                   `json:"pressed"`
-	Key       string                 `json:"key"`
-	Modifiers []string               `json:"modifiers"`
-	Repeat    *int                   `json:"repeat,omitempty"`
-	Fidelity  string                 `json:"fidelity"`
-	Target    actionability.ActedOn  `json:"target"` // what had the focus when the key went down
-	Dialog    *primitives.SeenDialog `json:"dialog,omitempty"`
+	Pressed   bool                     `json:"pressed"`
+	Key       string                   `json:"key"`
+	Modifiers []string                 `json:"modifiers"`
+	Repeat    *int                     `json:"repeat,omitempty"`
+	Fidelity  string                   `json:"fidelity"`
+	Target    actionability.ActedOn    `json:"target"` // what had the focus when the key went down
+	Dialog    *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
 // keyboardPress presses a key or chord. Modifiers go down as keys of their own
@@ -79,7 +79,7 @@ var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context
 	if repeat, err = PressChord(ctx, p, c, repeat); err != nil {
 		return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
 	}
-	out.Dialog = primitives.DialogSeenBy(p)
+	out.Dialog = primitives.DialogOpenOn(p)
 	return out, nil
 })
 
@@ -101,7 +101,7 @@ func PressChord(ctx context.Context, p primitives.Page, c keys.Chord, repeat int
 		if err == nil && last {
 			return n, nil
 		}
-		if err == nil && primitives.DialogSeenBy(p) != nil {
+		if err == nil && primitives.DialogOpenOn(p) != nil {
 			keys.ReleaseKeys(ctx, p, up)
 			return n, nil
 		}

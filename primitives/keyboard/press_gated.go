@@ -105,7 +105,7 @@ func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut
 		if _, err := PressChord(ctx, p, g.c, 1); err != nil {
 			return out, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
 		}
-		if primitives.DialogSeenBy(p) != nil {
+		if primitives.DialogOpenOn(p) != nil {
 			out.StepsDone++
 			out.Stop, out.Reason = "partial", "dialog"
 			return out, nil

@@ -81,7 +81,7 @@ func elementInfoInFrame(ctx context.Context, p primitives.Page, in locatorElemen
 		reached := false
 		occluder = nil
 		if round.Clickable && parts.Center != nil {
-			if reached, occluder, err = at.Reaches(ctx, p, parts.Center.X, parts.Center.Y); err != nil {
+			if reached, occluder, err = at.HitTest(ctx, p, parts.Center.X, parts.Center.Y); err != nil {
 				return nil, err
 			}
 		}

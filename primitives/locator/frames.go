@@ -141,9 +141,9 @@ func (at *Place) refresh(ctx context.Context, p primitives.Page) error {
 	return nil
 }
 
-// Reaches evaluates in every ancestor whether a click at a point of the tab's viewport
+// HitTest evaluates in every ancestor whether a click at a point of the tab's viewport
 // gets into its frame element. occluder describes what is in the way.
-func (at Place) Reaches(ctx context.Context, p primitives.Page, x, y float64) (ok bool, occluder json.RawMessage, err error) {
+func (at Place) HitTest(ctx context.Context, p primitives.Page, x, y float64) (ok bool, occluder json.RawMessage, err error) {
 	for _, link := range at.links {
 		var hit struct {
 			Receives   bool            `json:"receives"`
@@ -233,7 +233,7 @@ func PlaceOfFrame(ctx context.Context, p primitives.Page, frame primitives.Frame
 // Covering is what lies over the frames on the way to a point; nil when a click
 // gets through.
 func (at Place) Covering(ctx context.Context, p primitives.Page, x, y float64) (json.RawMessage, error) {
-	reached, occluder, err := at.Reaches(ctx, p, x, y)
+	reached, occluder, err := at.HitTest(ctx, p, x, y)
 	if err != nil || reached {
 		return nil, err
 	}

@@ -261,14 +261,14 @@ func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, arg
 // EvaluateIn calls fn in a frame. What a locator that looks into shadow roots does not
 // find may be in a closed one: those are opened, and it looks again.
 func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
-	var question any = args
+	var payload any = args
 	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most page calls take: not encoded again
 		raw, _ := own.MarshalJSON()
-		question = json.RawMessage(slices.Concat([]byte(`{"locator":`), raw, []byte(`}`)))
+		payload = json.RawMessage(slices.Concat([]byte(`{"locator":`), raw, []byte(`}`)))
 	}
-	err := p.Call(ctx, frame, fn, question, out)
+	err := p.Call(ctx, frame, fn, payload, out)
 	if IsMiss(err) && l.pierces() && openHidden(ctx, p, frame) {
-		err = p.Call(ctx, frame, fn, question, out)
+		err = p.Call(ctx, frame, fn, payload, out)
 	}
 	return err
 }

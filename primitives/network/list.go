@@ -90,7 +90,7 @@ var networkList = primitives.Define("network.list", func(ctx context.Context, p 
 		out.Entries = append(out.Entries, describeRequest(r))
 	}
 	out.Entries, out.Omitted = listing.Newest(out.Entries, in.Limit)
-	if log.Fenced {
+	if log.HasOriginPolicy {
 		blocked := []blockedEntry{}
 		for _, b := range log.Blocked {
 			blocked = append(blocked, blockedEntry{listing.Timestamp(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page})

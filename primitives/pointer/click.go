@@ -17,14 +17,14 @@ type pointerClickIn struct {
 
 type pointerClickOut struct {
 	// Clicked means that the events were sent, not that they had an effect.
-	Clicked   bool                   `json:"clicked"`
-	X         float64                `json:"x"`
-	Y         float64                `json:"y"`
-	Modifiers []string               `json:"modifiers"`
-	Target    json.RawMessage        `json:"target"`
-	Frame     *actionability.Frame   `json:"frame,omitempty"`
-	Fidelity  string                 `json:"fidelity"`
-	Dialog    *primitives.SeenDialog `json:"dialog,omitempty"`
+	Clicked   bool                     `json:"clicked"`
+	X         float64                  `json:"x"`
+	Y         float64                  `json:"y"`
+	Modifiers []string                 `json:"modifiers"`
+	Target    json.RawMessage          `json:"target"`
+	Frame     *actionability.Frame     `json:"frame,omitempty"`
+	Fidelity  string                   `json:"fidelity"`
+	Dialog    *primitives.OpenedDialog `json:"dialog,omitempty"`
 	// How the element of a locator was found; nil for a point.
 	*actionability.Found
 }
@@ -54,7 +54,7 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 			return pointerClickOut{}, err
 		}
 		return pointerClickOut{
-			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p), Found: h.Found,
+			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
 		}, nil
 	}
 	a, err := actionability.At(ctx, p, in.X, in.Y)
@@ -71,6 +71,6 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 	}
 	return pointerClickOut{
 		Clicked: true, X: a.X, Y: a.Y, Modifiers: names, Target: a.Target, Frame: a.Frame,
-		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p),
+		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p),
 	}, nil
 })

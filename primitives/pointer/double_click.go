@@ -13,13 +13,13 @@ type pointerDoubleClickIn struct {
 }
 
 type pointerDoubleClickOut struct {
-	DoubleClicked bool                   `json:"double_clicked"`
-	X             float64                `json:"x"`
-	Y             float64                `json:"y"`
-	Target        json.RawMessage        `json:"target"`
-	Frame         *actionability.Frame   `json:"frame,omitempty"`
-	Fidelity      string                 `json:"fidelity"`
-	Dialog        *primitives.SeenDialog `json:"dialog,omitempty"`
+	DoubleClicked bool                     `json:"double_clicked"`
+	X             float64                  `json:"x"`
+	Y             float64                  `json:"y"`
+	Target        json.RawMessage          `json:"target"`
+	Frame         *actionability.Frame     `json:"frame,omitempty"`
+	Fidelity      string                   `json:"fidelity"`
+	Dialog        *primitives.OpenedDialog `json:"dialog,omitempty"`
 	*actionability.Found
 }
 
@@ -38,7 +38,7 @@ var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx cont
 			return pointerDoubleClickOut{}, err
 		}
 		return pointerDoubleClickOut{
-			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p), Found: h.Found,
+			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
 		}, nil
 	}
 	a, err := actionability.At(ctx, p, in.X, in.Y)
@@ -53,6 +53,6 @@ var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx cont
 	}
 	return pointerDoubleClickOut{
 		DoubleClicked: true, X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame,
-		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p),
+		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p),
 	}, nil
 })

@@ -81,10 +81,10 @@ type pointerDragOut struct {
 	Fidelity string           `json:"fidelity"`
 	// Target is what the press picked up, DropTarget what lay under the release
 	// before anything was pressed; null where nothing was.
-	Target      actionability.ActedOn  `json:"target"`
-	DropTarget  actionability.ActedOn  `json:"drop_target"`
-	Diagnostics dragDiagnostics        `json:"diagnostics"`
-	Dialog      *primitives.SeenDialog `json:"dialog,omitempty"`
+	Target      actionability.ActedOn    `json:"target"`
+	DropTarget  actionability.ActedOn    `json:"drop_target"`
+	Diagnostics dragDiagnostics          `json:"diagnostics"`
+	Dialog      *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
 type dragDiagnostics struct {
@@ -168,7 +168,7 @@ var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p 
 	}
 	return pointerDragOut{
 		Dragged: true, From: from.point, To: to.point, Steps: steps, Points: points, Fidelity: primitives.FidelityOf(p),
-		Target: from.target, DropTarget: to.target, Diagnostics: dragDiagnostics{viewport, from.seen, to.seen}, Dialog: primitives.DialogSeenBy(p),
+		Target: from.target, DropTarget: to.target, Diagnostics: dragDiagnostics{viewport, from.seen, to.seen}, Dialog: primitives.DialogOpenOn(p),
 	}, nil
 })
 

@@ -143,7 +143,7 @@ func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, h
 	if err := json.Unmarshal(got.Seen, &seen); err != nil {
 		return draggedEnd{}, fault.Translate(fault.Internal, err, "the page library gave another shape")
 	}
-	reached, occluder, err := place.Reaches(ctx, p, seen.Point.X, seen.Point.Y)
+	reached, occluder, err := place.HitTest(ctx, p, seen.Point.X, seen.Point.Y)
 	if err != nil {
 		return draggedEnd{}, err
 	}

@@ -57,8 +57,8 @@ type markerMoveOut struct {
 	Moved bool `json:"moved"`
 	// Target is what has the caret, or is under the pointer, afterwards; null
 	// where nothing is.
-	Target actionability.ActedOn  `json:"target"`
-	Dialog *primitives.SeenDialog `json:"dialog,omitempty"`
+	Target actionability.ActedOn    `json:"target"`
+	Dialog *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
 // cursorMoveTo puts the caret where the marker says: the recipe itself does it.
@@ -68,7 +68,7 @@ var cursorMoveTo = primitives.Define("cursor.move_to", func(ctx context.Context,
 		return markerMoveOut{}, err
 	}
 	target, err := actionability.FocusedTarget(ctx, p)
-	return markerMoveOut{markerAnswer(m), true, target, primitives.DialogSeenBy(p)}, err
+	return markerMoveOut{markerAnswer(m), true, target, primitives.DialogOpenOn(p)}, err
 })
 
 // pointerMoveTo runs the recipe and then moves the pointer to the place it led
@@ -89,5 +89,5 @@ var pointerMoveTo = primitives.Define("pointer.move_to", func(ctx context.Contex
 	if err := p.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return markerMoveOut{}, err
 	}
-	return markerMoveOut{markerAnswer(m), true, a.Target, primitives.DialogSeenBy(p)}, nil
+	return markerMoveOut{markerAnswer(m), true, a.Target, primitives.DialogOpenOn(p)}, nil
 })

@@ -19,10 +19,10 @@ type pointerMoveOut struct {
 	Y float64 `json:"y"`
 	// Target is what a locator named, or what is at the point; absent where
 	// nothing is.
-	Target   json.RawMessage        `json:"target,omitempty"`
-	Frame    *actionability.Frame   `json:"frame,omitempty"`
-	Fidelity string                 `json:"fidelity"`
-	Dialog   *primitives.SeenDialog `json:"dialog,omitempty"`
+	Target   json.RawMessage          `json:"target,omitempty"`
+	Frame    *actionability.Frame     `json:"frame,omitempty"`
+	Fidelity string                   `json:"fidelity"`
+	Dialog   *primitives.OpenedDialog `json:"dialog,omitempty"`
 	*actionability.Found
 }
 
@@ -40,7 +40,7 @@ var pointerMove = primitives.Define("pointer.move", func(ctx context.Context, p 
 		if err != nil {
 			return pointerMoveOut{}, err
 		}
-		return pointerMoveOut{X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p), Found: h.Found}, nil
+		return pointerMoveOut{X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found}, nil
 	}
 	a, err := actionability.At(ctx, p, in.X, in.Y)
 	if err != nil {
@@ -49,5 +49,5 @@ var pointerMove = primitives.Define("pointer.move", func(ctx context.Context, p 
 	if err := p.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseMoved, X: a.X, Y: a.Y}); err != nil {
 		return pointerMoveOut{}, err
 	}
-	return pointerMoveOut{X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogSeenBy(p)}, nil
+	return pointerMoveOut{X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p)}, nil
 })

@@ -19,14 +19,14 @@ type pointerWheelIn struct {
 }
 
 type pointerWheelOut struct {
-	X        float64                `json:"x"`
-	Y        float64                `json:"y"`
-	DeltaX   float64                `json:"delta_x"`
-	DeltaY   float64                `json:"delta_y"`
-	Fidelity string                 `json:"fidelity"`
-	Target   actionability.ActedOn  `json:"target"` // what is at the point; null where nothing is
-	Frame    *actionability.Frame   `json:"frame,omitempty"`
-	Dialog   *primitives.SeenDialog `json:"dialog,omitempty"`
+	X        float64                  `json:"x"`
+	Y        float64                  `json:"y"`
+	DeltaX   float64                  `json:"delta_x"`
+	DeltaY   float64                  `json:"delta_y"`
+	Fidelity string                   `json:"fidelity"`
+	Target   actionability.ActedOn    `json:"target"` // what is at the point; null where nothing is
+	Frame    *actionability.Frame     `json:"frame,omitempty"`
+	Dialog   *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
 type wheelViewport struct {
@@ -69,6 +69,6 @@ var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, 
 	if err := p.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseWheel, X: out.X, Y: out.Y, DeltaX: out.DeltaX, DeltaY: out.DeltaY}); err != nil {
 		return pointerWheelOut{}, err
 	}
-	out.Dialog = primitives.DialogSeenBy(p)
+	out.Dialog = primitives.DialogOpenOn(p)
 	return out, nil
 })

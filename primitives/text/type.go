@@ -34,12 +34,12 @@ type textTypeIn struct {
 
 // textTypeOut is the trusted result; the other path answers as text.insert.
 type textTypeOut struct {
-	Typed        bool                   `json:"typed"`
-	Length       int                    `json:"length"` // UTF-16 units
-	SelectedBack int                    `json:"selected_back"`
-	Fidelity     string                 `json:"fidelity"`
-	Target       actionability.ActedOn  `json:"target"` // what had the focus when the typing began
-	Dialog       *primitives.SeenDialog `json:"dialog,omitempty"`
+	Typed        bool                     `json:"typed"`
+	Length       int                      `json:"length"` // UTF-16 units
+	SelectedBack int                      `json:"selected_back"`
+	Fidelity     string                   `json:"fidelity"`
+	Target       actionability.ActedOn    `json:"target"` // what had the focus when the typing began
+	Dialog       *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
 // textType types at the focus. Trusted typing sends key events per code point
@@ -81,7 +81,7 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	if err := typeText(ctx, p, string(in.Text), time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
-	return textTypeOut{Typed: true, Length: Utf16Length(string(in.Text)), SelectedBack: back, Fidelity: primitives.FidelityTrusted, Target: target, Dialog: primitives.DialogSeenBy(p)}, nil
+	return textTypeOut{Typed: true, Length: Utf16Length(string(in.Text)), SelectedBack: back, Fidelity: primitives.FidelityTrusted, Target: target, Dialog: primitives.DialogOpenOn(p)}, nil
 })
 
 // typeBatch is how many characters are sent before their events are awaited: a

@@ -61,14 +61,14 @@ const (
 
 // Why an attachment is not on the page.
 const (
-	awayURL     = "other_url"
-	awayState   = "other_state"
-	awayInstall = "install_policy" // install says manual or never
-	awayAsked   = "disabled"       // mode attachments said so for the tab
-	awayKeys    = "no_keys"        // a shortcut without a key
-	awayDrift   = "drift_policy"   // only a fallback selector matches
-	awayTarget  = "no_target"      // no document of the page has the target
-	awayFrames  = "frame_limit"    // those that were looked at have not
+	awayURL      = "other_url"
+	awayState    = "other_state"
+	awayInstall  = "install_policy" // install says manual or never
+	awayDisabled = "disabled"       // mode attachments said so for the tab
+	awayKeys     = "no_keys"        // a shortcut without a key
+	awayDrift    = "drift_policy"   // only a fallback selector matches
+	awayTarget   = "no_target"      // no document of the page has the target
+	awayFrames   = "frame_limit"    // those that were looked at have not
 )
 
 // Deps are what the attachments of every tab of a host share.
@@ -277,7 +277,7 @@ func (t *Attachments) keptAway(a Offered) string {
 	on, said := t.switched[a.ID]
 	switch {
 	case said && !on:
-		return awayAsked
+		return awayDisabled
 	case !said && !a.attachment.Lifecycle.Installs():
 		return awayInstall
 	}

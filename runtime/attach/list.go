@@ -40,7 +40,7 @@ func (t *Attachments) Switch(ctx context.Context, id string, on bool) {
 	for bounded.Err() == nil {
 		t.mu.Lock()
 		done := slices.ContainsFunc(t.now, func(r attachedRow) bool {
-			return r.ID == id && (r.instances > 0) == on && (on || r.reason == awayAsked)
+			return r.ID == id && (r.instances > 0) == on && (on || r.reason == awayDisabled)
 		})
 		if t.noted == nil {
 			t.noted = make(chan struct{})

@@ -78,7 +78,7 @@ func TestRolesAndNamesAreThoseOfTheBrowser(t *testing.T) {
 				if n.Ignored || n.DOMNode == 0 || n.Role == "StaticText" || n.Role == "InlineTextBox" || n.Role == "RootWebArea" || n.Role == "ListMarker" || n.Role == "LineBreak" {
 					continue
 				}
-				h, err := tab.KeepNode(ctx, "", n.DOMNode)
+				h, err := tab.ResolveNode(ctx, "", n.DOMNode)
 				if err != nil {
 					continue // a pseudo element
 				}

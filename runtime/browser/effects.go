@@ -31,8 +31,8 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 	return w, nil
 }
 
-// Seen implements primitives.PageWatch.
-func (w *watch) Seen() primitives.PageEvents {
+// Events implements primitives.PageWatch.
+func (w *watch) Events() primitives.PageEvents {
 	now := w.tab.Activity()
 	e := primitives.PageEvents{From: w.page.URL, To: now.URL, NewDocument: now.Documents != w.page.Documents, Gone: now.Over}
 	e.Loading = now.Loading && !e.NewDocument

@@ -62,9 +62,9 @@ func (t *Tab) Emulate(ctx context.Context, want primitives.Emulation) error {
 	return t.emulator.Emulate(ctx, want)
 }
 
-// EmulateNothing implements primitives.EmulatedPage.
-func (t *Tab) EmulateNothing(ctx context.Context, kinds []string) error {
-	return t.emulator.EmulateNothing(ctx, kinds)
+// ClearEmulation implements primitives.EmulatedPage.
+func (t *Tab) ClearEmulation(ctx context.Context, kinds []string) error {
+	return t.emulator.ClearEmulation(ctx, kinds)
 }
 
 // UploadFiles implements primitives.FilePage.

@@ -89,7 +89,7 @@ type Affordance struct {
 	Extensions   Extensions
 }
 
-// Opens is the tool a press calls.
+// Opens is the tool a click calls.
 type Opens struct {
 	Tool       string
 	Arguments  json.RawMessage

@@ -9,7 +9,7 @@ func Scenarios() []Scenario {
 		{ID: "session", Essential: true, Title: "session.ensure gives the same session_id for the same client and another for another, with string ids and a default page", run: session},
 		{ID: "open", Essential: true, Title: "page.open reaches a page, follows a redirect, and tells the final url, the title and a page_id", run: open},
 		{ID: "snapshot", Essential: true, Title: "page.snapshot tells text and a coherent tree: the format's name, children that exist, unique refs, elements that are the actionable nodes", run: snapshot},
-		{ID: "click", Essential: true, Title: "page.click presses by element_ref, selector, text_query and position, and the page feels it", run: click},
+		{ID: "click", Essential: true, Title: "page.click clicks by element_ref, selector, text_query and position, and the page feels it", run: click},
 		{ID: "type", Essential: true, Title: "page.type fills an input, by selector and by element_ref; replace and submit are honoured", run: typeText},
 		{ID: "wait", Title: "page.wait sees a change that comes later, text and selector, present and absent, and a timeout is satisfied false", run: wait},
 		{ID: "screenshot", Title: "page.screenshot gives an image that decodes, has the size it says and shows the page", run: screenshot},

@@ -18,7 +18,7 @@ func clickRefused(r *run) {
 	click(object{"selector": "#disabled"}, "element_not_actionable")
 	click(object{"selector": "##"}, "invalid_selector")
 	if n := r.site.happened(r.visit, "hidden", 50*time.Millisecond); n > 0 {
-		r.wrong("a hidden element was pressed")
+		r.wrong("a hidden element was clicked")
 	}
 }
 

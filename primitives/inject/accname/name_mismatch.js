@@ -10,11 +10,11 @@ const plainParts = /^(?:span|div|b|i|strong|em|small|p)$/;
 const otherNames = ['aria-labelledby', 'aria-label', 'title', 'placeholder', 'aria-placeholder', 'aria-owns'];
 
 /**
- * surelyOtherName: the element shows text that is no part of needle, so needle
+ * hasAnotherName: the element shows text that is no part of needle, so needle
  * cannot be its whole name. false says nothing. fold is what names are compared
  * by.
  */
-function surelyOtherName(node, needle, fold) {
+function hasAnotherName(node, needle, fold) {
   const tag = tagOf(node);
   if (!plainlyNamed.test(tag) || shadowOf(node)) return false;
   for (const name of otherNames) if (hasAttribute(node, name)) return false;

@@ -7,22 +7,22 @@
 // say is not asked for again; of the others each element is, and once more for every
 // snapshot, since states change.
 
-const maxAsks = 512; // elements that one walk asks for
+const maxQueries = 512; // elements that one walk asks for
 const maxSamples = 3; // elements of one tag that are asked for, before the tag counts as plain
-const askedTags = new Map(); // tag -> {asked, speaks}
-const askedHosts = new WeakSet();
+const queriedTags = new Map(); // tag -> {asked, speaks}
+const queriedHosts = new WeakSet();
 const semantics = new WeakMap(); // element -> {role, label, states, fresh}
 
 /** semanticsOf is what a custom element says of itself, or undefined. */
-const semanticsOf = (node, tag) => askedTags.size > 0 && tag.includes('-') ? semantics.get(node) : undefined;
+const semanticsOf = (node, tag) => queriedTags.size > 0 && tag.includes('-') ? semantics.get(node) : undefined;
 
 /** speakingTags are the tags of elements that have a role of their own making. */
-const speakingTags = () => [...askedTags].filter(([, said]) => said.speaks).map(([tag]) => CSS.escape(tag));
+const speakingTags = () => [...queriedTags].filter(([, said]) => said.speaks).map(([tag]) => CSS.escape(tag));
 
-/** mayAsk: the browser may know of a custom element what we do not. */
-function mayAsk(node, tag) {
-  if (askedHosts.has(node)) return semantics.has(node);
-  const said = askedTags.get(tag);
+/** mayQuery: the browser may know of a custom element what we do not. */
+function mayQuery(node, tag) {
+  if (queriedHosts.has(node)) return semantics.has(node);
+  const said = queriedTags.get(tag);
   return !(said && !said.speaks && said.asked >= maxSamples) && matchesCSS(node, ':defined');
 }
 
@@ -33,22 +33,22 @@ function mayAsk(node, tag) {
  */
 function wantsSemantics(node, tag, walk) {
   if (!tag.includes('-')) return false;
-  if (!askedHosts.has(node)) return mayAsk(node, tag);
+  if (!queriedHosts.has(node)) return mayQuery(node, tag);
   const own = walk !== undefined && semantics.get(node);
   return Boolean(own) && (walk === 'first' || !own.fresh);
 }
 
-/** askSemantics is the handle of an element, marked when the browser is to be asked about it. */
-function askSemantics(node) {
+/** querySemantics is the handle of an element, marked when the browser is to be asked about it. */
+function querySemantics(node) {
   const tag = localNameOf(node);
-  if (!tag.includes('-') || !mayAsk(node, tag)) return keep(node);
-  askedHosts.add(node);
+  if (!tag.includes('-') || !mayQuery(node, tag)) return keep(node);
+  queriedHosts.add(node);
   if (semantics.has(node)) semantics.get(node).fresh = false;
-  if (!askedTags.has(tag)) askedTags.set(tag, { asked: 0, speaks: false });
+  if (!queriedTags.has(tag)) queriedTags.set(tag, { asked: 0, speaks: false });
   return '?' + keep(node);
 }
 
-const toldStates = ['checked', 'selected', 'expanded', 'pressed', 'disabled', 'required', 'invalid', 'readonly', 'level', 'hasPopup', 'valuetext'];
+const reportedStates = ['checked', 'selected', 'expanded', 'pressed', 'disabled', 'required', 'invalid', 'readonly', 'level', 'hasPopup', 'valuetext'];
 const checkedRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|radio|switch)$/;
 
 /**
@@ -60,10 +60,10 @@ outrider.describe = (handle, said) => {
   const node = element(handle);
   if (!node) return false;
   const tag = localNameOf(node);
-  const about = askedTags.get(tag) || { asked: 0, speaks: false };
-  askedTags.set(tag, about);
+  const about = queriedTags.get(tag) || { asked: 0, speaks: false };
+  queriedTags.set(tag, about);
   if (said.ignored && said.unseen) {
-    if (!semantics.has(node)) askedHosts.delete(node);
+    if (!semantics.has(node)) queriedHosts.delete(node);
     else semantics.get(node).fresh = true;
     return false;
   }
@@ -72,7 +72,7 @@ outrider.describe = (handle, said) => {
   let role = said.ignored ? '' : said.role === 'image' ? 'img' : said.role.toLowerCase();
   if (!knownRoles.has(role) || role === 'generic' || role === 'none' || role === 'presentation' || explicit !== '') role = '';
   const states = {};
-  for (const state of toldStates) if (said.states[state] !== undefined) states[state] = said.states[state];
+  for (const state of reportedStates) if (said.states[state] !== undefined) states[state] = said.states[state];
   if (typeof said.value === 'string' || typeof said.value === 'number') states.value = String(said.value);
   const bare = checkedRoles.test(explicit) && !hasAttribute(node, 'aria-checked') && states.checked !== undefined ||
     explicit === 'option' && !hasAttribute(node, 'aria-selected') && states.selected === true ||

@@ -21,10 +21,10 @@ function clickedControl(node) {
 }
 
 /**
- * pressedThroughHost: the element lets clicks through to the component whose
+ * clickedThroughHost: the element lets clicks through to the component whose
  * shadow root it is in, which acts for it. There is no other way to click it.
  */
-function pressedThroughHost(node, hit) {
+function clickedThroughHost(node, hit) {
   if (!shadowOf(hit) || styleOf(node).pointerEvents !== 'none') return false;
   for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(hostOf(root))) if (hostOf(root) === hit) return true;
   return false;
@@ -43,7 +43,7 @@ function arrives(node, hit) {
     const around = control && controlAround(hit);
     return !around || around === node || around === control;
   }
-  if (pressedThroughHost(node, hit)) return true;
+  if (clickedThroughHost(node, hit)) return true;
   const wanted = clickedControl(node);
   if (wanted !== null && clickedControl(hit) === wanted) return true;
   const drawing = drawingAround(node);
@@ -88,15 +88,15 @@ function drawnChild(node) {
   return null;
 }
 
-/** beyondReach: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
-const beyondReach = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
+/** beforeDocumentStart: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
+const beforeDocumentStart = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
 /**
- * pressableSliver: an element too small to measure by is clicked as it is where
+ * clickableSliver: an element too small to measure by is clicked as it is where
  * a click arrives, such as the empty input of a combobox, no wider than its
  * caret. One pixel is how controls are hidden behind their drawing.
  */
-const pressableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && clickPoint(node, seen).arrived;
+const clickableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && clickPoint(node, seen).arrived;
 
 /** clickPoint finds a point of the element at which a click arrives: the middle, a line's middle, then a quarter in from each corner. */
 function clickPoint(node, seen) {
@@ -139,36 +139,36 @@ function actState(args, view) {
   const { node, count } = oneOf(args.locator, nodes, view);
   if (args.until === 'attached') {
     const reason = refusal(args, node);
-    return { node, pressed: node, count, m: measure(node, view), reason, ready: reason === '' };
+    return { node, clicked: node, count, m: measure(node, view), reason, ready: reason === '' };
   }
-  let pressed = node;
+  let clicked = node;
   let m = measure(node, view);
-  const unpressable = !m.rendered || (m.seen ? !m.point && !pressableSliver(node, m.seen) : beyondReach(m.rect));
-  if (unpressable && !args.force) {
+  const unclickable = !m.rendered || (m.seen ? !m.point && !clickableSliver(node, m.seen) : beforeDocumentStart(m.rect));
+  if (unclickable && !args.force) {
     const other = args.click && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
     if (other) {
-      pressed = other;
+      clicked = other;
       m = measure(other, view);
     } else if (!m.rendered) {
       return { reason: 'hidden', node, count, m };
     }
   }
   if (!m.rendered || innerWidth === 0 || innerHeight === 0) return { reason: 'hidden', node, count, m };
-  const state = { node, pressed, m, count };
+  const state = { node, clicked, m, count };
   const refused = refusal(args, node);
   if (refused) return { ...state, reason: refused };
   if (!m.seen) return { ...state, reason: 'outside' };
   if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
   if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
-  const place = clickPoint(pressed, m.seen);
+  const place = clickPoint(clicked, m.seen);
   Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
   state.point = place.point;
-  if (!place.arrived && pressed === node && args.click) {
+  if (!place.arrived && clicked === node && args.click) {
     // A control under its own drawing is clicked through its label.
     const label = drawnLabel(node);
     const lm = label && measure(label, view);
     const there = lm && lm.seen && clickPoint(label, lm.seen);
-    if (there && there.arrived) return { ...state, pressed: label, m: lm, point: there.point, ready: true };
+    if (there && there.arrived) return { ...state, clicked: label, m: lm, point: there.point, ready: true };
   }
   return place.arrived ? { ...state, ready: true } : { ...state, reason: 'covered', over: place.hit };
 }
@@ -182,7 +182,7 @@ class Attempts {
   }
 
   note(state) {
-    const over = state.over && !arrives(state.pressed, state.over) ? state.over : null;
+    const over = state.over && !arrives(state.clicked, state.over) ? state.over : null;
     const name = over ? label(over) : undefined;
     const at = Math.round(performance.now() - this.start);
     const known = this.list.find((a) => a.reason === state.reason && (a.occluded_by ? a.occluded_by.target_label : undefined) === name);
@@ -230,9 +230,9 @@ function coversAll(over, view) {
 /** bringIntoView scrolls until a click arrives or nothing helps, and resolves with what it performed. */
 async function bringIntoView(args, state, view) {
   const remeasure = () => {
-    const m = measure(state.pressed, view);
+    const m = measure(state.clicked, view);
     if (m.seen) {
-      const place = clickPoint(state.pressed, m.seen);
+      const place = clickPoint(state.clicked, m.seen);
       Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
     }
     return m;
@@ -242,12 +242,12 @@ async function bringIntoView(args, state, view) {
   let { m } = shown;
   for (const block of alignments) {
     if (m.seen && (m.receives || args.force || args.until === 'drawn')) break;
-    const before = plain(rectOf(state.pressed));
-    protoCall(drawnBy(state.pressed), 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
-    if (same(before, plain(rectOf(state.pressed)))) continue;
+    const before = plain(rectOf(state.clicked));
+    protoCall(drawnBy(state.clicked), 'scrollIntoView', { block, inline: 'center', behavior: 'instant' });
+    if (same(before, plain(rectOf(state.clicked)))) continue;
     await nextFrame();
     m = remeasure();
-    performed.push({ target: 'element', target_label: label(state.pressed), reason: 'aligned ' + block, aligned: true });
+    performed.push({ target: 'element', target_label: label(state.clicked), reason: 'aligned ' + block, aligned: true });
   }
   return performed;
 }
@@ -269,10 +269,10 @@ function actAnswer(args, state, attempts, view, scrolls) {
     out.focused = active !== null && flatContains(state.node, active);
   }
   if (state.count > 1) out.ambiguous = true;
-  if (state.pressed !== state.node) out.pressed_label = label(state.pressed);
+  if (state.clicked !== state.node) out.pressed_label = label(state.clicked);
   if (attempts.list.length > 0) out.attempts = attempts.list;
   if (args.guard) {
-    guardClick(args.guard, state.pressed, () => renderedAgainFor(args, view));
+    guardClick(args.guard, state.clicked, () => renderedAgainFor(args, view));
     out.watched = clickWaiters.has(args.guard);
   }
   return out;
@@ -306,8 +306,8 @@ queries.act_target = (args) => {
   const attempts = new Attempts(args.attempts, view);
   args.from = windowOffsets();
   const state = actState(args, view);
-  if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.pressed, state.m.rect))) {
-    remember(state.pressed, state.m.rect);
+  if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.clicked, state.m.rect))) {
+    remember(state.clicked, state.m.rect);
     return actAnswer(args, state, attempts, view, 0);
   }
   return actInTime(args, state, attempts, view);
@@ -330,34 +330,34 @@ async function actInTime(args, first, attempts, view) {
   let restless = false; // the element moved when it was looked at last
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
-    const worth = !args.still && state.pressed && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
-    if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.pressed) > 0) {
+    const worth = !args.still && state.clicked && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
+    if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.clicked) > 0) {
       // It is on its way, perhaps into view: to scroll now would leave its scroller shifted.
       rested = true;
-      await settled(state.pressed, Math.min(left(), longestAnimation));
+      await settled(state.clicked, Math.min(left(), longestAnimation));
       state = actState(args, view);
       continue;
     }
-    if (worth && !(tried.node === state.pressed && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
-      tried = { node: state.pressed, over: state.over || null, at: performance.now() };
+    if (worth && !(tried.node === state.clicked && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
+      tried = { node: state.clicked, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);
       scrolls += performed.length;
       // The browser's own alignment scrolls ancestor frames too: where this
       // document lies has to be asked again.
       if (args.partial && performed.some((op) => op.aligned)) return { pending: 'moved', attempts: attempts.list };
-      if (performed.length > 0) lately.delete(state.pressed);
+      if (performed.length > 0) lately.delete(state.clicked);
       const over = state.over || null;
       state = actState(args, view);
       tried.over = state.over || over;
     }
     if (state.ready) {
-      if (args.force || args.until === 'attached' || !restless && !mayMove(state.pressed, state.m.rect)) {
-        remember(state.pressed, state.m.rect);
+      if (args.force || args.until === 'attached' || !restless && !mayMove(state.clicked, state.m.rect)) {
+        remember(state.clicked, state.m.rect);
         return actAnswer(args, state, attempts, view, scrolls);
       }
-      const still = await settled(state.pressed, Math.max(restBudget, Math.min(left(), 1000)));
+      const still = await settled(state.clicked, Math.max(restBudget, Math.min(left(), 1000)));
       const again = actState(args, view);
-      if (again.ready && again.pressed === state.pressed && still && same(plain(again.m.rect), lately.get(again.pressed).rect)) {
+      if (again.ready && again.clicked === state.clicked && still && same(plain(again.m.rect), lately.get(again.clicked).rect)) {
         return actAnswer(args, again, attempts, view, scrolls);
       }
       restless = !still;

@@ -35,7 +35,7 @@ class WithText {
 const queries = Object.create(null);
 
 function accept(value) {
-  const head = '{"ok":true' + refsTold() + ',"value":';
+  const head = '{"ok":true' + newRefs() + ',"value":';
   if (value instanceof Raw) return head + value.json + (value.lines ? '}\n' + value.lines.join('\n') : '}');
   if (value instanceof WithText) return head + JSON.stringify(value.value) + '}\n' + value.text;
   const json = JSON.stringify(value);
@@ -44,7 +44,7 @@ function accept(value) {
 
 function refuse(error) {
   if (error instanceof Fault) {
-    return '{"ok":false' + refsTold() + ',' + JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1);
+    return '{"ok":false' + newRefs() + ',' + JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1);
   }
   return JSON.stringify({
     ok: false, code: 'internal', message: 'the page library failed',
@@ -103,33 +103,33 @@ function elementOf(handle) {
 }
 
 // Timers stand still where a document is frozen, and come late in frames out of
-// sight and in tabs behind others. So the library's own are kept here, and the
-// host rings those that are due whenever a call takes long: see Tab.watchStart.
+// sight and in tabs behind others. So the library keeps its own, and the host has
+// those that are due run whenever a call takes long: see Page.probeStart.
 
-const alarms = new Set(); // {at, ring, timer}
+const timers = new Set(); // {at, run, id}
 const { setTimeout: pageSetTimeout, clearTimeout: pageClearTimeout } = globalThis;
 
-/** setTimeout is that of the window, but what it gives can be rung by nudge too. */
-function setTimeout(ring, ms) {
-  const alarm = { at: performance.now() + (ms || 0), ring: null, timer: 0 };
-  alarm.ring = () => {
-    if (!alarms.delete(alarm)) return;
-    pageClearTimeout(alarm.timer);
-    ring();
+/** setTimeout is that of the window, but what it sets can be run by runDueTimers too. */
+function setTimeout(callback, ms) {
+  const timer = { at: performance.now() + (ms || 0), run: null, id: 0 };
+  timer.run = () => {
+    if (!timers.delete(timer)) return;
+    pageClearTimeout(timer.id);
+    callback();
   };
-  alarms.add(alarm);
-  alarm.timer = pageSetTimeout(alarm.ring, ms);
-  return alarm;
+  timers.add(timer);
+  timer.id = pageSetTimeout(timer.run, ms);
+  return timer;
 }
 
-function clearTimeout(alarm) {
-  if (alarm && alarms.delete(alarm)) pageClearTimeout(alarm.timer);
+function clearTimeout(timer) {
+  if (timer && timers.delete(timer)) pageClearTimeout(timer.id);
 }
 
-/** nudge rings what is overdue. */
-outrider.nudge = () => {
+/** runDueTimers runs the timers that are overdue. */
+outrider.runDueTimers = () => {
   const now = performance.now();
-  for (const alarm of [...alarms]) if (alarm.at <= now) alarm.ring();
+  for (const timer of [...timers]) if (timer.at <= now) timer.run();
 };
 
 outrider.keep = keep;

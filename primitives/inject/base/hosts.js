@@ -13,7 +13,7 @@ function unopenedHosts() {
       if (!examinedHosts.has(node) && !shadowOf(node) && mayHideShadow(node, tag) || wantsSemantics(node, tag, false)) hosts.push(node);
     }
   }
-  return handOver(hosts);
+  return takeHosts(hosts);
 }
 
 queries.unopened_hosts = () => ({ hosts: unopenedHosts() });

@@ -2,7 +2,7 @@
 // through an observer, and what no observer tells is looked at on frames.
 
 /** A look that took longer than this many milliseconds is followed by a rest. */
-const cheapLook = 4;
+const cheapEvaluation = 4;
 
 /**
  * waitUntil resolves with the first truthy answer of look, or with null after
@@ -52,7 +52,7 @@ async function waitUntil(look, { timeout, silent = () => true, pierce = false })
       found = look();
       if (found) return found;
       const took = performance.now() - from;
-      if (took > cheapLook) await after(Math.min(2 * took, 250));
+      if (took > cheapEvaluation) await after(Math.min(2 * took, 250));
     }
   } finally {
     observer.disconnect();

@@ -3,7 +3,7 @@
 /** Waits by id: what ends them early. */
 const waits = new Map();
 /** Those who ask whether a wait has begun, by its id. */
-const askers = new Map();
+const changeWaiters = new Map();
 
 /**
  * await_change resolves once something below the document has changed (nodes,
@@ -47,9 +47,9 @@ queries.await_change = ({ id, quiet_ms, longest_ms, timeout_ms }) => new Promise
   for (const name of heard) listen(globalThis, name, changed, { capture: true, passive: true });
   waits.set(id, end);
   look();
-  const asker = askers.get(id);
-  askers.delete(id);
-  if (asker) asker({ armed: true });
+  const changeWaiter = changeWaiters.get(id);
+  changeWaiters.delete(id);
+  if (changeWaiter) changeWaiter({ armed: true });
 });
 
 /** change_armed resolves when await_change of this id has begun. */
@@ -59,10 +59,10 @@ queries.change_armed = ({ id, timeout_ms }) => new Promise((resolve) => {
     return;
   }
   const timer = setTimeout(() => {
-    askers.delete(id);
+    changeWaiters.delete(id);
     resolve({ armed: false });
   }, timeout_ms);
-  askers.set(id, (answer) => {
+  changeWaiters.set(id, (answer) => {
     clearTimeout(timer);
     resolve(answer);
   });

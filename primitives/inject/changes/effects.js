@@ -1,7 +1,7 @@
 // effects answers what happened in a document between two page calls: nodes,
 // values, focus. It is kept to one watch at a time; a new one ends the old.
 
-const effectsHeard = ['input', 'change', 'invalid'];
+const effectEvents = ['input', 'change', 'invalid'];
 let effectsNow = null;
 
 /** New texts and refused fields that are told, and how many nodes are kept to look for texts in. */
@@ -103,7 +103,7 @@ queries.effects_begin = ({ id }) => {
     if (wake) wake();
   };
   for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-  for (const name of effectsHeard) listen(globalThis, name, hear, { capture: true, passive: true });
+  for (const name of effectEvents) listen(globalThis, name, hear, { capture: true, passive: true });
   const focused = focusedNode();
   const before = effectTarget(focused);
   effectsNow = {
@@ -128,7 +128,7 @@ queries.effects_begin = ({ id }) => {
     end: () => {
       take(observer.takeRecords());
       observer.disconnect();
-      for (const name of effectsHeard) unlisten(globalThis, name, hear, true);
+      for (const name of effectEvents) unlisten(globalThis, name, hear, true);
       effectsNow = null;
     },
     report: () => {

@@ -227,11 +227,11 @@ const minimalSide = 8;
 const largeEnough = (rect) => widthOf(rect) >= minimalSide && heightOf(rect) >= minimalSide;
 
 /**
- * pressPoint finds where a click reaches the element: the middle of what is
+ * actionPointOf finds where a click reaches the element: the middle of what is
  * visible, or else the middle of one of its boxes: the middle of a link that
  * wraps may lie between its lines.
  */
-function pressPoint(node, seen) {
+function actionPointOf(node, seen) {
   const middle = middleOf(seen);
   const hit = deepHit(middle.x, middle.y);
   if (hit && flatContains(node, hit)) return { point: middle, hit, receives: true };
@@ -282,15 +282,15 @@ function measureRendered(node, rect, view, part) {
   m.ratio = areaOf(seen) / areaOf(rect);
   m.fully = m.ratio >= 0.98;
   if (!largeEnough(seen)) return m;
-  const press = part ? partPress(node, seen) : pressPoint(node, seen);
-  m.point = press.point;
-  m.hit = press.hit;
-  m.receives = press.receives;
-  m.clickable = press.receives;
+  const place = part ? partActionPoint(node, seen) : actionPointOf(node, seen);
+  m.point = place.point;
+  m.hit = place.hit;
+  m.receives = place.receives;
+  m.clickable = place.receives;
   return m;
 }
 
-function partPress(node, seen) {
+function partActionPoint(node, seen) {
   const point = middleOf(seen);
   const hit = deepHit(point.x, point.y);
   return { point, hit, receives: hit !== null && flatContains(node, hit) };

@@ -89,7 +89,7 @@ function reasonNot(m) {
   if (!m.rendered) return 'the element is not rendered';
   if (!m.seen) return 'the element is outside the viewport and nothing scrolls it in';
   if (!m.point) return 'less than 8 by 8 pixels of the element are visible';
-  return 'another element receives a press at the middle of the element';
+  return 'another element receives a click at the middle of the element';
 }
 
 /**

@@ -204,7 +204,7 @@ function locateExtended(locator) {
   if (typeof locator.name === 'string' && nodes.length > 1) {
     const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
     const needle = fold(norm(locator.name));
-    const likely = nodes.filter((node) => !surelyOtherName(node, needle, fold));
+    const likely = nodes.filter((node) => !hasAnotherName(node, needle, fold));
     if (likely.length > 0 && likely.length < nodes.length) {
       const found = narrowed(locator, likely, { ...trace });
       if (found.nodes.length > 0) return found;

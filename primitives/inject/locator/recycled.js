@@ -11,12 +11,12 @@ const maxItemLevels = 3; // repeated elements around an element that are looked 
 const maxItemRows = 200; // a larger one is not an item of a list
 const maxBesides = 3; // items that are looked at on either side
 
-let tellings = 0; // snapshots that told refs; what one of them told belongs together
+let snapshotNumber = 0; // snapshots that told refs; what one of them told belongs together
 
-/** toldNow keeps what a snapshot said of an element and around it. */
-function toldNow(record, place) {
+/** recordSnapshot keeps what a snapshot said of an element and around it. */
+function recordSnapshot(record, place) {
   record.near = place;
-  record.telling = tellings;
+  record.telling = snapshotNumber;
 }
 
 const cellTags = new Set(['td', 'th']);
@@ -108,7 +108,7 @@ function standsForAnother(mine, telling) {
   const others = besides(item).map((each) => itemSays(each, telling)).filter((each) => each !== null);
   const all = [mine, ...others];
   const often = { then: saidOften(all.map((each) => each.then)), now: saidOften(all.map((each) => each.now)) };
-  if (others.length === 0) for (const said of toldOften()) often.now.add(said);
+  if (others.length === 0) for (const said of repeatedNames()) often.now.add(said);
   if (verdict(mine, often) !== 'changed') return null;
   const lost = [...mine.then].filter((said) => !mine.now.has(said) && !often.then.has(said));
   const told = { was: lost.slice(0, 5), is: [...mine.now].filter((said) => !mine.then.has(said)).slice(0, 5) };
@@ -124,8 +124,8 @@ function standsForAnother(mine, telling) {
   return changed >= same && (changed > 1 && changed > same || lostBeside(item)) ? told : null;
 }
 
-/** toldOften is what the newest snapshot of the whole document called more than one element. */
-function toldOften() {
+/** repeatedNames is what the newest snapshot of the whole document called more than one element. */
+function repeatedNames() {
   const often = new Set();
   const seen = new Set();
   for (const { role, name } of lastGiven) {

@@ -17,8 +17,8 @@ outrider.numberRefs = (prefix, from) => {
   Object.assign(numbering, { prefix, from, next: from, told: from, set: true });
 };
 
-/** refsTold is the part of an answer that tells how far the numbers have come. */
-function refsTold() {
+/** newRefs is the part of an answer that tells how far the numbers have come. */
+function newRefs() {
   if (numbering.next === numbering.told) return '';
   numbering.told = numbering.next;
   return ',"refs":' + numbering.next;
@@ -112,7 +112,7 @@ function giveRefs(named, whole) {
     }
   }
   const given = [];
-  tellings++;
+  snapshotNumber++;
   for (const { row, node, tag, role, name, place, number } of named) {
     if (lost !== null && lost.size > 0 && !refNumbers.has(node) && recognisable(role, name, place)) {
       const key = placeKey(tag, role, name, place);
@@ -123,7 +123,7 @@ function giveRefs(named, whole) {
     row.ref = record.ref;
     record.role = role;
     record.name = name;
-    toldNow(record, place);
+    recordSnapshot(record, place);
     if (whole) {
       record.place = place;
       given.push(record);

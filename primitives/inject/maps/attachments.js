@@ -241,7 +241,7 @@ class Attachments {
   set(specs) {
     const wanted = new Map(specs.map((spec) => [spec.id, spec]));
     for (const [id, attachment] of this.byID) {
-      if (wanted.has(id) && sameLooks(attachment.spec, wanted.get(id))) attachment.spec = wanted.get(id);
+      if (wanted.has(id) && sameAppearance(attachment.spec, wanted.get(id))) attachment.spec = wanted.get(id);
       else {
         attachment.clear();
         this.byID.delete(id);
@@ -326,8 +326,8 @@ class Attachments {
   }
 }
 
-/** sameLooks says whether two specs differ at most in what may change while an attachment stands. */
-const sameLooks = (a, b) => lasting(a) === lasting(b);
+/** sameAppearance says whether two specs differ at most in what may change while an attachment stands. */
+const sameAppearance = (a, b) => lasting(a) === lasting(b);
 const lasting = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_instances: 0, elsewhere: 0 });
 
 /** writes says whether keys that reach an element are text. */

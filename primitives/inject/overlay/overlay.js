@@ -14,15 +14,15 @@ const maxReattach = 20;
 let overlay = null;
 
 /** So many events of the overlay are kept for whoever asks; older ones are dropped. */
-const maxOverlayNews = 100;
-const overlayNews = []; // {event, how, title, launcher_id, code}
-let overlayAsked = null; // ends the question that waits for news
+const maxOverlayEvents = 100;
+const overlayEvents = []; // {event, how, title, launcher_id, code}
+let overlayWaiter = null; // ends the question that waits for news
 
 /** tellOverlay keeps an event: what happened to the overlay, and whether a call or somebody at the page did it. */
 function tellOverlay(event, how, more) {
-  overlayNews.push({ event, how, ...more });
-  if (overlayNews.length > maxOverlayNews) overlayNews.shift();
-  if (overlayAsked) overlayAsked();
+  overlayEvents.push({ event, how, ...more });
+  if (overlayEvents.length > maxOverlayEvents) overlayEvents.shift();
+  if (overlayWaiter) overlayWaiter();
 }
 
 /** overlayTitled is what an event says of the overlay that is open. */
@@ -213,20 +213,20 @@ function openOverlay(content, how, more) {
  * document. Another question ends the one that waits.
  */
 queries.overlay_events = ({ timeout_ms }) => {
-  if (overlayAsked) overlayAsked();
+  if (overlayWaiter) overlayWaiter();
   const told = () => ({
-    events: overlayNews.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost + ']').length > 0,
+    events: overlayEvents.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost + ']').length > 0,
   });
-  if (overlayNews.length > 0 || !(timeout_ms > 0)) return told();
+  if (overlayEvents.length > 0 || !(timeout_ms > 0)) return told();
   return new Promise((resolve) => {
     const end = () => {
-      if (overlayAsked !== end) return;
-      overlayAsked = null;
+      if (overlayWaiter !== end) return;
+      overlayWaiter = null;
       clearTimeout(timer);
       resolve(told());
     };
     const timer = setTimeout(end, timeout_ms);
-    overlayAsked = end;
+    overlayWaiter = end;
   });
 };
 

@@ -21,7 +21,7 @@ function isChrome(node, tag, style) {
 /** drawnLength is how much text an element shows. */
 const drawnLength = (node) => norm(protoGet(node, 'innerText') ?? textOf(node)).length;
 
-const drawnNow = (node) => checkVisibility(node, seenOptions);
+const drawnNow = (node) => checkVisibility(node, visibilityOptions);
 
 /** nameWeight is what id and class say for or against being content. */
 function nameWeight(node) {

@@ -93,7 +93,7 @@ class MarkdownWalk {
       for (const child of this.drawn(parent)) {
         const type = nodeType(child);
         if (type === 3) {
-          if (!ctx.unseen && styleIsSeen(parent)) line += ctx.pre ? nodeValueOf(child) : this.text(nodeValueOf(child));
+          if (!ctx.unseen && styleIsVisible(parent)) line += ctx.pre ? nodeValueOf(child) : this.text(nodeValueOf(child));
           continue;
         }
         if (type !== 1) continue;
@@ -429,8 +429,8 @@ class MarkdownWalk {
 /** Stands where a frame's text belongs. No page can know it. */
 const frameMark = '\uE0F8' + token + '\uE0F9';
 
-/** styleIsSeen: the text of an element is visible, also where the element around it is not. */
-const styleIsSeen = (node) => nodeType(node) !== 1 || getComputedStyle(node).visibility === 'visible';
+/** styleIsVisible: the text of an element is visible, also where the element around it is not. */
+const styleIsVisible = (node) => nodeType(node) !== 1 || getComputedStyle(node).visibility === 'visible';
 
 /** indent puts first before the first line of a text and rest, as wide, before the others. */
 const indent = (text, first, rest = ' '.repeat(first.length)) => text.split('\n').map((line, i) => i === 0 ? first + line : line === '' ? '' : rest + line).join('\n');
@@ -476,5 +476,5 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
       pieces.push({ frame: walk.frames[Number(part)] });
     }
   });
-  return { pieces, why, left, stopped: walk.stopped, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
+  return { pieces, why, left, stopped: walk.stopped, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
 };

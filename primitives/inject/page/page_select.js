@@ -13,7 +13,7 @@ function chosenOptions(select, { value, label, index }) {
 queries.page_select = async (args) => {
   const select = elementOf(args.handle);
   const refuse = (reason, message, more) => new Fault('target_not_editable', message, { reason, tag_name: tagOf(select), ...more });
-  if (tagOf(select) !== 'select') throw refuse('not_a_list', 'the element is no select element; press the options of a list that the page draws itself');
+  if (tagOf(select) !== 'select') throw refuse('not_a_list', 'the element is no select element; click the options of a list that the page draws itself');
   const multiple = protoGet(select, 'multiple') === true;
   const found = await waitUntil(() => isConnected(select) && chosenOptions(select, args), { timeout: args.timeout_ms, silent: () => false });
   const known = () => ({ options: [...protoGet(select, 'options')].slice(0, 50).map(optionOf), option_count: protoGet(select, 'options').length });

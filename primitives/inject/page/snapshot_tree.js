@@ -14,7 +14,7 @@ const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'com
   'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
 
 /** Roles whose name is their whole text, so that the text is not told again. */
-const toldByName = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
+const namedByText = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
 
 /** Roles with nothing below them that could be told apart. */
 const leafRows = new Set(['checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math', 'menuitemcheckbox',
@@ -39,7 +39,7 @@ const blockTags = new Set(['address', 'article', 'aside', 'blockquote', 'body', 
 /** Text of which nothing is seen. */
 const zeroWidth = /^ *(?:[\u200b-\u200d\u2060\ufeff] *)+$/;
 
-const seenOptions = Object.freeze({ visibilityProperty: true });
+const visibilityOptions = Object.freeze({ visibilityProperty: true });
 const maxRowName = 300;
 const maxRowText = 2000;
 const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
@@ -220,7 +220,7 @@ class TreeWalk {
     let invisible = false;
     let inline = false;
     let style = null;
-    if (!checkVisibility(node, seenOptions)) {
+    if (!checkVisibility(node, visibilityOptions)) {
       style = getComputedStyle(node);
       const display = style.display;
       if (display === '') {
@@ -239,7 +239,7 @@ class TreeWalk {
     if (said && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
       if (node !== this.active && tag !== 'body') return;
     }
-    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxAsks) this.hosts.add(node);
+    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxQueries) this.hosts.add(node);
     if (!inline && !blockTags.has(tag)) {
       style ||= getComputedStyle(node);
       inline = style.display === 'inline' || style.display === 'contents';
@@ -258,7 +258,7 @@ class TreeWalk {
     if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
       style ||= getComputedStyle(node);
       if (style.contentVisibility === 'hidden') return;
-      clickable = !state.pressed && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
+      clickable = !state.inClickable && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
         said && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
       if (clickable) {
         role = 'generic';
@@ -295,11 +295,11 @@ class TreeWalk {
     const before = this.rows.length;
     if (!(shown && leafRows.has(role) && !this.hasInside(node, tag, role)) && !(tag === 'iframe' || tag === 'frame')) {
       const inside = {
-        quiet: state.quiet || shown && name !== '' && toldByName.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
+        quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
         titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
-        invisible, disabled, pressed: state.pressed || interactive && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
-        path: shown && this.options.places ? state.path + '/' + role + (toldByName.has(role) ? '' : name) : state.path,
+        invisible, disabled, inClickable: state.inClickable || interactive && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
+        path: shown && this.options.places ? state.path + '/' + role + (namedByText.has(role) ? '' : name) : state.path,
       };
       if (tag === 'select') {
         if (row) this.choices(row, node, rowDepth);
@@ -395,7 +395,7 @@ class TreeWalk {
     if (!attributes) {
       if (tag === 'input') return nameOf(node, this.known); // also a button has no text of its own
       if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
-      if (toldByName.has(role)) {
+      if (namedByText.has(role)) {
         if (firstElementOf(node) === null && !shadowOf(node) && !(said && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.generates && this.shadows === 0;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
@@ -406,7 +406,7 @@ class TreeWalk {
       }
       return nameOf(node, this.known);
     }
-    if (namedByContent.test(role) && !toldByName.has(role) && !namedByAttribute(node)) return '';
+    if (namedByContent.test(role) && !namedByText.has(role) && !namedByAttribute(node)) return '';
     return nameOf(node, this.known);
   }
 
@@ -587,7 +587,7 @@ outrider.adopt = (root) => {
 /** walkTree walks a subtree, or the whole document. */
 function walkTree(root, options) {
   const walk = new TreeWalk(options);
-  const state = { quiet: false, invisible: false, disabled: false, pressed: false, path: '' };
+  const state = { quiet: false, invisible: false, disabled: false, inClickable: false, path: '' };
   if (rootOf(root) !== document) walk.shadows++;
   walk.element(root, 0, 0, state, false);
   walk.flush();
@@ -652,12 +652,12 @@ function rowObject(row) {
   return JSON.stringify(row);
 }
 
-/** handOver tells which elements may have a shadow root that only the browser can open; each is told once. */
-function handOver(hosts) {
+/** takeHosts tells which elements may have a shadow root that only the browser can open; each is told once. */
+function takeHosts(hosts) {
   const handles = [];
   for (const node of hosts) {
     examinedHosts.add(node);
-    handles.push(askSemantics(node));
+    handles.push(querySemantics(node));
   }
   return handles;
 }
@@ -689,10 +689,10 @@ queries.page_snapshot = (args) => {
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
   const told = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
-  tellRows(walk, args, told, 0, 0, overdue, undefined);
+  writeRows(walk, args, told, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs } = told;
   return new WithText({
-    count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: handOver(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     title: whole ? documentTitleOf(document) : undefined,
   }, lines.join('\n'));
 };
@@ -711,8 +711,8 @@ function tellVisible(walk) {
   for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
 }
 
-/** tellRows adds the rows of a document, below depth, and those of the documents in it. */
-function tellRows(walk, args, told, depth, nesting, overdue, within) {
+/** writeRows adds the rows of a document, below depth, and those of the documents in it. */
+function writeRows(walk, args, told, depth, nesting, overdue, within) {
   told.leftOut += walk.leftOut;
   told.stopped ||= walk.stopped;
   const { lines } = told;
@@ -721,18 +721,18 @@ function tellRows(walk, args, told, depth, nesting, overdue, within) {
     const { frame } = row;
     lines.push(before + (args.format === 'text' ? rowLine(row) : rowObject(row)));
     if (frame === undefined) continue;
-    if (!tellInside(frame, args, told, before.length + 1, nesting + 1, overdue)) told.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+    if (!writeInside(frame, args, told, before.length + 1, nesting + 1, overdue)) told.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
   }
 }
 
 const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'), frame: getterOf(HTMLFrameElement.prototype, 'contentWindow') };
 
 /**
- * tellInside adds the document that a frame shows, when its origin is ours and the
+ * writeInside adds the document that a frame shows, when its origin is ours and the
  * library is in it: a world of ours sees that of a frame, where only we can have put
  * what its window has of its own. A question for each frame costs several times more.
  */
-function tellInside(frame, args, told, depth, nesting, overdue) {
+function writeInside(frame, args, told, depth, nesting, overdue) {
   if (nesting > args.max_nesting || told.stopped) return false;
   let tell;
   try {
@@ -745,7 +745,7 @@ function tellInside(frame, args, told, depth, nesting, overdue) {
   return tell(args, told, depth, nesting, overdue);
 }
 
-/** tell is tellInside in the document of the frame. */
+/** tell is writeInside in the document of the frame. */
 outrider.tell = (args, told, depth, nesting, overdue) => {
   const root = rootElement();
   if (!root) return false;
@@ -760,7 +760,7 @@ outrider.tell = (args, told, depth, nesting, overdue) => {
     return false; // asked by itself the frame says why, and only it is missed
   }
   told.inside++;
-  tellRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
+  writeRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
   if (numbering.next !== numbering.told) told.refs.push({ prefix: numbering.prefix, next: numbering.told = numbering.next });
   return true;
 };

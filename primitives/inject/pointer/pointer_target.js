@@ -144,7 +144,7 @@ function pointerTarget({ x, y, view, viewport, inside, flat }) {
     if (!flat && showsDocument(hit)) {
       const inner = contentView(hit, at);
       const there = local(x, y, inner);
-      const onContent = there.x >= 0 && there.y >= 0; // else the press is on the frame's own border
+      const onContent = there.x >= 0 && there.y >= 0; // else the click is on the frame's own border
       const child = onContent ? protoGet(hit, 'contentDocument') : null;
       if (child && documentElementOf(child)) {
         frame = { url: documentURLOf(child), cross_origin: false };

@@ -5,7 +5,7 @@
  * text_contains}]}; hosts are those of the top document, null for any. Run again
  * with a newer table it takes that one over.
  *
- * What it heard goes through the binding outriderHeard as JSON text, which appears
+ * What it heard goes through the binding outriderReport as JSON text, which appears
  * a moment after the document. A page that
  * floods pays for a counter: only a bucketful of each event is looked at.
  */
@@ -42,7 +42,7 @@
   const deliver = () => {
     try {
       while (kept.length > 0) {
-        globalThis.outriderHeard(kept[0]);
+        globalThis.outriderReport(kept[0]);
         kept.shift();
       }
       patience = 10;

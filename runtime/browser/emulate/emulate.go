@@ -139,8 +139,8 @@ func (e *Emulator) Emulate(ctx context.Context, want primitives.Emulation) error
 	return e.apply(ctx, next, commands)
 }
 
-// EmulateNothing implements primitives.EmulatedPage.
-func (e *Emulator) EmulateNothing(ctx context.Context, kinds []string) error {
+// ClearEmulation implements primitives.EmulatedPage.
+func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	all := len(kinds) == 0

@@ -24,7 +24,7 @@ import (
 
 const (
 	worldName = "outrider-signals"
-	binding   = "outriderHeard" // as the script calls it
+	binding   = "outriderReport" // as the script calls it
 	// maxReport bounds one report of the script, which bounds itself to less.
 	maxReport = 1 << 20
 )

@@ -65,7 +65,7 @@ func (t *Traffic) Network(ctx context.Context) (primitives.NetworkLog, error) {
 	log := primitives.NetworkLog{Since: t.since, Dropped: t.dropped, Last: t.rev}
 	log.Inflight, _ = t.inflight()
 	if t.egress != nil {
-		log.Fenced = true
+		log.HasOriginPolicy = true
 		log.Blocked, _ = t.egress.Refused(0)
 	}
 	log.Requests = make([]primitives.NetworkRequest, len(t.entries))

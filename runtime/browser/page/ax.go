@@ -87,8 +87,8 @@ func (v *axValue) text() string {
 	return s
 }
 
-// KeepNode implements primitives.Page.
-func (p *Page) KeepNode(ctx context.Context, frame primitives.FrameID, domNode int) (string, error) {
+// ResolveNode implements primitives.Page.
+func (p *Page) ResolveNode(ctx context.Context, frame primitives.FrameID, domNode int) (string, error) {
 	for range maxFollowed {
 		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {

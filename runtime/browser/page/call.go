@@ -223,14 +223,14 @@ func (p *Page) probeStart(at resolvedFrame, w *world.World) func() bool {
 	var seen, over atomic.Bool
 	var mu sync.Mutex
 	var timer *time.Timer
-	next := nudgeAfter
+	next := dueTimersAfter
 	mu.Lock()
 	defer mu.Unlock()
 	timer = time.AfterFunc(StartProbeDelay, func() {
 		if over.Load() {
 			return
 		}
-		cmd := world.Invocation{Function: nudgeFunction, ByValue: true}.Command(at.session, w)
+		cmd := world.Invocation{Function: dueTimersFunction, ByValue: true}.Command(at.session, w)
 		cmd.OnReply = func(r cdp.Reply) {
 			if r.Err != nil || over.Load() {
 				return
@@ -239,7 +239,7 @@ func (p *Page) probeStart(at resolvedFrame, w *world.World) func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			timer.Reset(next)
-			next = min(2*next, nudgeAtLeast)
+			next = min(2*next, dueTimersAtLeast)
 		}
 		p.client.Post(cmd)
 	})
@@ -252,7 +252,7 @@ func (p *Page) probeStart(at resolvedFrame, w *world.World) func() bool {
 	}
 }
 
-const nudgeFunction = `function(){"use strict";globalThis.outrider&&globalThis.outrider.nudge()}`
+const dueTimersFunction = `function(){"use strict";globalThis.outrider&&globalThis.outrider.runDueTimers()}`
 
 // awaitPage waits for an answer of page code: not longer than the page is open,
 // and not while a dialog blocks it.
@@ -314,10 +314,10 @@ const (
 	// StartProbeDelay is how long a call may take until it is found out whether it has
 	// begun.
 	StartProbeDelay = 20 * time.Millisecond
-	// nudgeAfter is when the library's due timers are run for the first time after
-	// that, and nudgeAtLeast the longest time between two such calls.
-	nudgeAfter   = 500 * time.Millisecond
-	nudgeAtLeast = 2 * time.Second
+	// dueTimersAfter is when the library's due timers are run for the first time after
+	// that, and dueTimersAtLeast the longest time between two such calls.
+	dueTimersAfter   = 500 * time.Millisecond
+	dueTimersAtLeast = 2 * time.Second
 )
 
 // makeWorld asks for our isolated world of the frame.

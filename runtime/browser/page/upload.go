@@ -52,7 +52,7 @@ type chooser struct {
 const chooserTimeout = 5 * time.Second
 
 // ChooseFiles implements primitives.FilePage.
-func (p *Page) ChooseFiles(ctx context.Context, press func() error, files []primitives.UploadFile) error {
+func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []primitives.UploadFile) error {
 	asked := make(chan chooser, 1)
 	p.mu.Lock()
 	if p.chooser != nil {
@@ -74,7 +74,7 @@ func (p *Page) ChooseFiles(ctx context.Context, press func() error, files []prim
 	if err := p.client.Broadcast(ctx, p.Lifetime(), sessions, cdp.Command{Method: "Page.setInterceptFileChooserDialog", Params: []byte(`{"enabled":true}`)}); err != nil {
 		return cdp.Explain(err, "choosing files")
 	}
-	if err := press(); err != nil {
+	if err := click(); err != nil {
 		return err
 	}
 	timer := time.NewTimer(chooserTimeout)

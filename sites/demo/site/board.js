@@ -49,7 +49,7 @@ function render() {
   $('#board').replaceChildren(...lists);
 }
 
-// The composer appears in place of its button, a moment after the press, as it
+// The composer appears in place of its button, a moment after the click, as it
 // does in applications that load it on demand.
 function adder(list) {
   const button = el('button', { type: 'button', textContent: 'Add a card' });

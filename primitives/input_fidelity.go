@@ -9,15 +9,15 @@ const (
 	FidelitySynthetic = "synthetic"
 )
 
-// SeenDialog says that a dialog opened while input was handled. The input was
+// OpenedDialog says that a dialog opened while input was handled. The input was
 // sent; the page waits for browser.dismiss_dialog.
-type SeenDialog struct {
+type OpenedDialog struct {
 	Type string `json:"type"`
 }
 
-func DialogSeenBy(p Page) *SeenDialog {
+func DialogOpenOn(p Page) *OpenedDialog {
 	if d, open := p.Dialog(); open {
-		return &SeenDialog{Type: d.Type}
+		return &OpenedDialog{Type: d.Type}
 	}
 	return nil
 }
