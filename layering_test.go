@@ -129,6 +129,7 @@ var doors = map[string][]string{
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
+	"golang.org/x/term":                      {"cmd/outrider"},
 	"go.yaml.in/yaml":                        {"cmd/outrider", "plan", "sites"},
 }
 

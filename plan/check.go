@@ -15,6 +15,8 @@ type Checked struct {
 	OK    bool              `json:"ok"`
 	Raw   []json.RawMessage `json:"pages"`
 	Pages []report.Page     `json:"-"`
+
+	started time.Time
 }
 
 // Expectations are what must hold of a page beyond its checks.
@@ -46,10 +48,19 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, err
 	if err != nil {
 		return Checked{}, err
 	}
-	c := Checked{Raw: []json.RawMessage{}}
-	for _, tab := range h.Tabs() {
+	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
+	tabs := h.Tabs()
+	for i, tab := range tabs {
+		on := runtime.Target{RuntimeID: tab.RuntimeID}
+		if o.Starts != nil {
+			o.Starts(tab.URL, i+1, len(tabs))
+		}
+		if o.Evidence {
+			record(ctx, h, on, o)
+		}
+		began := time.Now()
 		reply := h.Do(ctx, runtime.Call{
-			ID: o.NewID(), Target: runtime.Target{RuntimeID: tab.RuntimeID}, Name: runtime.SiteTool, Arguments: arguments, Timeout: o.CallTimeout,
+			ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: arguments, Timeout: o.CallTimeout,
 		})
 		if reply.Err != nil {
 			return c, reply.Err
@@ -58,6 +69,9 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, err
 		if err := json.Unmarshal(reply.Output, &p); err != nil {
 			return c, fault.Wrap(fault.Internal, err, "reading the result")
 		}
+		if o.Evidence && !p.Well() {
+			p.Shot, p.Texts = evidenceOf(context.WithoutCancel(ctx), h, on, o, began)
+		}
 		c.Pages, c.Raw = append(c.Pages, p), append(c.Raw, reply.Output)
 	}
 	c.OK = len(c.Pages) > 0
@@ -65,15 +79,4 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, err
 		c.OK = c.OK && p.OK
 	}
 	return c, nil
-}
-
-// Report is the report of the checks in one format.
-func (c Checked) Report(format string) ([]byte, error) {
-	switch format {
-	case "junit":
-		return report.JUnit(report.Suites(c.Pages))
-	case "html":
-		return report.HTML(report.Document{Title: "check", Pages: c.Pages})
-	}
-	return report.JSON(c)
 }

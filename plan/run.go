@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,6 +26,12 @@ type Options struct {
 	CallTimeout time.Duration // of a call that has none of its own
 	Artifacts   string        // path for pictures; "" takes none
 	Folder      report.Folder // that Artifacts is in
+	// Evidence takes a picture, the console and the network of what fails, for a report
+	// that shows them.
+	Evidence bool
+	// Starts is called when a step of a plan begins, with its number from 1 and how
+	// many there are; may be nil.
+	Starts func(name string, number, of int)
 	// OnStep is called after each step of a plan; may be nil.
 	OnStep func(StepResult)
 	// Warn is called with what went wrong beside the run; may be nil.
@@ -45,6 +50,8 @@ type Result struct {
 	Plan       string       `json:"plan"`
 	Steps      []StepResult `json:"steps"`
 	DurationMS int64        `json:"duration_ms"`
+
+	started time.Time
 }
 
 // StepResult is what expect sees, too.
@@ -65,20 +72,32 @@ type StepResult struct {
 	Unmet      string            `json:"unmet,omitempty"` // why expect does not hold
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
 
-	page *report.Page // of a check
+	page  *report.Page // of a check
+	shot  *report.Picture
+	texts []report.Text
 }
 
 // Run runs the steps of a plan on the first tab of the host.
 func (p *Plan) Run(ctx context.Context, h Host, o Options) Result {
-	result := Result{OK: true, Plan: p.path}
 	started := time.Now()
+	result := Result{OK: true, Plan: p.path, started: started}
 	on := firstTab(h)
+	if o.Evidence {
+		record(ctx, h, on, o)
+	}
 	stopped := false
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		r := StepResult{Name: s.Name, Action: s.Action, State: s.State, Call: s.Call, Check: s.Check, Expect: s.Expect, Skipped: true}
 		if !stopped && ctx.Err() == nil {
+			if o.Starts != nil {
+				o.Starts(s.Name, i+1, len(p.Steps))
+			}
+			began := time.Now()
 			r = s.run(ctx, h, on, o)
+			if !r.OK && o.Evidence {
+				r.shot, r.texts = evidenceOf(context.WithoutCancel(ctx), h, on, o, began)
+			}
 			if !r.OK && o.Artifacts != "" {
 				name := fmt.Sprintf("%02d-%s", i+1, fileName(s.Name))
 				if shot, err := screenshot(context.WithoutCancel(ctx), h, on, o, name); err != nil {
@@ -226,83 +245,4 @@ func fileName(name string) string {
 		return '_'
 	}, name)
 	return strings.TrimLeft(out[:min(len(out), 60)], ".")
-}
-
-// Report is the report of a plan in one format. junit has one test case for each
-// step, and a suite more for each page that a step checked.
-func (p *Plan) Report(format string, result Result) ([]byte, error) {
-	if format == "json" {
-		return report.JSON(result)
-	}
-	suites := []report.Suite{p.suite(result)}
-	var pages []report.Page
-	for _, r := range result.Steps {
-		if r.page == nil {
-			continue
-		}
-		pages = append(pages, *r.page)
-		for _, s := range report.Suites([]report.Page{*r.page}) {
-			s.Name = suites[0].Name + ": " + r.Name
-			suites = append(suites, s)
-		}
-	}
-	if format == "html" {
-		return report.HTML(report.Document{Title: suites[0].Name, Suites: suites[:1], Pages: pages})
-	}
-	return report.JUnit(suites)
-}
-
-func (p *Plan) suite(result Result) report.Suite {
-	name := p.Name
-	if name == "" {
-		name = filepath.Base(p.path)
-	}
-	s := report.Suite{Name: name, Took: milliseconds(result.DurationMS)}
-	for _, r := range result.Steps {
-		c := report.Case{Name: r.Name, Class: "plan", Took: milliseconds(r.DurationMS), Outcome: report.Passed}
-		switch {
-		case r.Skipped:
-			c.Outcome, c.Message = report.Skipped, "a step before it failed"
-		case !r.OK:
-			c.Outcome, c.Message, c.Kind, c.Text = report.Failed, r.Detail(), "expectation", r.evidence()
-			if r.Error != nil {
-				c.Kind = string(r.Error.Code)
-			}
-		}
-		s.Cases = append(s.Cases, c)
-	}
-	return s
-}
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-// maxOutput is how large an output may be to stand in the text of a failure: one
-// that is cut in the middle helps nobody.
-const maxOutput = 1000
-
-func (r StepResult) evidence() string {
-	var b strings.Builder
-	if r.Expect != "" {
-		fmt.Fprintf(&b, "expect: %s\n", r.Expect)
-	}
-	if r.URL != "" {
-		fmt.Fprintf(&b, "url: %s\n", r.URL)
-	}
-	if r.Error != nil {
-		for _, line := range report.EvidenceLines(r.Error) {
-			fmt.Fprintln(&b, line)
-		}
-	} else if r.page != nil {
-		for _, cause := range r.page.Causes() {
-			fmt.Fprintln(&b, cause)
-		}
-	} else if n := len(r.Output); n > maxOutput {
-		fmt.Fprintf(&b, "output: %d bytes, see the json report\n", n)
-	} else if n > 0 {
-		fmt.Fprintf(&b, "output: %s\n", r.Output)
-	}
-	if shot := r.Artifacts["screenshot"]; shot != "" {
-		fmt.Fprintf(&b, "screenshot: %s\n", shot)
-	}
-	return b.String()
 }

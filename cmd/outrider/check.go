@@ -6,13 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	var reports string
+	var reports reportFlags
 	var x plan.Expectations
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -35,15 +34,15 @@ func (a *app) checkCommand() *cobra.Command {
 			if x.Settle < 0 || x.Settle > time.Minute {
 				return usage("--settle is %s: expected 0s to 1m", x.Settle)
 			}
-			files, err := report.ParseFiles(reports)
+			out, err := reports.open(a)
 			if err != nil {
-				return usage("%w", err)
+				return err
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, files) })
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out) })
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&reports, "report", "", "files to write, as junit=FILE,json=FILE,html=FILE")
+	reports.add(f)
 	f.DurationVar(&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once")
 	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
 	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
@@ -52,18 +51,24 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, files report.Files) error {
-	checked, err := plan.Check(ctx, h, x, a.runOptions(""))
+func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports) error {
+	o := a.runOptions("")
+	o.Evidence = out.files.Pictures()
+	progress := a.progress()
+	o.Starts = progress.Begin
+	checked, err := plan.Check(ctx, h, x, o)
+	progress.Clear()
 	if err != nil {
 		return err
 	}
 	if a.json {
 		a.printJSON(checked)
 	} else {
+		to := a.coloured()
 		for _, p := range checked.Pages {
-			p.Print(a.stdout)
+			p.Print(to)
 		}
 	}
-	complete := a.writeReports(files, checked.Report)
+	complete := a.writeReports(out, checked.Report())
 	return verdict(checked.OK, complete)
 }

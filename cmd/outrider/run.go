@@ -8,14 +8,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
 func (a *app) runCommand() *cobra.Command {
-	var action, args, artifacts, reports string
+	var action, args, artifacts string
+	var reports reportFlags
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN",
 		Short: "Run one site action on a page, or a plan of them",
@@ -25,21 +25,21 @@ func (a *app) runCommand() *cobra.Command {
   outrider run smoke.yaml --report junit=smoke.xml --artifacts out/`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, plans []string) error {
-			files, err := report.ParseFiles(reports)
+			out, err := reports.open(a)
 			if err != nil {
-				return usage("%w", err)
+				return err
 			}
 			if len(plans) == 1 {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
 				}
-				return a.runPlan(cmd.Context(), plans[0], files, artifacts)
+				return a.runPlan(cmd.Context(), plans[0], out, artifacts)
 			}
 			if action == "" {
 				return usage("run needs --action NAME or a plan")
 			}
-			if cmd.Flags().Changed("report") {
-				return usage("--report is for a plan")
+			if cmd.Flags().Changed("report") || cmd.Flags().Changed("history") {
+				return usage("--report and --history are for a plan")
 			}
 			arguments, err := a.jsonArgument("--args", args)
 			if err != nil {
@@ -52,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
-	f.StringVar(&reports, "report", "", "files to write of a plan, as junit=FILE,json=FILE,html=FILE")
+	reports.add(f)
 	a.addBrowserFlags(cmd)
 	return cmd
 }
@@ -75,7 +75,7 @@ func (a *app) runAction(ctx context.Context, action string, arguments json.RawMe
 	})
 }
 
-func (a *app) runPlan(ctx context.Context, path string, files report.Files, artifacts string) error {
+func (a *app) runPlan(ctx context.Context, path string, out reports, artifacts string) error {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
 		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
@@ -93,14 +93,22 @@ func (a *app) runPlan(ctx context.Context, path string, files report.Files, arti
 	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		o := a.runOptions(artifacts)
+		o.Evidence = out.files.Pictures()
+		progress := a.progress()
+		o.Starts = progress.Begin
 		if !a.json {
-			o.OnStep = func(r plan.StepResult) { r.Print(a.stdout) }
+			to := a.coloured()
+			o.OnStep = func(r plan.StepResult) {
+				progress.Clear()
+				r.Print(to)
+			}
 		}
 		result := p.Run(ctx, h, o)
+		progress.Clear()
 		if a.json {
 			a.printJSON(result)
 		}
-		complete := a.writeReports(files, func(format string) ([]byte, error) { return p.Report(format, result) })
+		complete := a.writeReports(out, p.Report(result))
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}
@@ -110,16 +118,6 @@ func (a *app) runPlan(ctx context.Context, path string, files report.Files, arti
 
 func (a *app) runOptions(artifacts string) plan.Options {
 	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn}
-}
-
-// writeReports comes after the result: a full disk must not take what was found
-// out from standard output too.
-func (a *app) writeReports(files report.Files, content func(format string) ([]byte, error)) (complete bool) {
-	failed := files.Write(a.folder("report"), content)
-	for _, err := range failed {
-		a.warn(err)
-	}
-	return len(failed) == 0
 }
 
 // verdict is the exit of a verb whose result and reports have been written.

@@ -29,6 +29,10 @@ type Page struct {
 
 	Duration time.Duration   `json:"-"`
 	Raw      json.RawMessage `json:"-"` // the whole answer
+	// Shot is what the page showed after its checks, and Texts is what was known of
+	// it then; both only when something is not well and a report asks.
+	Shot  *Picture `json:"-"`
+	Texts []Text   `json:"-"`
 }
 
 type Check struct {
@@ -63,6 +67,11 @@ type Check struct {
 // people to know.
 func (c Check) Breaks() bool {
 	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
+}
+
+// Well says whether the page is ok and none of its checks drifted or failed.
+func (p Page) Well() bool {
+	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool { return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run" })
 }
 
 // Assertion is one assertion of a check, with what does not hold of it.

@@ -1,24 +1,38 @@
-// Package report says what a run found: as tables for people, as JUnit for
-// continuous integration, as one HTML page and as JSON.
+// Package report says what a run found: as tables for people, and as HTML, JUnit,
+// JSON, SARIF, TAP and the forms of GitHub, all rendered from one Run.
 //
 // It does not run anything and does not decide what counts as failed. Package
 // plan makes the results; the verbs of cmd/outrider print them.
 package report
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Files are the files to write, by their format.
 type Files map[string]string
 
-var formats = []string{"junit", "json", "html"}
+// Stdout is the file name that stands for standard output. Only annotations of
+// GitHub go there.
+const Stdout = "-"
 
-// ParseFiles reads junit=FILE,json=FILE,html=FILE, in any choice.
+// annotations is the format of github=-; github=FILE is the summary.
+const annotations = "annotations"
+
+var formats = []string{"junit", "json", "html", "sarif", "github", "tap"}
+
+// FormatsHelp is how the formats are asked for.
+const FormatsHelp = "junit=FILE,json=FILE,html=FILE,sarif=FILE,github=FILE or -,tap=FILE"
+
+// ParseFiles reads junit=FILE,json=FILE, in any choice of the formats. github=-
+// and github=FILE may both be there.
 func ParseFiles(text string) (Files, error) {
 	out := Files{}
 	if text == "" {
@@ -27,7 +41,13 @@ func ParseFiles(text string) (Files, error) {
 	for _, part := range strings.Split(text, ",") {
 		format, file, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok || file == "" || !slices.Contains(formats, format) {
-			return nil, fmt.Errorf("--report is %q: expected junit=FILE,json=FILE,html=FILE, in any choice", text)
+			return nil, fmt.Errorf("--report is %q: expected %s, in any choice", text, FormatsHelp)
+		}
+		if file == Stdout {
+			if format != "github" {
+				return nil, fmt.Errorf("--report writes %s to %q: only github goes to standard output", format, file)
+			}
+			format = annotations
 		}
 		if out[format] != "" {
 			return nil, fmt.Errorf("--report names %s twice", format)
@@ -37,18 +57,30 @@ func ParseFiles(text string) (Files, error) {
 	return out, nil
 }
 
-// Write writes what content makes for each format into a folder. It returns one
-// error for each file that could not be written.
-func (f Files) Write(to Folder, content func(format string) ([]byte, error)) []error {
+// Annotates says whether annotations of GitHub go to standard output.
+func (f Files) Annotates() bool { return f[annotations] != "" }
+
+// Pictures says whether a format shows pictures.
+func (f Files) Pictures() bool { return f["html"] != "" }
+
+// Write renders the run into a folder, in each format that was asked for. What
+// goes to standard output goes to w. It returns one error for each file that could
+// not be written.
+func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 	var failed []error
+	if f.Annotates() {
+		if _, err := w.Write(Annotations(run)); err != nil {
+			failed = append(failed, err)
+		}
+	}
 	for _, format := range formats {
 		file, wanted := f[format]
 		if !wanted {
 			continue
 		}
-		text, err := content(format)
+		text, err := run.Render(format)
 		if err == nil {
-			err = write(to, file, text)
+			err = write(to, format, file, text)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("the %s report could not be written to %s: %w", format, file, err))
@@ -57,15 +89,36 @@ func (f Files) Write(to Folder, content func(format string) ([]byte, error)) []e
 	return failed
 }
 
-// JSON is a result as an indented document.
-func JSON(result any) ([]byte, error) {
-	content, err := json.MarshalIndent(result, "", "  ")
-	return append(content, '\n'), err
+// Render is the run in one format.
+func (r Run) Render(format string) ([]byte, error) {
+	switch format {
+	case "junit":
+		return JUnit(r)
+	case "json":
+		return JSON(r)
+	case "html":
+		return HTML(r)
+	case "sarif":
+		return SARIF(r.Findings())
+	case "github":
+		return Summary(r), nil
+	case "tap":
+		return TAP(r), nil
+	}
+	return nil, errors.New("there is no such format")
 }
 
-func write(to Folder, file string, content []byte) error {
+func write(to Folder, format, file string, content []byte) error {
 	if err := to.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
+	// The file of a job's summary may hold what commands wrote that ran earlier.
+	if format == "github" && file == os.Getenv("GITHUB_STEP_SUMMARY") {
+		if a, ok := to.(appender); ok {
+			return a.AppendFile(file, content, 0o644)
+		}
+	}
 	return to.WriteFile(file, content, 0o644)
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

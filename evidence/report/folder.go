@@ -1,6 +1,9 @@
 package report
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 // Folder is where files are written: an *os.Root, from which no path and no
 // symbolic link leads out, or Anywhere.
@@ -18,4 +21,18 @@ func (anywhere) MkdirAll(name string, perm os.FileMode) error { return os.MkdirA
 
 func (anywhere) WriteFile(name string, data []byte, perm os.FileMode) error {
 	return os.WriteFile(name, data, perm)
+}
+
+// appender is a folder that can add to a file.
+type appender interface {
+	AppendFile(name string, data []byte, perm os.FileMode) error
+}
+
+func (anywhere) AppendFile(name string, data []byte, perm os.FileMode) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

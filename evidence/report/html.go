@@ -2,81 +2,171 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed" // the page of a report
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
+	"slices"
 	"strings"
 )
 
-//go:embed page.html
-var reportPage string
+// The page of a report, its styles and its script. None of them asks for anything
+// outside the file.
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{"deref": func(b *bool) bool { return b != nil && *b }}).Parse(reportPage))
+var reportTemplate = template.Must(template.New("report").Parse(pageHTML))
 
-// shownCheck is a check as the page of a report shows it.
-type shownCheck struct {
-	Check
-	Detail     string
-	Repairs    []string
-	Screenshot template.URL // a data URL that this program made
-	Snapshot   string
+// shownRun is what the script of the page reads.
+type shownRun struct {
+	Title      string      `json:"title"`
+	OK         bool        `json:"ok"`
+	StartedAt  string      `json:"started_at"`
+	DurationMS int64       `json:"duration_ms"`
+	Totals     Totals      `json:"totals"`
+	Past       []string    `json:"past"` // when the earlier runs began
+	Suites     []string    `json:"suites"`
+	Tests      []shownTest `json:"tests"`
+	Pictures   []picture   `json:"pictures"` // each once, however many tests show it
 }
 
-// Document is what one HTML report shows: steps, and pages that were checked.
-type Document struct {
-	Title  string
-	Suites []Suite
-	Pages  []Page
+type picture struct {
+	DataURL string  `json:"src"`
+	Width   float64 `json:"width"`
+	Height  float64 `json:"height"`
 }
 
-// HTML is a page that needs nothing else: styles and pictures are in it.
-func HTML(d Document) ([]byte, error) {
-	type shownPage struct {
-		Page
-		Shown []shownCheck
+type shownTest struct {
+	Test
+	Suite    int       `json:"suite"`
+	History  []Outcome `json:"history,omitempty"` // "" where the run did not have the test
+	Picture  *int      `json:"picture,omitempty"`
+	Outlines []Box     `json:"outlines,omitempty"`
+}
+
+// staticFailure is a failure as readers without script see it.
+type staticFailure struct {
+	Name, Message, Place string
+}
+
+// mostStatic is how many failures are in the page itself, for readers without
+// script.
+const mostStatic = 200
+
+// HTML is a page that needs nothing else: styles, script and pictures are in it. A
+// policy in the page lets no other script run and nothing be fetched.
+func HTML(r Run) ([]byte, error) {
+	shown := shownRun{
+		Title: line(r.Title), OK: r.OK, StartedAt: r.StartedAt, DurationMS: r.DurationMS, Totals: r.Total(),
+		Past: []string{}, Suites: []string{}, Tests: []shownTest{}, Pictures: []picture{},
 	}
-	var list []shownPage
-	for _, p := range d.Pages {
-		sp := shownPage{Page: p}
-		for _, c := range p.Checks {
-			s := shownCheck{Check: c, Detail: c.Detail()}
-			for _, proposal := range c.Proposals() {
-				var pretty bytes.Buffer
-				if json.Indent(&pretty, proposal, "", "  ") == nil {
-					s.Repairs = append(s.Repairs, pretty.String())
-				}
-			}
-			s.Screenshot = pictureOf(c.Evidence["screenshot"])
-			var text struct {
-				Text string `json:"text"`
-			}
-			if json.Unmarshal(c.Evidence["dom_snapshot"], &text) == nil {
-				s.Snapshot = text.Text
-			}
-			sp.Shown = append(sp.Shown, s)
+	past := r.Past[max(len(r.Past)-mostPast, 0):]
+	for _, p := range past {
+		shown.Past = append(shown.Past, p.StartedAt)
+	}
+	var static []staticFailure
+	suites, pictures := map[string]int{}, map[string]int{}
+	r.Each(func(path []string, t *Test) {
+		name := suiteName(path)
+		at, ok := suites[name]
+		if !ok {
+			at = len(shown.Suites)
+			suites[name] = at
+			shown.Suites = append(shown.Suites, name)
 		}
-		list = append(list, sp)
+		one := shownTest{Test: t.cleaned(), Suite: at}
+		for _, p := range past {
+			one.History = append(one.History, p.Outcomes[key(path, t)])
+		}
+		if p := t.Picture; p != nil {
+			i, ok := pictures[p.DataURL]
+			if !ok {
+				i = len(shown.Pictures)
+				pictures[p.DataURL] = i
+				shown.Pictures = append(shown.Pictures, picture{p.DataURL, p.Width, p.Height})
+			}
+			one.Picture, one.Outlines = &i, p.Outlines
+		}
+		shown.Tests = append(shown.Tests, one)
+		if t.Outcome.Red() && len(static) < mostStatic {
+			static = append(static, staticFailure{line(t.Name), line(t.Message), t.place().String()})
+		}
+	})
+	data, err := json.Marshal(shown) // with <, > and & escaped, so that nothing ends the element
+	if err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
-	err := reportTemplate.Execute(&out, map[string]any{"Title": d.Title, "Suites": d.Suites, "Pages": list})
+	err = reportTemplate.Execute(&out, map[string]any{
+		"Title": shown.Title, "OK": r.OK, "Totals": shown.Totals.String(), "Took": span(r.DurationMS), "Static": static,
+		"Policy":  "default-src 'none'; img-src data:; style-src '" + hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'; base-uri 'none'; form-action 'none'",
+		"Style":   template.HTML("<style>" + pageCSS + "</style>"),                                          //nolint:gosec // embedded
+		"Data":    template.HTML(`<script type="application/json" id="data">` + string(data) + "</script>"), //nolint:gosec // JSON with <, > and & escaped
+		"Program": template.HTML("<script>" + pageJS + "</script>"),                                         //nolint:gosec // embedded
+	})
 	return out.Bytes(), err
 }
 
-// pictureOf makes a data URL of a screenshot, "" when there is none.
-func pictureOf(raw json.RawMessage) template.URL {
-	var shot struct {
-		DataURL string `json:"data_url"`
-	}
-	if json.Unmarshal(raw, &shot) != nil {
-		return ""
-	}
-	for _, head := range []string{"data:image/jpeg;base64,", "data:image/png;base64,"} {
-		if text, ok := strings.CutPrefix(shot.DataURL, head); ok {
-			if data, err := base64.StdEncoding.DecodeString(text); err == nil {
-				return template.URL(head + base64.StdEncoding.EncodeToString(data)) //nolint:gosec // two fixed heads and base64
-			}
+// mostPast is how many earlier runs a page shows.
+const mostPast = 12
+
+// suiteName joins the names of suites, each of which may begin with the one around
+// it.
+func suiteName(path []string) string {
+	out := ""
+	for _, p := range path {
+		p = line(p)
+		if rest, ok := strings.CutPrefix(p, out+": "); ok && out != "" {
+			p = rest
 		}
+		if out != "" {
+			out += " › "
+		}
+		out += p
 	}
-	return ""
+	return out
+}
+
+// place is where to look first: that of the first failure, or of the test.
+func (t *Test) place() Place {
+	if len(t.Failures) > 0 && t.Failures[0].Place.File != "" {
+		return t.Failures[0].Place
+	}
+	return t.Place
+}
+
+// cleaned is the test with its texts cut and without what a reader would obey.
+func (t *Test) cleaned() Test {
+	c := *t
+	c.Name, c.Message, c.Description, c.URL = line(t.Name), line(t.Message), line(t.Description), line(t.URL)
+	c.Failures = slices.Clone(t.Failures)
+	for i := range c.Failures {
+		f := &c.Failures[i]
+		f.Message, f.Expected, f.Found = line(f.Message), line(f.Expected), line(f.Found)
+	}
+	c.Steps = slices.Clone(t.Steps)
+	for i := range c.Steps {
+		c.Steps[i].Name, c.Steps[i].Message = line(c.Steps[i].Name), line(c.Steps[i].Message)
+	}
+	clean := func(in []Text) []Text {
+		out := slices.Clone(in)
+		for i := range out {
+			out[i].Body = block(out[i].Body)
+		}
+		return out
+	}
+	c.Repairs, c.Texts = clean(t.Repairs), clean(t.Texts)
+	return c
+}
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

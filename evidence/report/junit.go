@@ -4,66 +4,40 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
-	"time"
 )
 
-// Outcome is how a case ended.
-type Outcome string
-
-// The outcomes of a case. Broken means that nothing is known about the site,
-// since what was to be judged could not be reached.
-const (
-	Passed  Outcome = "passed"
-	Failed  Outcome = "failed"
-	Broken  Outcome = "broken"
-	Skipped Outcome = "skipped"
-)
-
-// Suite is what a report groups: the steps of a plan, or the checks of a page.
-type Suite struct {
-	Name      string
-	Took      time.Duration
-	Timestamp string // RFC 3339 without the zone, which is UTC; may be empty
-	Cases     []Case
-}
-
-// Case is one step of a plan, or one check.
-type Case struct {
-	Name, Class string
-	Took        time.Duration
-	Outcome     Outcome
-	Message     string // one line; may be empty
-	Kind        string // of the failure: a code or a severity
-	Text        string // more lines
-}
-
-// The form of JUnit reports that continuous integration reads.
+// The form of JUnit reports that continuous integration reads. Suites nest.
 
 type junitSuites struct {
-	XMLName  xml.Name     `xml:"testsuites"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Errors   int          `xml:"errors,attr"`
-	Skipped  int          `xml:"skipped,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	XMLName xml.Name `xml:"testsuites"`
+	Name    string   `xml:"name,attr"`
+	junitCounts
+	Suites []junitSuite `xml:"testsuite"`
+}
+
+type junitCounts struct {
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
 }
 
 type junitSuite struct {
-	Name      string      `xml:"name,attr"`
-	Tests     int         `xml:"tests,attr"`
-	Failures  int         `xml:"failures,attr"`
-	Errors    int         `xml:"errors,attr"`
-	Skipped   int         `xml:"skipped,attr"`
-	Time      string      `xml:"time,attr"`
-	Timestamp string      `xml:"timestamp,attr,omitempty"`
-	Cases     []junitCase `xml:"testcase"`
+	Name string `xml:"name,attr"`
+	junitCounts
+	Timestamp string       `xml:"timestamp,attr,omitempty"`
+	File      string       `xml:"file,attr,omitempty"`
+	Cases     []junitCase  `xml:"testcase"`
+	Suites    []junitSuite `xml:"testsuite"`
 }
 
 type junitCase struct {
 	Name      string        `xml:"name,attr"`
 	Class     string        `xml:"classname,attr"`
 	Time      string        `xml:"time,attr"`
+	File      string        `xml:"file,attr,omitempty"`
+	Line      int           `xml:"line,attr,omitempty"`
 	Failure   *junitMessage `xml:"failure,omitempty"`
 	Error     *junitMessage `xml:"error,omitempty"`
 	Skipped   *junitMessage `xml:"skipped,omitempty"`
@@ -78,30 +52,10 @@ type junitMessage struct {
 
 // JUnit counts what the suites hold and encodes them. Characters that XML
 // cannot carry are replaced.
-func JUnit(suites []Suite) ([]byte, error) {
-	all := junitSuites{Name: "outrider"}
-	for _, s := range suites {
-		one := junitSuite{Name: s.Name, Tests: len(s.Cases), Time: seconds(s.Took), Timestamp: s.Timestamp}
-		for _, c := range s.Cases {
-			jc := junitCase{Name: c.Name, Class: c.Class, Time: seconds(c.Took)}
-			m := &junitMessage{Message: c.Message, Type: c.Kind, Text: c.Text}
-			switch c.Outcome {
-			case Failed:
-				jc.Failure = m
-				one.Failures++
-			case Broken:
-				jc.Error = m
-				one.Errors++
-			case Skipped:
-				jc.Skipped = m
-				one.Skipped++
-			case Passed:
-				jc.SystemOut = c.Text
-			}
-			one.Cases = append(one.Cases, jc)
-		}
-		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+one.Tests, all.Failures+one.Failures, all.Errors+one.Errors, all.Skipped+one.Skipped
-		all.Suites = append(all.Suites, one)
+func JUnit(r Run) ([]byte, error) {
+	all := junitSuites{Name: "outrider", junitCounts: counts(r.Total(), r.DurationMS)}
+	for _, s := range r.Suites {
+		all.Suites = append(all.Suites, junitOf(s))
 	}
 	out, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -110,78 +64,71 @@ func JUnit(suites []Suite) ([]byte, error) {
 	return append([]byte(xml.Header), append(out, '\n')...), nil
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
-
-// Suites has one suite for each page: a case for the page itself, one for each
-// check, and one for each state, which is skipped while it is not current.
-func Suites(pages []Page) []Suite {
-	var out []Suite
-	for _, p := range pages {
-		s := Suite{Name: p.URL, Took: p.Duration, Timestamp: strings.TrimSuffix(p.ObservedAt, "Z")}
-		page := Case{Name: "page", Class: "page", Outcome: Passed}
-		if len(p.Unmet) > 0 {
-			page.Outcome, page.Kind, page.Message, page.Text = Failed, "page", p.Unmet[0], strings.Join(p.Unmet, "\n")+"\nurl: "+p.URL+"\n"
-		}
-		s.Cases = append(s.Cases, page)
-		for _, c := range p.Checks {
-			one := Case{Name: c.ID, Class: "checks." + c.Severity, Outcome: Passed}
-			switch {
-			case c.Status == "not_run":
-				one.Outcome, one.Text = Broken, evidenceText(c)
-				if c.Severity == "info" {
-					one.Outcome = Skipped
-				}
-			case c.Breaks():
-				one.Outcome, one.Text = Failed, evidenceText(c)
-			case c.Status == "skipped" || c.Status == "unknown":
-				one.Outcome = Skipped
-			default:
-				one.Text = evidenceText(c)
-			}
-			if one.Outcome != Passed {
-				one.Message, one.Kind = c.Detail(), c.Severity
-			}
-			s.Cases = append(s.Cases, one)
-		}
-		for _, st := range p.States {
-			one := Case{Name: st.Name, Class: "states", Outcome: Passed}
-			switch {
-			case st.Current == nil:
-				one.Outcome, one.Message = Skipped, "cannot be seen"
-			case !*st.Current:
-				one.Outcome, one.Message = Skipped, "not current"
-			}
-			s.Cases = append(s.Cases, one)
-		}
-		out = append(out, s)
-	}
-	return out
+func counts(t Totals, ms int64) junitCounts {
+	return junitCounts{Tests: t.All(), Failures: t[Failed], Errors: t[Broken], Skipped: t[Skipped], Time: seconds(ms)}
 }
 
-// evidenceText is what a reader of a log needs of a check.
-func evidenceText(c Check) string {
-	if c.Error == nil {
-		return ""
+func junitOf(s Suite) junitSuite {
+	// The timestamp has no zone: it is UTC.
+	one := junitSuite{Name: line(s.Name), junitCounts: counts(s.total(), s.DurationMS), Timestamp: strings.TrimSuffix(s.StartedAt, "Z"), File: s.File}
+	for _, t := range s.Tests {
+		c := junitCase{Name: line(t.Name), Class: t.Class, Time: seconds(t.DurationMS), File: t.Place.File, Line: t.Place.Line}
+		m := &junitMessage{Message: line(t.Message), Type: t.Kind, Text: t.plain()}
+		switch t.Outcome {
+		case Failed:
+			c.Failure = m
+		case Broken:
+			c.Error = m
+		case Skipped:
+			c.Skipped = m
+			m.Text = ""
+		case Passed, Drifted, Flaky:
+			c.SystemOut = m.Text
+		}
+		one.Cases = append(one.Cases, c)
 	}
+	for _, n := range s.Suites {
+		one.Suites = append(one.Suites, junitOf(n))
+	}
+	return one
+}
+
+func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
+
+// longestBody is how long a piece of evidence may be in text for a log.
+const longestBody = 4_000
+
+// plain is what a reader of a log needs of a test that did not simply pass.
+func (t Test) plain() string {
 	var b strings.Builder
-	if reasons := c.Reasons(); c.Status == "failed" && len(reasons) > 0 {
-		for _, r := range reasons {
-			fmt.Fprintf(&b, "%s\n    at %s\n", r.Message, r.Place)
+	for _, f := range t.Failures {
+		fmt.Fprintln(&b, line(f.Message))
+		if place := f.Place.String(); place != "" {
+			fmt.Fprintf(&b, "    at %s\n", place)
 		}
-	} else {
-		fmt.Fprintf(&b, "%s: %s\n    at %s\n", c.Error.Code, c.Error.Message, c.Place())
 	}
-	for _, d := range c.Drift {
-		if c.Status != "drifted" {
-			break
+	if len(t.Failures) == 0 && t.Outcome != Passed && t.Message != "" {
+		fmt.Fprintln(&b, line(t.Message))
+		if place := t.Place.String(); place != "" {
+			fmt.Fprintf(&b, "    at %s\n", place)
 		}
-		fmt.Fprintf(&b, "preferred %s matches nothing, %s (%s) does\nrepaired target: %s\n", d.Preferred, d.Matched, d.Candidate, d.Proposal)
 	}
-	if c.Contingency != "" {
-		fmt.Fprintf(&b, "contingency: %s\n", c.Contingency)
+	for _, x := range t.Repairs {
+		fmt.Fprintf(&b, "%s: %s\n", x.Title, block(x.Body))
 	}
-	if url, ok := c.Evidence["url"]; ok {
-		fmt.Fprintf(&b, "url: %s\n", url)
+	for _, x := range t.Texts {
+		body := block(x.Body)
+		if len(body) > longestBody {
+			body = fmt.Sprintf("%d bytes, see the json report", len(x.Body))
+		}
+		sep := " "
+		if strings.Contains(body, "\n") {
+			sep = "\n"
+		}
+		fmt.Fprintf(&b, "%s:%s%s\n", x.Title, sep, body)
+	}
+	if t.URL != "" && t.Outcome.Red() {
+		fmt.Fprintf(&b, "url: %s\n", line(t.URL))
 	}
 	return b.String()
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/outrider-run/outrider/evidence/report"
+)
+
+// reportFlags are the flags of a verb that writes reports.
+type reportFlags struct {
+	files   string
+	history []string
+}
+
+func (r *reportFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&r.files, "report", "", "files to write, as "+report.FormatsHelp)
+	f.StringArrayVar(&r.history, "history", nil, "json report of an earlier run, whose outcomes the html report shows (repeatable)")
+}
+
+// reports are the reports to write.
+type reports struct {
+	files report.Files
+	past  []report.Past
+}
+
+// open reads the flags and what they name, before a browser starts.
+func (r *reportFlags) open(a *app) (reports, error) {
+	files, err := report.ParseFiles(r.files)
+	if err != nil {
+		return reports{}, usage("%w", err)
+	}
+	if a.json && files.Annotates() {
+		return reports{}, usage("--json and github=- both write to standard output: expected one of them")
+	}
+	out := reports{files: files}
+	for _, path := range r.history {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return reports{}, usage("--history: %w", err)
+		}
+		past, err := report.ReadPast(content)
+		if err != nil {
+			return reports{}, usage("--history %s: %w", path, err)
+		}
+		out.past = append(out.past, past)
+	}
+	slices.SortStableFunc(out.past, func(x, y report.Past) int { return cmp.Compare(x.StartedAt, y.StartedAt) })
+	return out, nil
+}
+
+// writeReports comes after the result: a full disk must not take what was found
+// out from standard output too.
+func (a *app) writeReports(out reports, run report.Run) (complete bool) {
+	run.Past = out.past
+	failed := out.files.Write(a.folder("report"), a.stdout, run)
+	for _, err := range failed {
+		a.warn(err)
+	}
+	return len(failed) == 0
+}
+
+// progress says on a terminal what runs. It is quiet elsewhere, and in continuous
+// integration.
+func (a *app) progress() *report.Progress {
+	if a.json || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb" || !terminal(a.stderr) {
+		return report.NewProgress(nil, nil)
+	}
+	return report.NewProgress(a.stderr, func() int {
+		width, _, err := term.GetSize(int(a.stderr.(*os.File).Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	})
+}
+
+// coloured is standard output, with outcomes in colour where it is a terminal that
+// does not refuse it.
+func (a *app) coloured() io.Writer {
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !terminal(a.stdout) {
+		return a.stdout
+	}
+	return report.Coloured(a.stdout)
+}
+
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

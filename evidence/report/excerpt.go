@@ -1,0 +1,100 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+const (
+	around      = 3       // lines of a map shown before and after the one that counts
+	largestMap  = 4 << 20 // a larger file is not read again
+	longMapLine = 300
+)
+
+// withLines adds the lines around the place. A file that cannot be read has none.
+func withLines(p Place) Place {
+	if p.Line <= 0 {
+		return p
+	}
+	lines := linesOf(p.File)
+	if p.Line > len(lines) {
+		return p
+	}
+	for i := max(p.Line-around, 1); i <= min(p.Line+around, len(lines)); i++ {
+		p.Lines = append(p.Lines, Line{i, Shorten(Printable(strings.ReplaceAll(lines[i-1], "\t", "  ")), longMapLine)})
+	}
+	return p
+}
+
+func linesOf(path string) []string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > largestMap {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, largestMap))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(content), "\r\n", "\n"), "\n"), "\n")
+}
+
+// selectorDiff is the unified difference that puts the selector that matched in
+// the place of the preferred one. It is "" unless the preferred one stands exactly
+// once in the file, as the value of selector.
+func selectorDiff(path, preferred, matched, candidate string) string {
+	if !strings.HasPrefix(candidate, "fallback_selectors") && !strings.HasPrefix(candidate, "alternate_selectors") {
+		return ""
+	}
+	lines := linesOf(path)
+	before, after := quoted(preferred), quoted(matched)
+	at := -1
+	for i, l := range lines {
+		n := 0
+		for _, gap := range []string{"", " "} {
+			n += strings.Count(l, `"selector":`+gap+before)
+		}
+		if n > 0 && (at >= 0 || n > 1) {
+			return ""
+		}
+		if n > 0 {
+			at = i
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	changed := lines[at]
+	for _, gap := range []string{"", " "} {
+		changed = strings.Replace(changed, `"selector":`+gap+before, `"selector":`+gap+after, 1)
+	}
+	from, to := max(at-around, 0), min(at+around+1, len(lines))
+	var b strings.Builder
+	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", path, path, from+1, to-from, from+1, to-from)
+	for i := from; i < to; i++ {
+		if i != at {
+			fmt.Fprintf(&b, " %s\n", lines[i])
+			continue
+		}
+		fmt.Fprintf(&b, "-%s\n+%s\n", lines[i], changed)
+	}
+	return b.String()
+}
+
+// quoted is text as a JSON string, with <, > and & as they are.
+func quoted(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil {
+		return ""
+	}
+	return strings.TrimSpace(b.String())
+}

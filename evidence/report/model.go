@@ -1,0 +1,214 @@
+package report
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Outcome is how a test ended.
+type Outcome string
+
+// The outcomes of a test. A drifted one holds by a fallback; a flaky one holds
+// after it failed. Broken means that nothing is known about the site, since what
+// was to be judged could not be reached.
+const (
+	Passed  Outcome = "passed"
+	Drifted Outcome = "drifted"
+	Flaky   Outcome = "flaky"
+	Failed  Outcome = "failed"
+	Broken  Outcome = "broken"
+	Skipped Outcome = "skipped"
+)
+
+// Outcomes are all of them, in the order in which readers want them.
+var Outcomes = []Outcome{Failed, Broken, Flaky, Drifted, Passed, Skipped}
+
+// Red says whether the outcome makes a run fail.
+func (o Outcome) Red() bool { return o == Failed || o == Broken }
+
+// Run is what every format is rendered from: suites of tests, a test with its
+// failures and what is known about them. Its texts may come from pages and maps.
+type Run struct {
+	Title      string  `json:"title"`
+	OK         bool    `json:"ok"`
+	StartedAt  string  `json:"started_at,omitempty"` // RFC 3339
+	DurationMS int64   `json:"duration_ms"`
+	Suites     []Suite `json:"suites"`
+	// Past are earlier runs, the oldest first.
+	Past []Past `json:"-"`
+	// Result is what the verb prints with --json. The JSON report begins with it.
+	Result any `json:"-"`
+}
+
+// Suite is what a report groups: the steps of a plan, or the checks of a page.
+type Suite struct {
+	Name       string  `json:"name"`
+	URL        string  `json:"url,omitempty"`
+	File       string  `json:"file,omitempty"`
+	StartedAt  string  `json:"started_at,omitempty"`
+	DurationMS int64   `json:"duration_ms"`
+	Tests      []Test  `json:"tests"`
+	Suites     []Suite `json:"suites,omitempty"` // of pages that a step checked
+}
+
+// Test is one step of a plan, one check, or one state.
+type Test struct {
+	Name        string  `json:"name"`
+	Class       string  `json:"class"`
+	Description string  `json:"description,omitempty"`
+	Outcome     Outcome `json:"outcome"`
+	DurationMS  int64   `json:"duration_ms"`
+	// Message is one line. It says why the test did not simply pass.
+	Message  string    `json:"message,omitempty"`
+	Kind     string    `json:"kind,omitempty"` // of the failure: a code or a severity
+	URL      string    `json:"url,omitempty"`
+	Place    Place     `json:"place,omitzero"`
+	Failures []Failure `json:"failures,omitempty"`
+	Steps    []Step    `json:"steps,omitempty"`
+	// Repairs are targets that a map could declare, or diffs of the map.
+	Repairs []Text   `json:"repairs,omitempty"`
+	Texts   []Text   `json:"texts,omitempty"`
+	Picture *Picture `json:"-"`
+}
+
+// Place is where a map or a plan says something.
+type Place struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Pointer string `json:"pointer,omitempty"` // RFC 6901
+	// Lines are those around Line.
+	Lines []Line `json:"lines,omitempty"`
+}
+
+// Line is one line of a file, counted from 1.
+type Line struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+}
+
+// Failure is one thing that does not hold.
+type Failure struct {
+	Message  string `json:"message"`
+	Expected string `json:"expected,omitempty"`
+	Found    string `json:"found,omitempty"`
+	Place    Place  `json:"place,omitzero"`
+}
+
+// Step is one step of a workflow inside a test.
+type Step struct {
+	Name       string `json:"name"`
+	OK         bool   `json:"ok"`
+	Skipped    bool   `json:"skipped,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	Message    string `json:"message,omitempty"`
+}
+
+// Text is a piece of evidence: console, network, a difference, a page's text.
+type Text struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Diff  bool   `json:"diff,omitempty"` // lines begin with +, - or a space
+}
+
+// Picture is what the page showed. Outlines are in CSS pixels of the viewport,
+// whose size is that of the picture.
+type Picture struct {
+	DataURL       string
+	Width, Height float64
+	Outlines      []Box
+}
+
+// Totals count tests by outcome.
+type Totals map[Outcome]int
+
+// Total counts the tests of the run.
+func (r Run) Total() Totals {
+	t := Totals{}
+	r.Each(func(_ []string, x *Test) { t[x.Outcome]++ })
+	return t
+}
+
+// All is the number of tests.
+func (t Totals) All() int {
+	n := 0
+	for _, o := range Outcomes {
+		n += t[o]
+	}
+	return n
+}
+
+// String is the totals in one line, with what there is none of left out.
+func (t Totals) String() string {
+	var parts []string
+	for _, o := range Outcomes {
+		if t[o] > 0 {
+			parts = append(parts, itoa(t[o])+" "+string(o))
+		}
+	}
+	if parts == nil {
+		return "no tests"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Each calls f with each test and the names of the suites that it is in.
+func (r Run) Each(f func(path []string, t *Test)) {
+	for i := range r.Suites {
+		r.Suites[i].each(nil, f)
+	}
+}
+
+func (s *Suite) each(path []string, f func(path []string, t *Test)) {
+	path = append(path[:len(path):len(path)], s.Name)
+	for i := range s.Tests {
+		f(path, &s.Tests[i])
+	}
+	for i := range s.Suites {
+		s.Suites[i].each(path, f)
+	}
+}
+
+func (s *Suite) total() Totals { return Run{Suites: []Suite{*s}}.Total() }
+
+// String is the place as file:line and pointer.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return strings.TrimSpace(p.File + ":" + itoa(p.Line) + " " + p.Pointer)
+}
+
+// The longest texts that a report carries. What is longer is cut.
+const (
+	longLine = 2_000
+	longText = 64 << 10
+)
+
+// line is text of a page on one line, without what a terminal or a reader of
+// text would obey.
+func line(s string) string { return cut(Printable(s), longLine) }
+
+// block is text of a page on several lines.
+func block(s string) string {
+	return cut(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return '·'
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")), longText)
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// Milliseconds is a duration as reports count it.
+func Milliseconds(d time.Duration) int64 { return d.Milliseconds() }

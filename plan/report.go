@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/report"
+)
+
+// Report is the checks as a run: a suite for each page.
+func (c Checked) Report() report.Run {
+	run := report.Run{Title: "check", OK: c.OK, StartedAt: stamp(c.started), Result: c}
+	for _, p := range c.Pages {
+		s := report.PageSuite(p)
+		run.DurationMS += s.DurationMS
+		run.Suites = append(run.Suites, s)
+	}
+	return run
+}
+
+// Report is a result of the plan as a run: a suite with a test for each step, and
+// in it a suite for each page that a step checked.
+func (p *Plan) Report(result Result) report.Run {
+	name := p.Name
+	if name == "" {
+		name = filepath.Base(p.path)
+	}
+	s := report.Suite{Name: name, File: p.path, StartedAt: stamp(result.started), DurationMS: result.DurationMS}
+	for _, r := range result.Steps {
+		s.Tests = append(s.Tests, r.test(p.path))
+		if r.page != nil {
+			r.page.Shot, r.page.Texts = r.shot, r.texts
+			page := report.PageSuite(*r.page)
+			page.Name = name + ": " + r.Name
+			s.Suites = append(s.Suites, page)
+		}
+	}
+	return report.Run{Title: name, OK: result.OK, StartedAt: s.StartedAt, DurationMS: result.DurationMS, Suites: []report.Suite{s}, Result: result}
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// longestOutput is how much of a step's output a failure shows.
+const longestOutput = 16 << 10
+
+func (r StepResult) test(path string) report.Test {
+	t := report.Test{
+		Name: r.Name, Class: "plan", Outcome: report.Passed, DurationMS: r.DurationMS, URL: r.URL,
+		Description: r.does(), Steps: r.workflow(), Place: report.Place{File: path},
+	}
+	switch {
+	case r.Skipped:
+		t.Outcome, t.Message = report.Skipped, "a step before it failed"
+		return t
+	case r.OK:
+		return t
+	}
+	t.Outcome, t.Message, t.Kind, t.Picture = report.Failed, r.Detail(), "expectation", r.shot
+	if r.Unmet != "" {
+		causes := []string{r.Unmet}
+		if r.page != nil && r.Expect == "" {
+			causes = r.page.Causes()
+		}
+		for _, c := range causes {
+			t.Failures = append(t.Failures, sides(c))
+		}
+	}
+	if r.Error != nil {
+		t.Kind = string(r.Error.Code)
+		t.Failures = append(t.Failures, report.Failure{Message: string(r.Error.Code) + ": " + r.Error.Message})
+		t.Texts = append(t.Texts, report.EvidenceText(r.Error)...)
+		if t.Picture != nil {
+			t.Picture.Outlines = boxesOf(r.Error.Evidence)
+		}
+	}
+	if r.Expect != "" {
+		t.Texts = append(t.Texts, report.Text{Title: "expect", Body: r.Expect})
+	}
+	if r.Error == nil && r.page == nil && len(r.Output) > 0 {
+		body := report.Pretty(r.Output)
+		if len(body) > longestOutput {
+			body = fmt.Sprintf("%d bytes, see the json report", len(r.Output))
+		}
+		t.Texts = append(t.Texts, report.Text{Title: "output", Body: body})
+	}
+	if shot := r.Artifacts["screenshot"]; shot != "" {
+		t.Texts = append(t.Texts, report.Text{Title: "screenshot", Body: shot})
+	}
+	t.Texts = append(t.Texts, r.texts...)
+	return t
+}
+
+// sides is a sentence of the form "what: found, expected wanted" with its sides
+// apart, as the expectations of a plan say it.
+func sides(message string) report.Failure {
+	f := report.Failure{Message: message}
+	if head, expected, ok := strings.Cut(message, ", expected "); ok && !strings.Contains(expected, ", expected ") {
+		if _, found, ok := strings.Cut(head, ": "); ok {
+			f.Expected, f.Found = expected, found
+		}
+	}
+	return f
+}
+
+// does says what the step asks for.
+func (r StepResult) does() string {
+	for _, one := range []struct{ word, name string }{{"action", r.Action}, {"state", r.State}, {"call", r.Call}} {
+		if one.name != "" && one.name != r.Name {
+			return one.word + " " + one.name
+		}
+	}
+	return ""
+}
+
+// workflow are the steps of the site action.
+func (r StepResult) workflow() []report.Step {
+	var in []struct {
+		ID         string `json:"id"`
+		Primitive  string `json:"primitive"`
+		OK         bool   `json:"ok"`
+		Skipped    bool   `json:"skipped"`
+		DurationMS int64  `json:"duration_ms"`
+		Error      string `json:"error"`
+	}
+	if json.Unmarshal(r.Steps, &in) != nil {
+		return nil
+	}
+	var out []report.Step
+	for _, s := range in {
+		out = append(out, report.Step{Name: strings.TrimSpace(s.ID + " " + s.Primitive), OK: s.OK, Skipped: s.Skipped, DurationMS: s.DurationMS, Message: s.Error})
+	}
+	return out
+}
+
+// boxesOf is where the evidence of an error says that its target is.
+func boxesOf(evidence map[string]any) []report.Box {
+	raw, err := json.Marshal(evidence)
+	if err != nil {
+		return nil
+	}
+	var in struct {
+		Box, Rect *report.Box
+		Target    struct{ Box, Rect *report.Box }
+	}
+	if json.Unmarshal(raw, &in) != nil {
+		return nil
+	}
+	for _, b := range []*report.Box{in.Box, in.Rect, in.Target.Box, in.Target.Rect} {
+		if b != nil && b.Width > 0 && b.Height > 0 {
+			return []report.Box{*b}
+		}
+	}
+	return nil
+}
