@@ -80,7 +80,8 @@ const maxReread = 3
 // document is replaced meanwhile is repeated in the new one; what acts is not.
 func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.RawMessage) (res Result) {
 	start := time.Now()
-	res.Primitive = name
+	set := QuirksOf(p)
+	res.Primitive, res.Adapter = name, adapterOf(set)
 	prim, ok := r.byName[name]
 	if !ok {
 		res.Err = fault.New(fault.UnknownAction, "no primitive has this name").With("name", name)
@@ -101,7 +102,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		res.Err = &fault.Error{Code: fault.Internal, Message: "the record does not compile", Err: err}
 		return res
 	}
-	if QuirksOf(p).Has(quirks.LenientArguments) {
+	if set.Has(quirks.LenientArguments) {
 		args = arguments.Coerce(prim.record.InputSchema, checks.fields, args)
 	}
 	args, window, problem := checks.prepare(args)
@@ -136,6 +137,9 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	res.Payload = payload
+	if f, ok := out.(FlatUpstream); ok && f.FlatUpstream() && res.Err == nil && set.Has(quirks.UpstreamAnswers) {
+		res.Flat = true
+	}
 	return res
 }
 

@@ -6,15 +6,37 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // Adapter is the name this host gives itself in result envelopes.
-const Adapter = "cdp"
+// UpstreamAdapter is the one of the extension, which quirks.UpstreamAnswers gives.
+const (
+	Adapter         = "cdp"
+	UpstreamAdapter = "extension"
+)
+
+// AdapterOn is the name of the host in what is answered on p.
+func AdapterOn(p Page) string { return adapterOf(QuirksOf(p)) }
+
+func adapterOf(set quirks.Set) string {
+	if set.Has(quirks.UpstreamAnswers) {
+		return UpstreamAdapter
+	}
+	return Adapter
+}
+
+// FlatUpstream is what the output of an enveloped primitive implements when the
+// extension may answer it without the envelope.
+type FlatUpstream interface{ FlatUpstream() bool }
 
 // Result is the outcome of one primitive. Exactly one of Payload and Err is
 // set, except for a flat primitive that ran and failed: it has both.
 type Result struct {
 	Primitive string
+	// Adapter is the name of the host in the envelope; empty is the constant
+	// of this name.
+	Adapter string
 	// Flat means that the payload itself is the wire form, without the
 	// envelope (reference: flat results).
 	Flat    bool
@@ -30,6 +52,36 @@ type Result struct {
 
 // OK reports whether the primitive succeeded.
 func (r Result) OK() bool { return r.Err == nil }
+
+// AdapterName is the name of the host in the envelope.
+func (r Result) AdapterName() string {
+	if r.Adapter == "" {
+		return Adapter
+	}
+	return r.Adapter
+}
+
+// Answered says whether the extension answers a failure such as r with an
+// output that tells of it. It answers others with an error, as those of a
+// handler that threw.
+func (r Result) Answered() bool {
+	if r.Err == nil {
+		return false
+	}
+	if r.Flat || len(r.Payload) > 0 {
+		return r.Flat && len(r.Payload) > 0
+	}
+	switch code := r.Err.Code; code {
+	case fault.UnknownAction, fault.HandlerFailed, fault.BackgroundActionFailed:
+		return false
+	case fault.Timeout, fault.CapabilityUnavailable:
+		return true
+	default:
+		// The extension's primitives look at their arguments themselves, so what is
+		// refused here is an answer of the primitive there.
+		return code == fault.InvalidInput || !fault.Universal(code)
+	}
+}
 
 // Envelope returns the wire form: the success or failure envelope, or the bare
 // object of a flat primitive.
@@ -61,7 +113,7 @@ func (r Result) envelope() json.RawMessage {
 	case r.Flat:
 		return r.Payload
 	}
-	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + Adapter + `","value":`)
+	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `","value":`)
 	value := r.Payload
 	if n := len(value); n >= 2 && value[0] == '{' {
 		sep := ","
@@ -81,7 +133,7 @@ func (r Result) failure() []byte {
 	if err != nil {
 		e = []byte(`{"code":"internal","message":"encoding the error"}`)
 	}
-	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + Adapter + `","error":` + string(e) + `}`)
+	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `","error":` + string(e) + `}`)
 }
 
 // Step returns the result as a workflow sees it under steps.<id>:

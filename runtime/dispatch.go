@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -49,14 +50,18 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	// The protocol sends a failed call as action_error, so the error carries
 	// what the failure envelope would.
 	e := *r.Err
-	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": primitives.Adapter, "rate_limit_wait_ms": r.Wait.Milliseconds()}
+	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": r.AdapterName(), "rate_limit_wait_ms": r.Wait.Milliseconds()}
 	if len(r.Effects) > 0 {
 		e.Fields["effects"] = r.Effects
 	}
 	for k, v := range r.Err.Fields {
 		e.Fields[k] = v
 	}
-	return Reply{Err: &e}
+	reply := Reply{Err: &e}
+	if h.opts.Quirks.Has(quirks.UpstreamAnswers) && r.Answered() {
+		reply.Answer = r.Envelope()
+	}
+	return reply
 }
 
 // invoker runs primitives on one tab for one call: it is what a workflow step

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -202,6 +203,42 @@ func TestQuirkSiteActionsBeside(t *testing.T) {
 				t.Errorf("%s was answered first, want %s", got, c.first)
 			}
 			<-order
+		})
+	}
+}
+
+// TestQuirkUpstreamAnswers: what a bridge gets of a primitive that ran and failed,
+// the name of the adapter, and the form of trusted keys.
+func TestQuirkUpstreamAnswers(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<input autofocus>`})
+	for _, c := range []struct {
+		set                     quirks.Set
+		adapter, missing, press string
+	}{
+		{quirks.Set{}, "cdp", "", `{"ok":true,"primitive":"keyboard.press"`},
+		{quirks.Of(quirks.UpstreamAnswers), "extension", `{"ok":false,"primitive":"locator.element_info","adapter":"extension","error":{"code":"target_not_found"`, `{"pressed":true`},
+	} {
+		t.Run(c.adapter, func(t *testing.T) {
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set})
+			do := func(name, args string) runtime.Reply {
+				return h.Do(t.Context(), runtime.Call{ID: name, Name: name, Target: first(t, h), Arguments: json.RawMessage(args), Timeout: 10 * time.Second})
+			}
+			if got := string(do("page.info", `{}`).Output); !strings.HasPrefix(got, `{"ok":true,"primitive":"page.info","adapter":"`+c.adapter+`"`) {
+				t.Errorf("page.info: got %s", got)
+			}
+			missing := do("locator.element_info", `{"locator":{"selector":"#no"}}`)
+			if missing.Err == nil || missing.Err.Code != fault.TargetNotFound || missing.Err.Fields["adapter"] != c.adapter {
+				t.Errorf("an element that is not there: got the error %v", missing.Err)
+			}
+			if got := string(missing.Answer); (got == "") != (c.missing == "") || !strings.HasPrefix(got, c.missing) {
+				t.Errorf("an element that is not there: got the answer %s, want %s", got, c.missing)
+			}
+			if got := do("browser.run_javascript", `{"source":"throw new Error('no')"}`); got.Err == nil || len(got.Answer) > 0 {
+				t.Errorf("a script that throws: got %v, %s, want an error alone", got.Err, got.Answer)
+			}
+			if got := string(do("keyboard.press", `{"key":"a","trusted":true}`).Output); !strings.HasPrefix(got, c.press) {
+				t.Errorf("a trusted press: got %s, want %s", got, c.press)
+			}
 		})
 	}
 }

@@ -66,19 +66,10 @@ func (r *run) resultOf(res primitives.Result) result {
 // swallowed says whether the extension takes this answer of a primitive for a
 // success: it looks only at whether the primitive answered at all, not at what.
 func swallowed(res primitives.Result) bool {
-	if res.Err == nil || len(res.Payload) > 0 {
+	if res.Err == nil {
 		return res.Flat // its payload may say ok:false
 	}
-	switch code := res.Err.Code; code {
-	case fault.UnknownAction, fault.HandlerFailed, fault.BackgroundActionFailed:
-		return false
-	case fault.Timeout, fault.CapabilityUnavailable:
-		return !res.Flat
-	default:
-		// The extension's primitives look at their arguments themselves, so what is
-		// refused here is an answer of the primitive there.
-		return !res.Flat && (code == fault.InvalidInput || !fault.Universal(code))
-	}
+	return res.Answered()
 }
 
 // resultOf turns the answer of a primitive into a step result, in the form of
@@ -93,7 +84,7 @@ func resultOf(r primitives.Result) result {
 	res := result{ok: r.Err == nil}
 	if r.Err != nil {
 		res.failure = failureOf(r.Err)
-		res.head = append(strconv.AppendQuote([]byte(`,"primitive":`), r.Primitive), `,"adapter":"`+primitives.Adapter+`"`...)
+		res.head = append(strconv.AppendQuote([]byte(`,"primitive":`), r.Primitive), `,"adapter":"`+r.AdapterName()+`"`...)
 	}
 	switch {
 	case len(r.Payload) > 0:

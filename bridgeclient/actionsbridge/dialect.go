@@ -151,8 +151,12 @@ func (d *Dialect) Progress(call *bridgeclient.Call, p runtime.Progress, at time.
 // would leave the call waiting.
 func (d *Dialect) Reply(call *bridgeclient.Call, reply runtime.Reply) []byte {
 	id := first(call.RuntimeID, reply.RuntimeID)
-	if len(reply.Output) > 0 {
-		if b := marshal(outputItem{Type: typeOutput, CallID: call.ID, RuntimeID: id, Output: reply.Output}); b != nil {
+	output := reply.Output
+	if reply.Err != nil && len(reply.Answer) > 0 {
+		output = reply.Answer
+	}
+	if len(output) > 0 {
+		if b := marshal(outputItem{Type: typeOutput, CallID: call.ID, RuntimeID: id, Output: output}); b != nil {
 			return b
 		}
 		reply.Err = fault.New(fault.InvalidResult, "the output is not JSON")

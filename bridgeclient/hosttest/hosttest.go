@@ -308,7 +308,7 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		return runtime.Reply{Err: fault.New(fault.TargetNotFound, "no element matches").With("selector", "#x")}
 	case "soft":
 		return runtime.Reply{
-			Output: json.RawMessage(`{"ok":false,"primitive":"soft","adapter":"cdp","error":{"code":"target_not_found","message":"no element matches"}}`),
+			Answer: json.RawMessage(`{"ok":false,"primitive":"soft","adapter":"cdp","error":{"code":"target_not_found","message":"no element matches"}}`),
 			Err:    fault.New(fault.TargetNotFound, "no element matches"),
 		}
 	case "big":

@@ -39,6 +39,15 @@ type scriptExecution struct {
 	Transport       string `json:"transport"`
 }
 
+// execution says where a script ran.
+func execution(p primitives.Page) scriptExecution {
+	adapter, transport := primitives.AdapterOn(p), "cdp"
+	if adapter == primitives.UpstreamAdapter {
+		transport = "chrome.debugger"
+	}
+	return scriptExecution{adapter, "debug", transport}
+}
+
 // The two names are one primitive: a map may block the first and leave the
 // second to authors.
 var (
@@ -73,6 +82,6 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 			With("bytes", len(result)).With("max_bytes", maxScriptResult)
 	}
 	return runJavaScriptOut{
-		OK: true, Result: result, URL: p.Tab().URL, Execution: scriptExecution{primitives.Adapter, "debug", "cdp"},
+		OK: true, Result: result, URL: p.Tab().URL, Execution: execution(p),
 	}, nil
 }

@@ -38,6 +38,9 @@ type keyboardPressOut struct {
 	Dialog    *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
+// FlatUpstream implements primitives.FlatUpstream.
+func (o keyboardPressOut) FlatUpstream() bool { return o.Fidelity == primitives.FidelityTrusted }
+
 // keyboardPress presses a key or chord. Modifiers go down as keys of their own
 // before it and come up after it, also when it fails.
 var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context, p primitives.Page, in keyboardPressIn) (keyboardPressOut, error) {

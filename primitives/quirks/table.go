@@ -47,6 +47,7 @@ const (
 	MapsAsTheyCome        Name = "maps_as_they_come"
 	TextFindsControls     Name = "text_finds_controls"
 	SiteActionsBeside     Name = "site_actions_beside"
+	UpstreamAnswers       Name = "upstream_answers"
 	TypesAnywhere         Name = "types_anywhere"
 )
 
@@ -272,5 +273,10 @@ var table = []Quirk{
 		Name: SiteActionsBeside, Where: "site actions, state projections", Proof: "runtime.TestQuirkSiteActionsBeside",
 		Upstream: "they run beside the tab's queue: a call that comes while one runs does not wait for it, so one that its caller gave up on holds nothing up",
 		Strict:   "calls on a tab run in the order in which they came, because a bridge does not say which it gave up on",
+	},
+	{
+		Name: UpstreamAnswers, Where: "answers of primitives", Proof: "runtime.TestQuirkUpstreamAnswers",
+		Upstream: "the adapter is extension, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
+		Strict:   "the adapter is cdp, a bridge gets each failure as action_error, and trusted typing and keys have the envelope of the others",
 	},
 }

@@ -42,6 +42,9 @@ type textTypeOut struct {
 	Dialog       *primitives.OpenedDialog `json:"dialog,omitempty"`
 }
 
+// FlatUpstream implements primitives.FlatUpstream.
+func (textTypeOut) FlatUpstream() bool { return true }
+
 // textType types at the focus. Trusted typing sends key events per code point
 // and never the browser's text insertion, which editors that draw on a canvas
 // drop while something is selected.

@@ -73,6 +73,10 @@ type Reply struct {
 	// evidence of Err what its payload says to a workflow.
 	Output json.RawMessage
 	Err    *fault.Error
+	// Answer is what the extension answers beside Err: the envelope of a
+	// primitive that ran and failed (quirks.UpstreamAnswers). A bridge gets it
+	// instead of the error.
+	Answer json.RawMessage
 	// Steps summarizes a workflow, also one that failed.
 	Steps json.RawMessage
 	// URL is the page's address after the call.
