@@ -206,24 +206,23 @@ type KeyboardPressResult struct {
 	Repeat int         `json:"repeat"`
 	// The element that had the focus when the key went down; null when the page
 	// could not say.
-	Target *ElementInfo `json:"target"`
+	Target *struct {
+		BoundingBox Box `json:"bounding_box"`
+		// Its accessible name; never what somebody typed into it.
+		Name string `json:"name"`
+		// Its ARIA role, its own or that of its tag.
+		Role    string `json:"role"`
+		TagName string `json:"tag_name"`
+		Point   *Point `json:"point"`
+		// Of a file input: a click cannot choose files, upload.set_files can.
+		Type json.RawMessage `json:"type"`
+	} `json:"target"`
 }
 
 // DialogInfo is a JavaScript dialog that opened: alert, confirm, prompt or
 // beforeunload.
 type DialogInfo struct {
 	Type string `json:"type"`
-}
-
-// ElementInfo is an element that a call acted on.
-type ElementInfo struct {
-	BoundingBox Box `json:"bounding_box"`
-	// Its accessible name; never what somebody typed into it.
-	Name string `json:"name"`
-	// Its ARIA role, its own or that of its tag.
-	Role    string `json:"role"`
-	TagName string `json:"tag_name"`
-	Point   *Point `json:"point"`
 }
 
 // Box is the bounding box of an element, in CSS pixels of the tab's viewport.
@@ -426,6 +425,7 @@ type PageExtractResult struct {
 		Clickable bool   `json:"clickable"`
 		Current   any    `json:"current"`
 		Disabled  bool   `json:"disabled"`
+		Draggable bool   `json:"draggable"`
 		Expanded  bool   `json:"expanded"`
 		Filled    bool   `json:"filled"`
 		Focused   bool   `json:"focused"`
@@ -598,7 +598,17 @@ type PageSelectResult struct {
 	} `json:"selected"`
 	Value string `json:"value"`
 	// The list.
-	Target *ElementInfo `json:"target"`
+	Target *struct {
+		BoundingBox Box `json:"bounding_box"`
+		// Its accessible name; never what somebody typed into it.
+		Name string `json:"name"`
+		// Its ARIA role, its own or that of its tag.
+		Role    string `json:"role"`
+		TagName string `json:"tag_name"`
+		Point   *Point `json:"point"`
+		// Of a file input: a click cannot choose files, upload.set_files can.
+		Type json.RawMessage `json:"type"`
+	} `json:"target"`
 }
 
 // PageSnapshot runs page.snapshot. Read the page as somebody would who cannot
@@ -681,6 +691,7 @@ type PageSnapshotResult struct {
 		Clickable bool   `json:"clickable"`
 		Current   any    `json:"current"`
 		Disabled  bool   `json:"disabled"`
+		Draggable bool   `json:"draggable"`
 		Expanded  bool   `json:"expanded"`
 		Filled    bool   `json:"filled"`
 		Focused   bool   `json:"focused"`
@@ -902,7 +913,17 @@ type TextInsertResult struct {
 	SelectedTextLength int    `json:"selected_text_length"`
 	SelectionSync      string `json:"selection_sync"`
 	// The element that the text went into, as it was before.
-	Target *ElementInfo `json:"target"`
+	Target *struct {
+		BoundingBox Box `json:"bounding_box"`
+		// Its accessible name; never what somebody typed into it.
+		Name string `json:"name"`
+		// Its ARIA role, its own or that of its tag.
+		Role    string `json:"role"`
+		TagName string `json:"tag_name"`
+		Point   *Point `json:"point"`
+		// Of a file input: a click cannot choose files, upload.set_files can.
+		Type json.RawMessage `json:"type"`
+	} `json:"target"`
 	// The editor took the paste, and its text is what it was 0.3 s later: it may
 	// draw it elsewhere, or refuse pastes. text.type types instead.
 	Unchanged bool `json:"unchanged"`
@@ -969,8 +990,18 @@ type TextTypeResult struct {
 	SelectedTextLength int    `json:"selected_text_length"`
 	SelectionSync      string `json:"selection_sync"`
 	// The element that the text went into, as it was before.
-	Target *ElementInfo `json:"target"`
-	Typed  bool         `json:"typed"`
+	Target *struct {
+		BoundingBox Box `json:"bounding_box"`
+		// Its accessible name; never what somebody typed into it.
+		Name string `json:"name"`
+		// Its ARIA role, its own or that of its tag.
+		Role    string `json:"role"`
+		TagName string `json:"tag_name"`
+		Point   *Point `json:"point"`
+		// Of a file input: a click cannot choose files, upload.set_files can.
+		Type json.RawMessage `json:"type"`
+	} `json:"target"`
+	Typed bool `json:"typed"`
 	// The editor took the paste, and its text is what it was 0.3 s later.
 	Unchanged bool `json:"unchanged"`
 }

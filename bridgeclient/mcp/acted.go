@@ -23,13 +23,13 @@ type acted struct {
 var expectedOf = map[string]any{
 	"target": nil, "x": nil, "y": nil, "modifiers": nil, "waited_ms": nil, "scrolls": nil, "attempts": nil, "effects": nil, "fidelity": "trusted", "candidate_count": json.Number("1"),
 	"clicked": true, "double_clicked": true, "hovered": true, "dragged": true, "inserted": true, "typed": true, "pressed": true, "focused": true, "scrolled": true,
-	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "button": "left", "adapter": nil,
+	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "steps": nil, "points": nil, "diagnostics": nil, "drop_target": nil, "count": nil, "files": nil, "via": nil, "button": "left", "adapter": nil,
 	"trusted": true, "accepted": nil, "handled": true, "dismissed": true, "dialog_type": nil, "default_prevented": false, "stable": true, "ambiguous": false, "sanitized": false, "unchanged": false,
 }
 
 var didWords = map[string]string{
 	"click": "clicked", "double_click": "double-clicked", "hover": "moved the pointer over", "drag": "dragged", "fill": "filled", "type": "typed into",
-	"press": "pressed", "select": "selected in", "scroll": "scrolled", "focus": "focused", "dialog": "answered the dialog",
+	"press": "pressed", "select": "selected in", "scroll": "scrolled", "focus": "focused", "upload": "chose files for", "dialog": "answered the dialog",
 }
 
 type effectElement struct {
@@ -38,6 +38,7 @@ type effectElement struct {
 	ComputedRole string `json:"computed_role"`
 	Name         string `json:"name"`
 	Text         string `json:"text"`
+	Type         string `json:"type"`
 }
 
 // String names an element as a snapshot does.
@@ -113,6 +114,7 @@ func (in actIn) tell(p page, r runtime.Reply, value json.RawMessage) acted {
 	_ = json.Unmarshal(r.Output, &envelope)
 	var said struct {
 		Target  *effectElement  `json:"target"`
+		Drop    *effectElement  `json:"drop_target"`
 		Effects json.RawMessage `json:"effects"`
 	}
 	_ = json.Unmarshal(value, &said)
@@ -128,6 +130,12 @@ func (in actIn) tell(p page, r runtime.Reply, value json.RawMessage) acted {
 			continue
 		}
 		out.More[name] = v
+	}
+	if said.Drop != nil {
+		out.Did += " onto " + said.Drop.String()
+	}
+	if in.Action == "click" && said.Target != nil && said.Target.Type == "file" {
+		out.Did += ", a file input: act, action upload, gives it files"
 	}
 	if reported {
 		out.Followed = f.lines(p, said.Target)

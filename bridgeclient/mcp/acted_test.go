@@ -4,9 +4,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const eventfulPage = `<button onclick="document.getElementById('said').textContent = 'Saved at noon'">Save</button>
@@ -118,5 +127,58 @@ func TestASnapshotWaitsForADocumentThatLoads(t *testing.T) {
 	}
 	if _, text := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"])); !strings.Contains(text, `heading "Arrived"`) {
 		t.Errorf("the snapshot is not of the new document:\n%s", text)
+	}
+}
+
+const yardPage = `<style>.grip{cursor:grab}</style><div class="grip" id="crate">Crate</div><div id="hold" style="width:200px;height:100px">Hold</div><input type="file" aria-label="Papers"><p id="said"></p>
+<script>let held = false; document.getElementById('crate').onpointerdown = (e) => { held = true; e.preventDefault(); };
+addEventListener('pointerup', (e) => { if (held && e.target.id === 'hold') document.getElementById('said').textContent = 'Stowed'; held = false; });</script>`
+
+// What can be dragged has a row, and goes to a ref, a locator or a point.
+func TestAnAgentDragsAndUploads(t *testing.T) {
+	site := serve(t, yardPage)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "papers.txt"), []byte("clear"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cs := client(t, runtimetest.Open(t, runtime.Options{Open: []string{site}, Browser: browser.Options{UploadDirs: []string{dir}}}), nil, nil)
+	_, outline := use(t, cs, "snapshot", `{}`)
+	crate := regexp.MustCompile(`generic \[ref=(e\d+)\] \[draggable\]: Crate`).FindStringSubmatch(outline)
+	if crate == nil {
+		t.Fatalf("no row for the crate in\n%s", outline)
+	}
+	for _, to := range []string{`{"selector":"#hold"}`, `{"text":"Hold"}`, `{"x":60,"y":80}`} {
+		use(t, cs, "tabs", `{"action":"reload","page":"p1"}`)
+		_, text := use(t, cs, "act", fmt.Sprintf(`{"page":"p1","action":"drag","locator":{"selector":"#crate"},"to":%s}`, to))
+		if !strings.Contains(text, "Stowed") || strings.Contains(text, "diagnostics") {
+			t.Errorf("drag to %s: %s", to, text)
+		}
+	}
+	if r := attempt(t, cs, "act", `{"page":"p1","action":"drag","locator":{"selector":"#crate"}}`); code(r) != "invalid_input" {
+		t.Errorf("a drag to nowhere: got %q", code(r))
+	}
+	papers := `"page":"p1","locator":{"selector":"input"}`
+	if _, text := use(t, cs, "act", `{"action":"click",`+papers+`}`); !strings.Contains(text, "action upload") {
+		t.Errorf("a click on a file input leads nowhere: %s", text)
+	}
+	if out, text := use(t, cs, "act", `{"action":"upload",`+papers+`,"files":["papers.txt"]}`); !strings.HasPrefix(fmt.Sprint(out["did"]), "chose files for") {
+		t.Errorf("upload: %s", text)
+	}
+}
+
+// A navigation tells where the page is and nothing of the runtime's own.
+func TestANavigationIsTerse(t *testing.T) {
+	site := serve(t, "<h1>Quay</h1>")
+	cs := client(t, open(t, site), nil, nil)
+	out, text := use(t, cs, "tabs", fmt.Sprintf(`{"action":"navigate","page":"p1","url":%q}`, site+"/berth"))
+	if out["url"] != site+"/berth" || out["title"] != "/berth" {
+		t.Errorf("navigated to %v", out)
+	}
+	if n := tokens(t, text); n > 70 || strings.Contains(text, "null") || strings.Contains(text, "authorization_id") {
+		t.Errorf("%d tokens: %s", n, text)
+	}
+	r := attempt(t, cs, "act", `{"page":"p1","action":"clik"}`)
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, `the nearest is \"click\"`) || !strings.Contains(text, `double_click`) {
+		t.Errorf("a wrong action: %s", text)
 	}
 }

@@ -11,11 +11,12 @@ import (
 )
 
 const actInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","dialog"]},` +
+	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
-	`"to":{"type":"string","description":"drag: ref to drop on"},"text":{"type":"string","description":"fill, type, dialog"},` +
+	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
+	`"files":{"type":"array"},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
@@ -24,18 +25,19 @@ type actIn struct {
 	Action    string          `json:"action"`
 	Ref       string          `json:"ref"`
 	Locator   json.RawMessage `json:"locator"`
-	To        string          `json:"to"`
+	To        json.RawMessage `json:"to"`
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
 	Modifiers []string        `json:"modifiers"`
 	Options   []string        `json:"options"`
+	Files     []string        `json:"files"`
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Server) actTool() tool {
-	return newTool("act", "Click, type, press, choose, drag, scroll or answer a dialog, with trusted input; waits until the element can take it and reports what followed.",
+	return newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog, with trusted input; waits until the element can take it and says what followed.",
 		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in actIn
@@ -87,14 +89,25 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 	case "focus":
 		return "dom.focus", args, needs(hasTarget, "ref")
 	case "drag":
-		if err := needs(hasTarget && in.To != "", "to"); err != nil {
+		if err := needs(hasTarget, "ref"); err != nil {
 			return "", nil, err
+		}
+		if err := needs(len(in.To) > 0, "to"); err != nil {
+			return "", nil, err
+		}
+		var to any = in.To // a locator or a point
+		if in.To[0] == '"' {
+			to = map[string]json.RawMessage{"ref": in.To}
 		}
 		from := map[string]any{"ref": in.Ref}
 		if in.Ref == "" {
 			from = map[string]any{"locator": in.Locator}
 		}
-		return "pointer.drag", map[string]any{"effects": true, "from": from, "to": map[string]any{"ref": in.To}}, nil
+		args = map[string]any{"effects": true, "from": from, "to": to}
+		if in.TimeoutMS > 0 {
+			args["timeout_ms"] = in.TimeoutMS
+		}
+		return "pointer.drag", args, nil
 	case "fill":
 		if in.Text != nil {
 			args["text"], args["mode"] = *in.Text, "replace"
@@ -115,6 +128,16 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 			return "", nil, err
 		}
 		return "page.select", args, needs(in.Options != nil, "options")
+	case "upload":
+		if err := needs(hasTarget, "ref"); err != nil {
+			return "", nil, err
+		}
+		args["paths"] = in.Files
+		if in.Ref != "" {
+			delete(args, "ref")
+			args["locator"] = map[string]any{"ref": in.Ref}
+		}
+		return "upload.set_files", args, needs(len(in.Files) > 0, "files")
 	case "scroll":
 		if in.DeltaY != nil {
 			args["delta_y"] = *in.DeltaY

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 const tabsInput = `{"type":"object","required":["action"],"properties":{` +
@@ -169,5 +170,37 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 	if err != nil {
 		return nil, err
 	}
-	return &answer{Result: about(p, r, value)}, nil
+	return &answer{Result: moved(p, r, value)}, nil
+}
+
+// moved is what a client can use of the result of a navigation: where the page is,
+// and what is not as expected.
+func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
+	all := members(value)
+	out := map[string]any{"page": p.handle(), "url": r.URL}
+	tab, ok := all["tab"].(map[string]any)
+	if !ok {
+		tab = all // of page.history
+	}
+	for name, v := range map[string]any{"title": tab["title"], "status": all["status"], "dialog": all["dialog"]} {
+		if !empty(v) && v != json.Number("0") {
+			out[name] = v
+		}
+	}
+	if address, ok := tab["url"].(string); ok && address != "" {
+		out["url"] = address
+	}
+	if all["loaded"] == false {
+		out["loaded"] = false
+	}
+	if all["moved"] == false {
+		out["moved"] = false
+	}
+	if all["same_document"] == true {
+		out["same_document"] = true
+	}
+	if wait, ok := all["rate_limit_wait_ms"]; ok {
+		out["rate_limit_wait_ms"] = wait
+	}
+	return out
 }

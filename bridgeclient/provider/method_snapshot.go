@@ -23,7 +23,8 @@ func (n row) text(member string) string { s, _ := n[member].(string); return s }
 
 func (n row) actionable() bool {
 	clickable, _ := n["clickable"].(bool)
-	return n.text("ref") != "" && (clickable || actionable[n.text("role")])
+	draggable, _ := n["draggable"].(bool)
+	return n.text("ref") != "" && (clickable || draggable || actionable[n.text("role")])
 }
 
 // state is what a node says of itself beyond the members of the format.

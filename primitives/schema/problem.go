@@ -148,7 +148,7 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 			p.Expected = k.Want[0]
 		}
 	case *kind.Enum:
-		p.Keyword, p.Message, p.Expected = "enum", "must be one of "+allowed(k.Want), k.Want
+		p.Keyword, p.Message, p.Expected = "enum", "must be one of "+allowed(k.Want)+meant(k.Got, k.Want), k.Want
 	case *kind.Const:
 		p.Keyword, p.Message, p.Expected = "const", "must be the one allowed value", k.Want
 	case *kind.Minimum:
@@ -244,6 +244,49 @@ func pointer(tokens []string) string {
 		b.WriteString(escapeToken(t))
 	}
 	return b.String()
+}
+
+// meant names the allowed text that is nearest to what was given, where one is
+// near. What was given stays untold: it may be a secret in the wrong place.
+func meant(got any, values []any) string {
+	given, ok := got.(string)
+	if !ok || given == "" || len(given) > 64 {
+		return ""
+	}
+	best, least := "", len(given)/2+1
+	for _, v := range values {
+		text, ok := v.(string)
+		if !ok || len(text) > 64 {
+			continue
+		}
+		if d := distance(strings.ToLower(given), strings.ToLower(text)); d < least {
+			best, least = text, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; the nearest is " + strconv.Quote(best)
+}
+
+// distance is how many bytes have to be put in, taken out or changed to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j]+1, row[j+1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
 }
 
 // maxAllowed bounds the values of an enumeration that a message names.

@@ -8,6 +8,7 @@ const maxActedName = 240;
 function actedTarget(node, view, point) {
   if (!node) return null;
   const out = { tag_name: tagOf(node), role: roleOf(node) || null, name: actedName(node), bounding_box: box(rectOf(node), view) };
+  if (tagOf(node) === 'input' && protoGet(node, 'type') === 'file') out.type = 'file';
   if (point) out.point = point;
   return out;
 }

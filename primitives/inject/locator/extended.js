@@ -298,15 +298,42 @@ const refusesSeveral = (locator) => typeof locator.strict === 'boolean' ? locato
 const maxDescribed = 10;
 
 /** described names an element in evidence: role, name, tag and place. */
-function described(node, view, known = new Map()) {
-  return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, known), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
+function described(node, view) {
+  return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, new Map()), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
+}
+
+/** nearText is the text of the nearest element around node that says more than node itself, which tells equal ones apart. */
+function nearText(node) {
+  const own = norm(textOf(node));
+  for (let at = flatParentElement(node), i = 0; at && i < 6; at = flatParentElement(at), i++) {
+    const text = norm(textOf(at));
+    if (text !== own && text !== '') return cut(text, 60);
+  }
+  return '';
+}
+
+const candidateBytes = 1600; // evidence that is longer would be cut to a string
+
+/** candidatesOf names elements that a caller has to choose from: each by its ref, and by what is around it. */
+function candidatesOf(nodes) {
+  const known = new Map();
+  const out = [];
+  let bytes = 0;
+  for (const node of nodes.slice(0, maxDescribed)) {
+    const one = { ref: refOf(node), role: roleOf(node) || tagOf(node), name: cut(nameOf(node, known), 60), target_label: cut(label(node), 60) };
+    const near = nearText(node);
+    if (near !== '') one.near = near;
+    bytes += new TextEncoder().encode(JSON.stringify(one)).length;
+    if (bytes > candidateBytes && out.length > 0) break;
+    out.push(one);
+  }
+  return out;
 }
 
 /** severalTargets is the failure of a locator that an action cannot decide by. */
 function severalTargets(locator, nodes, view) {
-  const known = new Map();
   return new Fault('multiple_targets', 'several elements match the locator; say which', {
-    locator, candidate_count: nodes.length, candidates: nodes.slice(0, maxDescribed).map((node) => described(node, view, known)),
+    locator, candidate_count: nodes.length, candidates: candidatesOf(nodes),
   });
 }
 

@@ -89,6 +89,7 @@ class Row {
     this.focused = undefined;
     this.filled = undefined;
     this.clickable = undefined;
+    this.draggable = undefined;
     this.level = undefined;
     this.type = undefined;
     this.haspopup = undefined;
@@ -254,24 +255,33 @@ class TreeWalk {
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
     const disabled = state.disabled || said && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
+    let handled = false; // of a role that says nothing about clicks
+    let draggable = said && attributeOf(node, 'draggable') === 'true';
+    let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
     if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
       style ||= getComputedStyle(node);
       if (style.contentVisibility === 'hidden') return;
+      draggable = draggable || this.moves(style, node);
       clickable = !state.inClickable && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
         said && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
-      if (clickable) {
+      if (clickable || draggable) {
         role = 'generic';
         shown = true;
+        bare = true;
       }
+    } else if (shown && !interactiveRoles.has(role)) {
+      style ||= getComputedStyle(node);
+      handled = !state.inClickable && (this.points(style, node) || said && hasAttribute(node, 'onclick'));
+      draggable = draggable || this.moves(style, node);
     }
-    const interactive = clickable || interactiveRoles.has(role);
+    const interactive = clickable || handled || draggable || interactiveRoles.has(role);
     let name = '';
     let row = null;
     let place = null;
     let rowDepth = depth;
     if (shown) {
-      name = this.nameFor(node, tag, role, clickable);
+      name = this.nameFor(node, tag, role, clickable || bare);
       if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
         shown = false; // an icon that is not named
       }
@@ -288,6 +298,9 @@ class TreeWalk {
         row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
         if (!this.add(row)) row = null;
         else this.describe(row, node, tag, role, disabled, clickable, place, name);
+        if (row && handled) row.clickable = true;
+        if (row && draggable) row.draggable = true;
+        if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') row.text = cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
       }
       if (name !== '') this.said(role + ' ' + cut(name, 80));
       rowDepth = depth + 1;
@@ -298,7 +311,7 @@ class TreeWalk {
         quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
         titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
-        invisible, disabled, inClickable: state.inClickable || interactive && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
+        invisible, disabled, inClickable: state.inClickable || (clickable || interactiveRoles.has(role)) && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
         path: shown && this.options.places ? state.path + '/' + role + (namedByText.has(role) ? '' : name) : state.path,
       };
       if (tag === 'select') {
@@ -326,6 +339,14 @@ class TreeWalk {
     return parent === null || getComputedStyle(parent).cursor !== 'pointer';
   }
 
+  /** moves: the pointer shows here, and not already around here, that something can be dragged. */
+  moves(style, node) {
+    const { cursor } = style;
+    if (cursor !== 'move' && cursor !== 'grab') return false;
+    const parent = flatParentElement(node);
+    return parent === null || getComputedStyle(parent).cursor !== cursor;
+  }
+
   /** holdsOne: one control, and what is in it, is all that was told since. */
   holdsOne(before, depth) {
     const { rows } = this;
@@ -348,7 +369,7 @@ class TreeWalk {
     if (count === 1 && this.rows[before].role === 'text') {
       row.text = this.rows[before].text;
       this.rows.length = before;
-    } else if (count === 0 && name === '' && emptyWithout.has(role) && row.text === undefined && !row.focused && !this.full && !row.clickable) {
+    } else if (count === 0 && name === '' && emptyWithout.has(role) && row.text === undefined && !row.focused && !this.full && !row.clickable && !row.draggable) {
       this.rows.length = before - 1;
       if (this.named.length > 0 && this.named[this.named.length - 1].row === row) this.named.pop();
     }
@@ -635,6 +656,7 @@ function rowLine(row) {
   if (row.focused) line += ' [focused]';
   if (row.filled) line += ' [filled]';
   if (row.clickable) line += ' [clickable]';
+  if (row.draggable) line += ' [draggable]';
   if (row.level !== undefined) line += ' [level=' + row.level + ']';
   if (row.type !== undefined) line += ' [type=' + row.type + ']';
   if (row.haspopup !== undefined) line += ' [haspopup=' + oneLine(row.haspopup) + ']';

@@ -316,7 +316,22 @@ func (e *Egress) CheckNavigation(raw string) error {
 
 func originBlocked(origin, rule string) error {
 	return fault.New(fault.OriginBlocked, "the origin is not allowed by this runtime's policy").With("origin", excerpt.Bytes(origin, 300)).With("rule", rule).
-		Next("a person can allow it with --allow-origin")
+		Next(remedyOf(rule))
+}
+
+// remedyOf is what a person can do about a rule that refused something. A block
+// wins over every permission, and no flag admits another scheme.
+func remedyOf(rule string) string {
+	switch {
+	case rule == "scheme":
+		return "only http and https addresses can be reached under an origin policy"
+	case strings.HasPrefix(rule, "block "):
+		return "a person can take away --block-origin " + strings.TrimPrefix(rule, "block ") + "; --allow-origin does not help against it"
+	}
+	if rule == privateAddress {
+		return "a person can allow the address itself, or a range that has it, with --allow-origin"
+	}
+	return "a person can allow it with --allow-origin"
 }
 
 // ExplainNavigation returns the cause of a navigation that failed: the request that was

@@ -54,6 +54,14 @@ func TestOriginRules(t *testing.T) {
 			}
 		})
 	}
+	for rule, remedy := range map[string]string{
+		"block https://*.ads.test": "take away --block-origin https://*.ads.test", "scheme": "only http and https",
+		"private address": "the address itself", "not in the allow list": "allow it with --allow-origin",
+	} {
+		if got := network.RemedyOf(rule); !strings.Contains(got, remedy) {
+			t.Errorf("the remedy of %q is %q, want %q in it", rule, got, remedy)
+		}
+	}
 	for _, bad := range []string{"", "ftp://a.test", "http://", "http://a b", "a.test:99999", "http://a.test/path", "*.*.test", "[::1"} {
 		if _, err := network.Refuses([]string{bad}, nil, "http://a.test/", netip.MustParseAddr("1.1.1.1")); err == nil {
 			t.Errorf("pattern %q is taken", bad)

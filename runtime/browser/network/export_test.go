@@ -31,3 +31,6 @@ func StartProxy(allow, block []string, upstream string) (address string, end fun
 	}
 	return e.listener.Addr().String(), e.Close, nil
 }
+
+// RemedyOf is what a person is told to do about a rule.
+var RemedyOf = remedyOf

@@ -149,6 +149,9 @@ func newOriginPolicy(allow, block []string) (*originPolicy, error) {
 // notAllowed is the rule of a destination that no pattern allows.
 const notAllowed = "not in the allow list"
 
+// privateAddress is the rule of a name that leads to an address that only a pattern that names it opens.
+const privateAddress = "private address"
+
 // refuses returns the rule that forbids a destination by its name, "" when none
 // does.
 func (p *originPolicy) refuses(d destination) string {
@@ -191,7 +194,7 @@ func (p *originPolicy) refusesAddress(d destination, addr netip.Addr) string {
 			return ""
 		}
 	}
-	return "private address"
+	return privateAddress
 }
 
 func isLocalhost(host string) bool {
