@@ -75,6 +75,9 @@ func failureOf(err *fault.Error) *Failure {
 			f.Details["reason"] = "unknown"
 		}
 	}
+	if err.Evidence["error_text"] == "net::ERR_UNSAFE_PORT" { // the browser never connects to it
+		f.Retryable = false
+	}
 	if len(err.Evidence) > 0 {
 		var encoded struct {
 			Evidence json.RawMessage `json:"evidence"` // bounded when encoded

@@ -36,6 +36,15 @@ func TestEveryCodeIsTold(t *testing.T) {
 	}
 }
 
+// A port that the browser refuses stays refused; a server may come back.
+func TestAnUnsafePortIsNotRetryable(t *testing.T) {
+	for text, retryable := range map[string]bool{"net::ERR_UNSAFE_PORT": false, "net::ERR_CONNECTION_REFUSED": true} {
+		if f := failureOf(fault.New(fault.NavigationFailed, "the address cannot be loaded").With("error_text", text)); f.Retryable != retryable {
+			t.Errorf("%s: retryable is %t", text, f.Retryable)
+		}
+	}
+}
+
 func TestLongLinesAreSkipped(t *testing.T) {
 	r := bufio.NewReaderSize(strings.NewReader("short\n"+strings.Repeat("x", 5000)+"\r\nafter\nlast"), 16)
 	for _, want := range []struct {
