@@ -312,7 +312,7 @@ func common(a, b []string) float64 {
 
 // What bounds a proposal: how alike the best element must be, how much more than the
 // next, and how much more than a next one with the same role and name, as in the rows
-// of a list. docs/explanation/repair.md has the measurement.
+// of a list.
 const (
 	Least      = 0.40
 	Margin     = 0.12
