@@ -51,7 +51,7 @@ type BrowserNavigateResult struct {
 	Loaded                  bool `json:"loaded"`
 	Reloaded                bool `json:"reloaded"`
 	RuntimeIdentityAttested bool `json:"runtime_identity_attested"`
-	// There is a new document: handles, markers and focus are gone.
+	// There is a new document: handles, markers and focus are lost.
 	RuntimeReplaced bool `json:"runtime_replaced"`
 	SameDocument    bool `json:"same_document"`
 	// HTTP status, 0 when there is none.

@@ -60,7 +60,7 @@ const (
 	isNew arrival = iota
 	isRunning
 	isAnswered  // frame has the answer
-	isForgotten // it was answered; the answer is gone
+	isForgotten // it was answered; the answer is not kept
 	isOther     // the id belongs to another call
 	isTooMany
 )

@@ -79,7 +79,7 @@ type Options struct {
 	// their answers written within it. Default 2 s.
 	DrainTimeout time.Duration
 
-	// OnState hears how the connection is. It must not block.
+	// OnState is called with the state of the connection. It must not block.
 	OnState func(State)
 }
 
@@ -139,7 +139,7 @@ const (
 	Closed StateKind = "closed"
 )
 
-// State is what OnState hears.
+// State is what OnState gets.
 type State struct {
 	Kind StateKind
 	// Attempt counts attempts since the last connection that lived.

@@ -172,7 +172,7 @@ func (s *session) write(ctx context.Context) error {
 	}
 }
 
-// ping confirms answers and notices a peer that is gone.
+// ping confirms answers and notices a lost peer.
 func (s *session) ping(ctx context.Context) error {
 	idle := time.NewTicker(s.opts.PingEvery)
 	defer idle.Stop()
@@ -329,7 +329,7 @@ func (k *announcer) announcement(t runtime.TabStatus) *item {
 }
 
 func (k *announcer) announce(t runtime.TabStatus) {
-	// A tab that comes back under another id must be taken back first: a bridge
+	// A tab that reopens under another id must be taken back first: a bridge
 	// closes the connection of a runtime whose key is announced anew.
 	for id, old := range k.known {
 		if id != t.RuntimeID && t.RuntimeKey != "" && old.tab.RuntimeKey == t.RuntimeKey {
@@ -431,7 +431,7 @@ func (k *announcer) sendEvents() {
 	k.drops(dropped)
 }
 
-// drops tells the bridge that page events are missing.
+// drops reports to the bridge that page events are missing.
 func (k *session) drops(n int) {
 	if n == 0 || k.opts.NoEvents {
 		return

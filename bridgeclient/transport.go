@@ -36,7 +36,7 @@ type Traits struct {
 	// Confirms: Ping means something. Otherwise a frame counts as delivered
 	// when it was written.
 	Confirms bool
-	// Heartbeat: the peer wants to be told that this side lives.
+	// Heartbeat: the peer wants to see that this side is open.
 	Heartbeat bool
 }
 

@@ -89,7 +89,7 @@ func (e *engine) checkDocument(ctx context.Context, a action, tab runtime.TabSta
 	return e.checkBlocked(a, tab)
 }
 
-// checkBlocked refuses an action on a blocked domain, and tells of it.
+// checkBlocked refuses an action on a blocked domain, and reports it.
 func (e *engine) checkBlocked(a action, tab runtime.TabStatus) *Error {
 	for _, address := range []string{tab.URL, a.url} {
 		if domain := domainOf(address); e.blocked.blocks(domain) {
@@ -241,7 +241,7 @@ func (e *engine) targeted(a action, tabID int, err *fault.Error) (any, *Error) {
 			e.mu.Unlock()
 			return nil, staleUID()
 		}
-		return nil, &Error{codeElementNotFound, "the element of this uid is not there any more; extract again"}
+		return nil, &Error{codeElementNotFound, "the element of this uid is detached; extract again"}
 	}
 	out := translate(err)
 	if out.Code == codeElementNotFound && err.Evidence["reason"] == "hidden" {
@@ -344,9 +344,9 @@ func (e *engine) newTab(ctx context.Context, a action) (runtime.TabStatus, *Erro
 	return none, bad
 }
 
-// told makes a new tab known, with a session. An action of it is counted when
+// register makes a new tab known, with a session. An action of it is counted when
 // there was one.
-func (e *engine) told(tab runtime.TabStatus, counted bool) {
+func (e *engine) register(tab runtime.TabStatus, counted bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.fresh, tab.TabID)
@@ -361,7 +361,7 @@ func (e *engine) openTab(ctx context.Context, a action) (any, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	e.told(tab, false)
+	e.register(tab, false)
 	return map[string]any{"tabId": tab.TabID, "windowId": windowID, "domain": domainOf(tab.URL)}, nil
 }
 
@@ -370,11 +370,11 @@ func (e *engine) navigateNew(ctx context.Context, a action) (any, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	e.told(tab, true)
+	e.register(tab, true)
 	return done{true}, nil
 }
 
-// closeTab closes a tab and tells of it after the response.
+// closeTab closes a tab and reports it after the response.
 func (e *engine) closeTab(ctx context.Context, f *flight, tab runtime.TabStatus) (any, *Error) {
 	id := tab.TabID
 	e.mu.Lock()

@@ -55,7 +55,7 @@ type Options struct {
 	// RetryMin again. Default 30 s.
 	HealthyAfter time.Duration
 
-	// OnState, when not nil, hears of changes of the connection. It must not block.
+	// OnState, when not nil, is called for changes of the connection. It must not block.
 	OnState func(State)
 	Logger  *slog.Logger
 }
@@ -81,7 +81,7 @@ type State struct {
 // RejectedError is why a client gave up for good: the backend refused it. Update
 // or pair again.
 type RejectedError struct {
-	RequiredMin int    // protocol version, 0 when not told
+	RequiredMin int    // protocol version, 0 when not reported
 	CloseCode   int    // 4001, 4002, or 0
 	Message     string // of the backend
 }

@@ -30,7 +30,7 @@ var (
 )
 
 // engine does what requests ask: one after the other on each tab, in parallel on
-// different tabs. Everything below mu is told to the backend in the order in
+// different tabs. Everything below mu is reported to the backend in the order in
 // which it happens, so events are put out while mu is held; no call of the host
 // is made then.
 type engine struct {
@@ -53,7 +53,7 @@ type engine struct {
 	known    map[int]bool              // tabs that have been there
 	prepared map[int]bool              // navigator.webdriver is set
 	closing  map[int]bool              // close_tab is at work
-	fresh    map[int]bool              // opened, and nobody was told yet
+	fresh    map[int]bool              // opened, and not reported yet
 	lanes    map[int]*lane
 	flights  map[string]*flight
 	opening  int

@@ -27,7 +27,7 @@ type session struct {
 	actionCount  int
 }
 
-// begin starts the session of a tab unless there is one, and tells of it.
+// begin starts the session of a tab unless there is one, and reports it.
 // e.mu is held.
 func (e *engine) begin(tab runtime.TabStatus, own bool) *session {
 	if s := e.sessions[tab.TabID]; s != nil {
@@ -41,7 +41,7 @@ func (e *engine) begin(tab runtime.TabStatus, own bool) *session {
 	return s
 }
 
-// end ends the session of a tab, if there is one, and tells of it. e.mu is held.
+// end ends the session of a tab, if there is one, and reports it. e.mu is held.
 func (e *engine) end(tabID int, reason string) bool {
 	s := e.sessions[tabID]
 	if s == nil {
@@ -132,13 +132,13 @@ func (e *engine) hear(ev runtime.Event) {
 		e.moved(ev.Tab)
 	case runtime.TabRemoved:
 		if e.closing[id] {
-			return // close_tab tells of it, after its response
+			return // close_tab reports it, after its response
 		}
 		e.gone(id)
 	}
 }
 
-// gone tells that a tab is closed, once: the host may report the removal while
+// gone reports that a tab is closed, once: the host may report the removal while
 // close_tab is at work or after it. e.mu is held.
 func (e *engine) gone(id int) {
 	if !e.known[id] {

@@ -427,7 +427,7 @@ func (h *Hub) submit(e *entry, name string, timeout time.Duration, frame func(id
 	if now := h.runtimes[e.RuntimeID]; now != nil {
 		c = now.conn
 	}
-	// Sent under the lock, so that a runtime that comes back meanwhile gets the
+	// Sent under the lock, so that a runtime that reconnects meanwhile gets the
 	// call once and not after a later one.
 	c.send(p.frame)
 	h.mu.Unlock()

@@ -53,7 +53,7 @@ func (l *eventLog) after(since int64, runtimeID string) ([]Event, int64, <-chan 
 }
 
 // Events returns the page events after since, of one runtime or, with "", of
-// all; cursor is the since of the next question. Negative since means from now
+// all; cursor is the since of the next query. Negative since means from now
 // on. When there is none it waits until one comes, ctx ends or the hub closes.
 func (h *Hub) Events(ctx context.Context, since int64, runtimeID string) (list []Event, cursor int64) {
 	if since < 0 {

@@ -20,7 +20,7 @@ import (
 // Every web page the user visits can send requests to the loopback interface.
 // What it cannot do is leave out or forge Origin and Host: a foreign Origin is
 // a page, and a foreign Host is a page whose name was pointed at 127.0.0.1. A
-// page that knows the pairing token was told by the user.
+// page that knows the pairing token has it from the user.
 func (h *Hub) guard(next http.Handler) http.Handler {
 	listen, _, _ := net.SplitHostPort(h.opts.Listen)
 	local := loopback(listen)

@@ -104,7 +104,7 @@ type Options struct {
 	// OnCall hears of each call of an agent, and, by what it returns, of its one
 	// result. Neither may block.
 	OnCall func(name string) (answered func(ToolResult))
-	// OnRuntime hears of runtimes that come, change and go. It must not block.
+	// OnRuntime is called for runtimes that connect, change and close. It must not block.
 	OnRuntime func(RuntimeChange)
 }
 
@@ -124,7 +124,7 @@ type Observation struct {
 	Item       json.RawMessage
 }
 
-// RuntimeChange is what OnRuntime hears.
+// RuntimeChange is what OnRuntime gets.
 type RuntimeChange struct {
 	Kind    string // connected, changed, removed
 	Reason  string // removed: tab_closed, connection_lost, superseded, probe_failed, liveness_sweep, shutdown

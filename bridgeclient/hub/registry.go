@@ -93,7 +93,7 @@ func (h *Hub) register(c *conn, in *item) {
 		e.order = h.orders
 		again = h.inFlight(e)
 	}
-	// A runtime_key names a tab for good, so its older runtime is gone. Its
+	// A runtime_key names a tab for good, so its older runtime is closed. Its
 	// connection is closed only when it served nothing else, and never when it
 	// is the one that just spoke.
 	for id, old := range h.runtimes {
@@ -153,8 +153,8 @@ func (h *Hub) contest(c *conn, in *item, rivals []*conn) {
 			err := r.ws.Ping(pctx)
 			cancel()
 			if err == nil {
-				h.log.Warn("a connection announced a runtime that lives on another one", "runtime", clip(in.RuntimeID), "connection", c.num)
-				c.refuse(in.RuntimeID, fault.PermissionDenied, "a runtime of this id or key lives on another connection; with a token of the hub it can be taken over")
+				h.log.Warn("a connection announced a runtime of another one", "runtime", clip(in.RuntimeID), "connection", c.num)
+				c.refuse(in.RuntimeID, fault.PermissionDenied, "a runtime of this id or key is open on another connection; with a token of the hub it can be taken over")
 				return
 			}
 			r.end("another connection announced its runtime, and it answers no ping")
@@ -222,7 +222,7 @@ func (h *Hub) abandonLost(id string) {
 	}
 }
 
-// abandon fails the calls in flight of a runtime that is gone. mu is held.
+// abandon fails the calls in flight of a runtime that is closed. mu is held.
 func (h *Hub) abandon(id, reason string) {
 	for call, p := range h.pending {
 		if p.runtimeID != id || p.leaves() && reason != "connection_lost" {

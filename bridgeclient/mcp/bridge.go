@@ -47,7 +47,7 @@ const routeProperties = `"target_runtime_id":{"type":"string"},"target_runtime_k
 const routedResult = `{"type":"object","properties":{"runtime_id":{"type":"string"}}}`
 
 // NewBridge makes a server for the runtimes of a bridge: which are connected,
-// their sites' actions, and their primitives. It lives until Close or the end
+// their sites' actions, and their primitives. It is open until Close or the end
 // of ctx.
 func NewBridge(ctx context.Context, bridge Bridge, opts Options) (*Server, error) {
 	if opts.Logger == nil {

@@ -13,7 +13,7 @@ import (
 // maxSteps bounds the steps of one call that wait to be sent.
 const maxSteps = 16
 
-// reporter tells a client that asked for it which step a call has reached. All that it
+// reporter reports to a client that asked for it which step a call has reached. All that it
 // sends is sent before the result of the call. The host must not be held up: of a client
 // that takes them slowly the oldest steps are left out, never the newest.
 type reporter struct {

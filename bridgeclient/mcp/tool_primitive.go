@@ -90,7 +90,7 @@ func members(value json.RawMessage) map[string]any {
 		return map[string]any{"result": value}
 	}
 	delete(out, "ok")
-	if n, ok := out["rate_limit_wait_ms"].(json.Number); ok && n == "0" { // no news
+	if n, ok := out["rate_limit_wait_ms"].(json.Number); ok && n == "0" { // nothing to report
 		delete(out, "rate_limit_wait_ms")
 	}
 	return out

@@ -107,7 +107,7 @@ func (c *connection) read(in io.Reader) error {
 	}
 }
 
-// write is the only writer. A client that is gone ends the connection's
+// write is the only writer. A client that disconnects ends the connection's
 // requests.
 func (c *connection) write(out io.Writer) {
 	failed := false

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// wire says how a code of the runtime is told.
+// wire says which code of the protocol a code of the runtime becomes.
 type wire struct {
 	code      Code
 	retryable bool
@@ -15,7 +15,7 @@ type wire struct {
 
 // wires maps the codes of the runtime to the 14 of the draft. The runtime's own
 // code is always in details.code. What is not listed is internal_error, which
-// is retryable where a fresh look can help.
+// is retryable where a fresh probe can help.
 var wires = map[fault.Code]wire{
 	fault.UnknownAction:         {UnsupportedMethod, false},
 	fault.CapabilityUnavailable: {UnsupportedTarget, false},
@@ -61,7 +61,7 @@ var wires = map[fault.Code]wire{
 	fault.TabCrashed:      {InternalError, true},
 }
 
-// failureOf tells an error of the runtime in the words of the protocol.
+// failureOf puts an error of the runtime into the words of the protocol.
 func failureOf(err *fault.Error) *Failure {
 	spec, _ := fault.Lookup(err.Code)
 	w, ok := wires[err.Code]

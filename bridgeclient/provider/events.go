@@ -12,7 +12,7 @@ func eventNames() []string {
 	return []string{"page.opened", "page.navigated", "page.closed", "page.event", "session.closed"}
 }
 
-// want notes which events of a session a connection is told: all for true, the
+// want notes which events of a session a connection gets: all for true, the
 // named ones for a list. Without it a client reads answers and nothing else.
 func (c *connection) want(session string, events any) {
 	names := map[string]bool{}

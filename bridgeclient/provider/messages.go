@@ -130,7 +130,7 @@ type Diagnostic struct {
 // PageSnapshotFormat names the format of page.snapshot.
 const PageSnapshotFormat = "jcode.page_snapshot.v1"
 
-// Snapshot is the page as page.snapshot tells it. The root is not among Nodes,
+// Snapshot is the page as page.snapshot answers it. The root is not among Nodes,
 // which are in document order.
 type Snapshot struct {
 	Format string `json:"format"`

@@ -15,7 +15,7 @@ var actionable = map[string]bool{
 // defaultNodes is max_nodes where it is not given.
 const defaultNodes = 500
 
-// row is a node as the primitive tells it: a flat list with depths. Further
+// row is a node as the primitive answers it: a flat list with depths. Further
 // members are states.
 type row map[string]any
 
@@ -40,7 +40,7 @@ func (n row) state() map[string]any {
 	return out
 }
 
-// snapshotPage tells what is on a page.
+// snapshotPage answers what is on a page.
 func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 	in := struct {
 		Screenshot bool  `json:"include_screenshot"`
@@ -70,10 +70,10 @@ func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 		r.warn("frames_missed", strconv.Itoa(len(seen.Missed))+" frames did not answer")
 	}
 	if in.HTML {
-		r.warn("html_unavailable", "this provider tells pages as accessibility trees, not as HTML")
+		r.warn("html_unavailable", "this provider reports pages as accessibility trees, not as HTML")
 	}
 	if in.DOM {
-		r.warn("dom_unavailable", "this provider tells pages as accessibility trees, not as DOM trees")
+		r.warn("dom_unavailable", "this provider reports pages as accessibility trees, not as DOM trees")
 	}
 	snapshot, elements := tree(seen.Title, seen.Nodes)
 	out := r.about(reply, map[string]any{"title": seen.Title, "snapshot": snapshot, "elements": elements, "text": ""})

@@ -120,7 +120,7 @@ func (r *request) ownTimeout() time.Duration {
 	return time.Duration(in.TimeoutMS * float64(time.Millisecond))
 }
 
-// failed tells an error of the runtime, for this request's page.
+// failed reports an error of the runtime, for this request's page.
 func (r *request) failed(err *fault.Error) *Failure {
 	f := failureOf(err)
 	if r.page.TabID != 0 {

@@ -80,7 +80,7 @@ type Server struct {
 	addresses     map[int]string // last known of each tab, for events
 }
 
-// New makes a server, which lives until Close or the end of ctx.
+// New makes a server, which is open until Close or the end of ctx.
 func New(ctx context.Context, opts Options) (*Server, error) {
 	if opts.CallTimeout <= 0 {
 		opts.CallTimeout = 30 * time.Second

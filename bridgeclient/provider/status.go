@@ -41,7 +41,7 @@ func (s *Server) notRunning(otherwise string) *Failure {
 	return newFailure(InternalError, "%s", otherwise)
 }
 
-// refused tells why a session or a tab could not be had.
+// refused says why a session or a tab could not be had.
 func (s *Server) refused(err error) *Failure {
 	f := failureOf(fault.From(err))
 	if f.Code == InternalError || f.Code == NotReady {
@@ -168,7 +168,7 @@ func (s *Server) setupGuide(context.Context, *request) (any, *Failure) {
 			"uploads: start the provider with --upload-dir", "downloads: start the provider with --download-dir", "a browser that runs already: start the provider with --attach",
 		},
 		"troubleshooting": []map[string]string{
-			{"symptom": "availability is unavailable", "remedy": "read the diagnostics of provider.status; outrider doctor tells more"},
+			{"symptom": "availability is unavailable", "remedy": "read the diagnostics of provider.status; outrider doctor says more"},
 			{"symptom": "requests answer browser_not_running", "remedy": "wait: the browser is started again by itself"},
 			{"symptom": "requests answer not_ready with details.code dialog_open", "remedy": "call dialog.answer"},
 		},

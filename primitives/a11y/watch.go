@@ -148,7 +148,7 @@ type a11yAnnouncementsOut struct {
 
 // deliveryNote promises no more than the runtime does: adding inject records to
 // a result is the bridge's part.
-const deliveryNote = "what is not off is kept for a11y.events.read and told to the bridge, which adds inject records to its next result"
+const deliveryNote = "what is not off is kept for a11y.events.read and reported to the bridge, which adds inject records to its next result"
 
 func announcementsDelivery(name string) func(context.Context, primitives.Page, a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {
 	return func(_ context.Context, p primitives.Page, in a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {

@@ -278,7 +278,7 @@ var specs = []Spec{
 	{FrameNotFound, groupPrimitive, "the frame selector matches no frame", Major, true, RetryFresh},
 	{FrameCrossOrigin, groupPrimitive, "the frame cannot be reached", Major, true, RetryFresh},
 	{MultipleTargets, groupPrimitive, "several elements match the locator equally well; evidence lists them", Major, true, RetryNever},
-	{ElementStale, groupPrimitive, "the ref names an element that is not there any more, or that this tab never named; evidence says why", Major, true, RetryFresh},
+	{ElementStale, groupPrimitive, "the ref names an element that is detached, or that this tab never named; evidence says why", Major, true, RetryFresh},
 	{TargetNotActionable, groupPrimitive, "the element exists but a click would not reach it", Major, true, RetryFresh},
 	{TargetObscured, groupPrimitive, "the point belongs to another element", Major, true, RetryFresh},
 	{TargetNotFocusable, groupPrimitive, "the element cannot take the focus", Major, true, RetryNever},

@@ -9,7 +9,7 @@ import (
 
 // PlaceOfRef is the document in which ref was given, with its place in the
 // viewport of the tab. Whether the element is still there is for the page
-// library to say: see elementOfRef in inject/locator/refs.js. A frame that is gone is
+// library to say: see elementOfRef in inject/locator/refs.js. A detached frame is
 // element_stale.
 func PlaceOfRef(ctx context.Context, p primitives.Page, ref string) (Place, error) {
 	frame, err := p.Refs().Frame(ref)
@@ -26,7 +26,7 @@ func PlaceOfRef(ctx context.Context, p primitives.Page, ref string) (Place, erro
 func GoneWithFrame(ref string, err error) error {
 	switch fault.CodeOf(err) {
 	case fault.FrameNotFound, fault.TargetNotFound, fault.FrameCrossOrigin:
-		return primitives.StaleRef(ref, "frame_removed", "the frame in which the ref was given is gone")
+		return primitives.StaleRef(ref, "frame_removed", "the frame in which the ref was given is detached")
 	}
 	return err
 }

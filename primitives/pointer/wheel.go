@@ -37,7 +37,7 @@ type wheelViewport struct {
 	ScrollY          float64 `json:"scroll_y"`
 }
 
-// pointerWheel turns the wheel at a point: the page hears a wheel event, and
+// pointerWheel turns the wheel at a point: the page gets a wheel event, and
 // unless it prevents that, what is scrollable there moves. viewport.scroll moves
 // it for certain and says how far.
 var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, p primitives.Page, in pointerWheelIn) (pointerWheelOut, error) {

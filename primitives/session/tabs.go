@@ -15,7 +15,7 @@ type TabControl interface {
 	// OpenTab opens a tab at an address and waits for it to load.
 	OpenTab(ctx context.Context, address string, active bool) (primitives.TabInfo, error)
 
-	// CloseTab closes a tab and returns when it is gone; permission_denied for
+	// CloseTab closes a tab and returns when it is closed; permission_denied for
 	// the last one, tab_closed when there is no such tab.
 	CloseTab(ctx context.Context, id int) error
 

@@ -171,7 +171,7 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 	} else {
 		if at < 0 && len(s.items) >= maxTransferItems {
 			return TransferRecord{}, d.Key.Fault(fault.TransferFailed, "the session holds too many transfer items").With("max_items", maxTransferItems).
-				Next("clear what is not needed any more")
+				Next("clear what is not needed")
 		}
 		s.last++
 		item = &transferItem{TransferRecord: TransferRecord{ID: "transfer-" + strconv.Itoa(s.last), Label: d.Key.Label, Format: d.Format, CreatedAt: stamp(now)}}

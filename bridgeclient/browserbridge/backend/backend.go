@@ -36,9 +36,9 @@ type Options struct {
 	Protocol int
 	// NewID makes the ids of requests. Default: UUID version 4.
 	NewID func() string
-	// OnEvent hears of events, in order. It must not block.
+	// OnEvent gets events, in order. It must not block.
 	OnEvent func(json.RawMessage)
-	// OnConnection hears of clients that were accepted, replaced, refused or lost.
+	// OnConnection is called for clients that were accepted, replaced, refused or lost.
 	OnConnection func(kind string)
 	Logger       *slog.Logger
 }

@@ -117,7 +117,7 @@ func open(r *run) {
 			r.wrong("page.open of %s does not tell where it ended", path)
 		}
 		if got, ok := result["title"].(string); ok && got != title {
-			r.wrong("page.open tells the title %q, want %q", got, title)
+			r.wrong("page.open reports the title %q, want %q", got, title)
 		}
 		return r.text("page.open", result, "page_id")
 	}
@@ -136,10 +136,10 @@ func snapshot(r *run) {
 	s, page := r.opened()
 	result := r.call("page.snapshot", object{"session_id": s, "page_id": page, "include_text": true})
 	if got := r.text("page.snapshot", result, "page_id"); got != page {
-		r.wrong("page.snapshot tells another page_id than was asked for")
+		r.wrong("page.snapshot reports another page_id than was asked for")
 	}
 	if r.text("page.snapshot", result, "url") != r.site.fixture(r.visit) || r.text("page.snapshot", result, "title") != "Conformance fixture" {
-		r.wrong("page.snapshot tells another url or title than the page has")
+		r.wrong("page.snapshot reports another url or title than the page has")
 	}
 	if text, _ := result["text"].(string); !strings.Contains(text, "Still here") {
 		r.wrong("the text lacks what the page shows")

@@ -103,8 +103,8 @@ func tabs(r *run) {
 	r.refused("page.snapshot", object{"session_id": s, "page_id": page}, "page_not_found")
 }
 
-// told checks that some entry of a list has a text.
-func (r *run) told(method string, result object, member, text string) {
+// lists checks that some entry of a list has a text.
+func (r *run) lists(method string, result object, member, text string) {
 	entries, ok := result[member].([]any)
 	if !ok {
 		r.fail("the result of %s has no list %s", method, member)
@@ -120,20 +120,20 @@ func (r *run) told(method string, result object, member, text string) {
 
 func console(r *run) {
 	s, _ := r.opened()
-	r.told("console.list", r.call("console.list", object{"session_id": s}), "entries", "fixture says hello")
+	r.lists("console.list", r.call("console.list", object{"session_id": s}), "entries", "fixture says hello")
 }
 
 func network(r *run) {
 	s, _ := r.opened()
 	r.call("network.list", object{"session_id": s}) // from here on it may record
 	r.call("page.open", object{"session_id": s, "url": r.site.URL + "/second"})
-	r.told("network.list", r.call("network.list", object{"session_id": s}), "entries", r.site.URL+"/second")
+	r.lists("network.list", r.call("network.list", object{"session_id": s}), "entries", r.site.URL+"/second")
 }
 
 func cookies(r *run) {
 	s := r.session("")
 	r.call("page.open", object{"session_id": s, "url": r.site.URL + "/who?set"})
-	r.told("cookie.list", r.call("cookie.list", object{"session_id": s}), "cookies", `"who"`)
+	r.lists("cookie.list", r.call("cookie.list", object{"session_id": s}), "cookies", `"who"`)
 }
 
 func storage(r *run) {

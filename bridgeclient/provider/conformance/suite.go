@@ -76,11 +76,11 @@ type Options struct {
 	// Only names the scenarios to run; default all. The tier is then that of
 	// what was run.
 	Only []string
-	// OnResult hears each result as it comes.
+	// OnResult gets each result as it comes.
 	OnResult func(Result)
 }
 
-// Run tests a provider: in carries what it says, out what it is told. It returns
+// Run tests a provider: in carries what it says, out what it gets. It returns
 // when all scenarios were run, the provider ended or ctx did.
 func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) (Report, error) {
 	if opts.CallLimit <= 0 {

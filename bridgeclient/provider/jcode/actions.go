@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 )
 
-// actions are the actions of the bridge CLI, each told in methods of the
+// actions are the actions of the bridge CLI, each written in methods of the
 // provider protocol. An action whose name has a dot is such a method itself.
 var actions = map[string]func(*client, map[string]any) (map[string]any, error){
 	"navigate": actNavigate, "newSession": actNewTab, "setActiveTab": actActivate, "getActiveTab": actActiveTab, "listTabs": actListTabs,
@@ -59,7 +59,7 @@ func onTab(params, out map[string]any) map[string]any {
 	return out
 }
 
-// refSelector is how an element of a snapshot is told to jcode, which knows
+// refSelector is how jcode names an element of a snapshot, which knows
 // selectors and no refs.
 var refSelector = regexp.MustCompile(`\[ref="?((?:f[1-9][0-9]*)?e[1-9][0-9]*)"?\]`)
 

@@ -28,7 +28,7 @@ type client struct {
 // errSessionEnded means that the process of the session went away before it answered.
 var errSessionEnded = errors.New("browser_not_running: the process of the session ended")
 
-// joinAttempts is how often a session that goes away again and again is joined.
+// joinAttempts is how often a session that ends again and again is joined.
 const joinAttempts = 4
 
 // dial connects to the process of a session, which is started when there

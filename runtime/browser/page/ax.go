@@ -122,7 +122,7 @@ func (p *Page) keepNode(ctx context.Context, at resolvedFrame, domNode int) (str
 	params := map[string]any{"backendNodeId": domNode, "executionContextId": w.Context, "objectGroup": world.Name}
 	if err := p.doPage(ctx, at, "DOM.resolveNode", params, &node); err != nil {
 		if pe, ok := cdp.Message(err); ok && pe == "No node with given id found" {
-			return "", fault.New(fault.TargetNotFound, "the node is not there any more")
+			return "", fault.New(fault.TargetNotFound, "the node is detached")
 		}
 		return "", p.classify(ctx, at, err)
 	}

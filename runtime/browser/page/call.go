@@ -48,7 +48,7 @@ func (p *Page) resolveFrame(ctx context.Context, id primitives.FrameID) (resolve
 		switch {
 		case f == nil:
 			p.mu.Unlock()
-			return resolvedFrame{}, fault.New(fault.FrameNotFound, "the frame is not there any more")
+			return resolvedFrame{}, fault.New(fault.FrameNotFound, "the frame is detached")
 		case f.crashed:
 			p.mu.Unlock()
 			return resolvedFrame{}, fault.New(fault.TabCrashed, "the frame's renderer process crashed")

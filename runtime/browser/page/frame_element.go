@@ -33,7 +33,7 @@ func (p *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle
 	}
 	object := string(cdp.PlainString(cdp.Member(remote, "objectId")))
 	if object == "" {
-		return "", fault.New(fault.TargetNotFound, "the frame's element is not there any more")
+		return "", fault.New(fault.TargetNotFound, "the frame's element is detached")
 	}
 	id, err := p.describeFrame(ctx, at.session, object)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *Page) awaitFrame(ctx context.Context, id primitives.FrameID) error {
 		case <-ctx.Done():
 			return cdp.Explain(ctx.Err(), "finding a frame")
 		case <-timer.C:
-			return fault.New(fault.FrameNotFound, "the frame is not there any more")
+			return fault.New(fault.FrameNotFound, "the frame is detached")
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (p *Page) OwnerFrame(ctx context.Context, frame primitives.FrameID) (primit
 	}
 	if f == nil {
 		p.mu.Unlock()
-		return "", "", false, fault.New(fault.FrameNotFound, "the frame is not there any more")
+		return "", "", false, fault.New(fault.FrameNotFound, "the frame is detached")
 	}
 	parent := f.parent
 	p.mu.Unlock()
@@ -131,7 +131,7 @@ func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame pri
 	}
 	if err := p.doIn(ctx, at.session, "DOM.getFrameOwner", cdp.Object("frameId", string(frame)), &owner); err != nil {
 		if !p.HasFrame(frame) {
-			return "", fault.New(fault.FrameNotFound, "the frame is not there any more")
+			return "", fault.New(fault.FrameNotFound, "the frame is detached")
 		}
 		return "", err
 	}

@@ -33,7 +33,7 @@ func (p *Page) SetFiles(ctx context.Context, frame primitives.FrameID, handle st
 	}
 	object := string(cdp.PlainString(cdp.Member(remote, "objectId")))
 	if object == "" {
-		return fault.New(fault.TargetNotFound, "the file input is not there any more")
+		return fault.New(fault.TargetNotFound, "the file input is detached")
 	}
 	var out struct{}
 	err = p.doPage(ctx, at, "DOM.setFileInputFiles", map[string]any{"files": pathsOf(files), "objectId": object}, &out)
