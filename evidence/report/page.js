@@ -54,11 +54,9 @@
   const tools = document.getElementById("tools");
   tools.append(search, chips, sort);
   tools.hidden = false;
-  let pending = 0;
   search.addEventListener("input", () => {
     filter.text = search.value.trim().toLowerCase();
-    cancelAnimationFrame(pending);
-    pending = requestAnimationFrame(update);
+    update();
   });
   sort.addEventListener("change", () => { filter.sort = sort.value; update(); });
 
