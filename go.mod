@@ -3,6 +3,7 @@ module github.com/outrider-run/outrider
 go 1.26.0
 
 require (
+	github.com/andybalholm/cascadia v1.3.3
 	github.com/blues/jsonata-go v1.5.4
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/coder/websocket v1.8.15

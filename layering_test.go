@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"sites/manifest":                     {"primitives/fault", "primitives/schema"},
 	"sites":                              {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
 	"sites/location":                     {},
+	"sites/selector":                     {},
 	"sites/filewatch":                    {"sites/location"},
 	"sites/demo":                         {},
 	"docs":                               {}, // tests only: runs what the pages show
@@ -73,8 +74,8 @@ var mayImport = map[string][]string{
 	"runtime/signal":                     {"primitives", "primitives/descriptor", "primitives/inject", "runtime/call", "runtime/mapset", "runtime/verify", "sites", "sites/manifest"},
 	"runtime/attach":                     {"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest"},
 	"runtime/announce":                   {"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe"},
-	"runtime/siteaction":                 {"primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "workflow"},
 	"runtime/sitetool":                   {"authoring/lock", "primitives", "primitives/fault", "primitives/schema", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
+	"runtime/siteaction":                 {"primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
 	"runtime":                            {"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection/expr", "sites", "runtime/announce", "runtime/attach", "runtime/browser", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state"},
 	"runtime/browser/cdp":                {"primitives/fault"},
@@ -120,6 +121,7 @@ var doors = map[string][]string{
 	"github.com/go-rod/rod/lib/proto":        {"runtime/browser/page"}, // types of the protocol, where a command has many parameters
 	"github.com/coder/websocket":             {"bridgeclient"},
 	"github.com/modelcontextprotocol/go-sdk": {"bridgeclient/mcp"},
+	"github.com/andybalholm/cascadia":        {"sites/selector"},
 	"github.com/spf13/cobra":                 {"cmd/outrider"},
 	"github.com/spf13/pflag":                 {"cmd/outrider"},
 	"github.com/google/uuid":                 {".", "cmd/outrider"},

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
+	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/runtime/sitetool"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -80,8 +81,12 @@ func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
 	return mapset.New(registry, engine)
 }
 
-// LoadMaps loads map files and storage folders; see mapset.Load.
+// LoadMaps loads map files and storage folders; see mapset.Load. Where arguments are
+// checked, so is what else is certain to be refused; see siteaction.Inspect.
 func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (*Maps, []sites.FileReport) {
+	if how.Arguments != ArgumentsUnchecked {
+		how.Inspect = siteaction.Inspect
+	}
 	return mapset.Load(paths, registry, engine, how)
 }
 

@@ -27,7 +27,10 @@ type Options struct {
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
 	// Needs reports which permissions the actions of a map need; nil for nobody who asks.
-	Needs        func(m *Map) map[Permission][]string
+	Needs func(m *Map) map[Permission][]string
+	// Inspect reports what is certain to be refused when the map is used beside the
+	// others of its library; nil for nobody who asks.
+	Inspect      func(l *Library, m *Map) (errors, warnings []manifest.Problem)
 	AcceptDrafts bool
 	Salvage      bool
 }

@@ -67,6 +67,14 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 			l.reports[i].Scope, l.reports[i].Needs = m.Location.Scope, opts.Needs(m)
 		}
 	}
+	if opts.Inspect != nil {
+		for m, i := range l.reportOf {
+			r := &l.reports[i]
+			errors, warnings := opts.Inspect(library, m)
+			r.Errors, r.Warnings = append(r.Errors, errors...), append(r.Warnings, warnings...)
+			r.OK = r.OK && len(errors) == 0
+		}
+	}
 	return library, l.reports
 }
 

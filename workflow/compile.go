@@ -53,7 +53,7 @@ func Compile(raw json.RawMessage, opts CompileOptions) (*Program, []Problem) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
-	p.warnings = c.warnings
+	p.warnings, p.reads = c.warnings, c.reads
 	return p, nil
 }
 
@@ -63,6 +63,7 @@ type checker struct {
 	expressions []Problem // reported after those of structure
 	warnings    []Problem
 	seen        map[string]bool
+	reads       []expr.Read
 
 	// Where the checker is.
 	at     string
@@ -362,6 +363,10 @@ func (c *checker) template(v json.RawMessage, field string) *expr.Template {
 		p := c.problem(f.Code, field, "%s", f.Message)
 		p.Pointer += expr.Pointer(err)
 		c.expressions = append(c.expressions, p)
+	}
+	for _, r := range t.Reads() {
+		r.Pointer = c.at + "/" + field + r.Pointer
+		c.reads = append(c.reads, r)
 	}
 	for _, w := range t.Warnings() {
 		// A list that collapses matters where a list must come out.

@@ -51,12 +51,26 @@ var toolOnly = []string{
 	"runtime.configure_pacing", "runtime.session.log", "storage.import_bundle", "storage.list",
 }
 
+// Reads lists what the expressions are certain to read of input and steps, with
+// pointers into the workflow.
+func (p *Program) Reads() []expr.Read { return p.reads }
+
+// StepIDs lists the ids of the steps.
+func (p *Program) StepIDs() []string {
+	ids := make([]string, len(p.steps))
+	for i := range p.steps {
+		ids[i] = p.steps[i].id
+	}
+	return ids
+}
+
 // Program is a checked workflow.
 type Program struct {
 	steps         []step
 	output        *expr.Template // nil when not declared
 	postcondition json.RawMessage
 	warnings      []Problem
+	reads         []expr.Read
 }
 
 // Postcondition returns the declaration as it stands in the workflow, nil when

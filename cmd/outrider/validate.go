@@ -25,7 +25,9 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check site maps without a browser",
 		Long: "Check actions.json files, or storage folders, against every rule of schema v1: fields and types, identifiers,\n" +
-			"references, schemas, workflows, expressions, primitive names and their arguments. Exit code 1 when a map is invalid.",
+			"references, schemas, workflows, expressions, primitive names and their arguments. What is certain to be refused in a\n" +
+			"call is an error too: abstract steps, arguments and steps that nothing declares, selectors that no browser reads,\n" +
+			"and an action that two maps of a scope have for the same pages. Exit code 1 when a map is invalid.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
 			set, ok := quirks.Profile(profile)

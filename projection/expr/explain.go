@@ -72,6 +72,41 @@ func warnings(n node, out []SlotWarning) []SlotWarning {
 	return out
 }
 
+// Read is a name that a slot reads of an object of its input: title of input.
+type Read struct {
+	Pointer      string // JSON pointer of the slot relative to the template
+	Object, Name string
+}
+
+// Reads lists what the slots are certain to read by name, in the order of the text.
+// An engine that cannot tell lists nothing.
+func (t *Template) Reads() []Read {
+	if t == nil || t.root == nil {
+		return nil
+	}
+	return reads(t.root, nil)
+}
+
+func reads(n node, out []Read) []Read {
+	switch n := n.(type) {
+	case *slot:
+		if p, ok := n.program.(interface{ Members() [][2]string }); ok {
+			for _, m := range p.Members() {
+				out = append(out, Read{n.pointer, m[0], m[1]})
+			}
+		}
+	case objectNode:
+		for _, m := range n {
+			out = reads(m.value, out)
+		}
+	case arrayNode:
+		for _, el := range n {
+			out = reads(el, out)
+		}
+	}
+	return out
+}
+
 // String says the warning in one line.
 func (w Warning) String() string {
 	return w.Code + " at " + strconv.Itoa(w.Position) + ": " + w.Message

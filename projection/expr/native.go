@@ -56,6 +56,9 @@ func (p *nativeProgram) Eval(ctx context.Context, in Input, l Limits) (Value, er
 	return v, err
 }
 
+// Members is jsonata's.
+func (p *nativeProgram) Members() [][2]string { return p.program.Members() }
+
 // Warnings implements Explainer.
 func (p *nativeProgram) Warnings() []Warning {
 	var out []Warning

@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Maps are the site maps a host offers. Files come first; a bundle from a
@@ -74,6 +75,9 @@ type Options struct {
 	// primitive does not take. A host finds them when the step runs, and offers
 	// what else the map has; who checks a map wants to know before.
 	Arguments ArgumentCheck
+	// Inspect reports what a map declares that is certain to be refused when it is
+	// used; see sites.Options. Nil is for hosts, which offer what else the map has.
+	Inspect func(m *Maps, l *sites.Library, in *sites.Map) []manifest.Problem
 }
 
 // ArgumentCheck says whether the written arguments of steps are checked when a
@@ -135,7 +139,18 @@ func (m *Maps) options() sites.Options {
 	if m.how.Arguments != ArgumentsUnchecked { // somebody checks the map
 		needs = m.needs
 	}
+	var inspect func(*sites.Library, *sites.Map) (errors, warnings []manifest.Problem)
+	if m.how.Inspect != nil {
+		inspect = func(l *sites.Library, in *sites.Map) (errors, warnings []manifest.Problem) {
+			found := m.how.Inspect(m, l, in)
+			if m.how.Arguments == ArgumentsMended {
+				return nil, found
+			}
+			return found, nil
+		}
+	}
 	return sites.Options{
+		Inspect:         inspect,
 		Needs:           needs,
 		AcceptDrafts:    m.how.AcceptDrafts,
 		Salvage:         m.how.Salvage,

@@ -159,6 +159,9 @@ func (a *analysis) path(n *ast, top bool) {
 		steps = steps[1:]
 		a.read(steps[0].str)
 	}
+	if f := steps[0]; (top || len(steps) < len(n.list)) && f.kind == aName && f.group == nil && f.focus == "" && len(steps) > 1 && steps[1].kind == aName {
+		a.p.members = append(a.p.members, [2]string{f.str, steps[1].str})
+	}
 	for i, s := range steps {
 		if s.ancestor != nil {
 			a.all()

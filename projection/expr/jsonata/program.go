@@ -17,6 +17,7 @@ type Program struct {
 	caches int
 
 	reads    []string
+	members  [][2]string // of paths; see Members
 	readsAll bool
 	impure   bool
 	writes   bool // a transform may change the input itself, not only its copy
@@ -68,6 +69,10 @@ func (p *Program) Source() string { return p.src }
 // Reads tells which members of the input object the expression can read. all
 // is true when it may need the whole input, as with $, $$, * or $keys($).
 func (p *Program) Reads() (names []string, all bool) { return p.reads, p.readsAll }
+
+// Members lists paths of two names that the expression reads from the input, such
+// as input and title. What it reads in other ways is not in it.
+func (p *Program) Members() [][2]string { return p.members }
 
 // Pure says that the result depends on the input alone: nothing in the
 // expression can see the clock or chance. An expression with $eval is not pure.
