@@ -59,8 +59,15 @@ type TransferKey struct {
 	Primitive, Label, Id string
 }
 
+// Fault is about the item of this key. A part that was not given is null.
 func (k TransferKey) Fault(code fault.Code, message string) *fault.Error {
-	return fault.New(code, "%s", message).With("primitive", k.Primitive).With("label", k.Label).With("id", k.Id)
+	given := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	return fault.New(code, "%s", message).With("primitive", k.Primitive).With("label", given(k.Label)).With("id", given(k.Id))
 }
 
 // find runs under the lock. An item that has expired is removed.
