@@ -103,7 +103,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
 	"bridgeclient/hub":                   {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
-	"evidence/report":                    {"primitives/fault"},
+	"evidence/report":                    {"authoring/lock", "primitives/fault"},
 	"plan":                               {"authoring/edit", "authoring/lock", "evidence/report", "runtime", "projection/expr", "primitives/fault"},
 	"evidence/metrics":                   {"primitives/fault", "runtime"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library

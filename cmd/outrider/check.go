@@ -13,6 +13,7 @@ import (
 func (a *app) checkCommand() *cobra.Command {
 	var reports reportFlags
 	var x plan.Expectations
+	var fix bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
@@ -20,7 +21,10 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
 			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and no state is\n" +
 			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
-			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.",
+			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.\n" +
+			"--update-lock remembers in actions.lock.json, beside the map, what the elements looked like that were found. When a\n" +
+			"target later finds nothing, the element that looks like it is proposed, verified, and shown as a diff of the map.\n" +
+			"--fix writes the diff; the exit code stays that of the check before it.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
 		Args: cobra.NoArgs,
@@ -38,7 +42,7 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out) })
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix) })
 		},
 	}
 	f := cmd.Flags()
@@ -47,11 +51,13 @@ func (a *app) checkCommand() *cobra.Command {
 	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
 	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
+	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
+	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports) error {
+func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix bool) error {
 	o := a.runOptions("")
 	o.Evidence = out.files.Pictures()
 	progress := a.progress()
@@ -61,6 +67,22 @@ func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, o
 	if err != nil {
 		return err
 	}
+	mapFiles := plan.FilesOf(a.browser.maps)
+	if x.Remember {
+		if checked.Locks, err = checked.UpdateLocks(mapFiles); err != nil {
+			return err
+		}
+	}
+	if checked.Repairs, err = checked.Repair(ctx, h, x, mapFiles, a.runOptions("")); err != nil {
+		return err
+	}
+	if fix {
+		for _, r := range checked.Repairs {
+			if err := r.Apply(); err != nil {
+				return err
+			}
+		}
+	}
 	if a.json {
 		a.printJSON(checked)
 	} else {
@@ -68,6 +90,7 @@ func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, o
 		for _, p := range checked.Pages {
 			p.Print(to)
 		}
+		checked.PrintRepairs(a.stdout, fix)
 	}
 	complete := a.writeReports(out, checked.Report())
 	return verdict(checked.OK, complete)

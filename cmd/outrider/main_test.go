@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,8 @@ func shop(t *testing.T) string {
 	html("/{$}", http.StatusOK, list)
 	html("/login", http.StatusOK, `<!doctype html><title>Sign in</title><h1>Sign in</h1><form><input name="user"><button>Log in</button></form>`)
 	html("/gone", http.StatusNotFound, list)
+	// The same list as the next release has it: without the id of the link, and without the note.
+	html("/v2", http.StatusOK, strings.NewReplacer(`id="next"`, `class="css-9x8y7z"`, `<p id="note" hidden>Sold out</p>`, `<a href="/help">Help</a>`).Replace(list))
 	html("/broken", http.StatusInternalServerError, `<!doctype html><title>Error</title><h1>Internal server error</h1>`)
 	mux.Handle("/items", http.RedirectHandler("/login", http.StatusFound))
 	s := httptest.NewServer(mux)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/outrider-run/outrider/authoring/lock"
 )
 
 // Page is what mode check of actions.site answers, as far as reports
@@ -60,7 +62,21 @@ type Check struct {
 		Matched   string          `json:"matched"`
 		Candidate string          `json:"candidate"`
 		Proposal  json.RawMessage `json:"proposal"`
+		MapPath   string          `json:"map_path"`
+		Pointer   string          `json:"pointer"`
 	} `json:"drift"`
+	Repairs []struct {
+		MapPath string          `json:"map_path"`
+		Pointer string          `json:"pointer"`
+		Target  json.RawMessage `json:"target"`
+	} `json:"repairs"`
+	Remembered []Remembered `json:"remembered"`
+}
+
+// Remembered is what a target of a map looked like.
+type Remembered struct {
+	MapPath string `json:"map_path"`
+	lock.Entry
 }
 
 // Breaks says whether the check makes the verb fail: severity info is for

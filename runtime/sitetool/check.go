@@ -128,6 +128,7 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 			continue
 		}
 		r := s.Check(k.Source.Map, k.Entry)
+		recall(ctx, page, &s, k.Source.Map, k.Entry, &r, in)
 		if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted {
 			r.Evidence = ev.collect(ctx, k.Entry, r)
 		}
@@ -143,7 +144,7 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 	for i, k := range checks {
 		if setUp(k) {
 			c.Progress(call.Progress{Step: k.Name, Phase: "setup"})
-			out.Checks[i] = x.preparedCheck(ctx, c, o, k.Source.Map, k.Entry, waitOf(in))
+			out.Checks[i] = x.preparedCheck(ctx, c, o, k.Source.Map, k.Entry, in)
 		}
 	}
 	for i, k := range checks {
@@ -162,6 +163,21 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 		x.monitor.Poke()
 	}
 	return call.Encoded(out)
+}
+
+// recall adds what the caller asked for beside the verdict. A page that changed
+// meanwhile gives nothing: the verdict stands without it.
+func recall(ctx context.Context, page primitives.Page, s *verify.Batch, m *sites.Map, k *manifest.Check, r *verify.CheckOutcome, in arguments) {
+	if in.Remember && (r.Status == verify.CheckPassed || r.Status == verify.CheckDrifted) {
+		if seen, err := s.Remember(ctx, page, m, k); err == nil {
+			r.Remembered = seen
+		}
+	}
+	if len(in.Lock) > 0 && r.Status == verify.CheckFailed {
+		if found, err := s.Repair(ctx, page, m, k, in.Lock); err == nil {
+			r.Repairs = found
+		}
+	}
 }
 
 // waitOf is how long the caller gives a check to come right.

@@ -19,7 +19,8 @@ import (
 // preparedCheck sets up one check and judges it from an observation of its own, again
 // after each change of the page while it fails, for as long as wait. The page
 // returns to the address it had.
-func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, wait time.Duration) verify.CheckOutcome {
+func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, in arguments) verify.CheckOutcome {
+	wait := waitOf(in)
 	began := x.actions.Status().URL
 	setup, err := x.actions.Setup(ctx, c, o, m, k)
 	var r verify.CheckOutcome
@@ -48,6 +49,9 @@ func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset
 			}
 		}
 		r = s.Check(m, k)
+		if page, e := x.actions.LivePage(ctx); e == nil {
+			recall(ctx, page, &s, m, k, &r, in)
+		}
 	}
 	if err != nil {
 		s := verify.Batch{Library: o.Library, URL: x.actions.Status().URL, At: time.Now()}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime/attach"
@@ -47,6 +48,11 @@ type arguments struct {
 	// WaitMS is how long mode check probes again while its result is not ok.
 	WaitMS *int `json:"wait_ms"`
 	expectations
+	// Remember asks mode check what the elements look like that the checks found.
+	Remember bool `json:"remember"`
+	// Lock is what they looked like, by the path of the map: mode check proposes
+	// repairs from it.
+	Lock map[string]*lock.File `json:"lock"`
 
 	// Of the state modes.
 	ProjectionName string          `json:"projection_name"`

@@ -44,6 +44,10 @@ type CheckOutcome struct {
 	Error       *fault.Error               `json:"error,omitempty"`
 	Drift       []Drift                    `json:"drift,omitempty"`
 	Setup       *SetupOutcome              `json:"setup,omitempty"`
+	// Repairs are targets that could stand where the check finds nothing; Remembered
+	// is what its targets look like. Both are there when the caller asked.
+	Repairs    []Repair     `json:"repairs,omitempty"`
+	Remembered []Remembered `json:"remembered,omitempty"`
 }
 
 // maxReasons is how many failed assertions the message of a check names.
