@@ -26,6 +26,9 @@ const Stdout = "-"
 // annotations is the format of github=-; github=FILE is the summary.
 const annotations = "annotations"
 
+// Formats are the names of the formats that a report can be written in.
+func Formats() []string { return slices.Clone(formats) }
+
 var formats = []string{"junit", "json", "html", "sarif", "github", "tap"}
 
 // FormatsHelp is how the formats are asked for.

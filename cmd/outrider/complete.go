@@ -1,0 +1,137 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// completions gives the shell the values of flags and arguments of every verb.
+func (a *app) completions(root *cobra.Command) {
+	values := map[string]cobra.CompletionFunc{
+		"profile":     oneOf(quirks.StrictProfile+"\tthe default", "extension\tas the upstream Chrome extension"),
+		"expr-engine": oneOf(expr.Native, expr.Blues),
+		"log-level":   oneOf("debug", "info", "warn", "error"),
+		"log-format":  oneOf("text", "json"),
+		"report":      completeReports,
+		"action":      a.completeMaps(actionsOf),
+	}
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		for name, f := range values {
+			// Only a flag that does not exist or has one already is an error.
+			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, f)
+			}
+		}
+		switch cmd.Name() {
+		case "call":
+			cmd.ValidArgsFunction = first(oneOf(catalog.Standard().Names()...))
+		case "state":
+			cmd.ValidArgsFunction = first(a.completeMaps(projectionsOf))
+		}
+	}
+}
+
+// oneOf completes values, each with a description after a tab if it has one.
+func oneOf(values ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return beginning(values, typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// beginning returns the values that begin with what was typed.
+func beginning(values []string, typed string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
+}
+
+// first completes the first argument only.
+func first(f cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f(cmd, args, typed)
+	}
+}
+
+// completeReports completes the format of the last of several reports, and leaves its
+// file to the shell.
+func completeReports(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := ""
+	if i := strings.LastIndexByte(typed, ','); i >= 0 {
+		before = typed[:i+1]
+	}
+	if strings.Contains(typed[len(before):], "=") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var out []string
+	for _, f := range report.Formats() {
+		if !strings.Contains(before, f+"=") {
+			out = append(out, before+f+"=")
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeMaps completes names out of the maps that the flags, the environment and the
+// files of the project give. A map that cannot be read offers nothing.
+func (a *app) completeMaps(names func(m *runtime.Maps) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if err := a.configure(cmd); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		engine, err := expr.New(expr.Native, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		defer engine.Close()
+		profile, _ := quirks.Profile(a.browser.profile)
+		m, _ := runtime.LoadMaps(a.browser.maps, catalog.Standard(), engine, runtime.MapOptions{
+			AcceptDrafts: a.browser.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome),
+		})
+		out := names(m)
+		slices.Sort(out)
+		return slices.Compact(beginning(out, typed)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func actionsOf(m *runtime.Maps) (out []string) {
+	for _, in := range m.Current().Library.Maps() {
+		for i := range in.Manifest.Tools {
+			if t := &in.Manifest.Tools[i]; t.AgentCallable() {
+				out = append(out, t.Name+"\t"+firstLine(t.Description))
+			}
+		}
+	}
+	return out
+}
+
+func projectionsOf(m *runtime.Maps) (out []string) {
+	for _, in := range m.Current().Library.Maps() {
+		for i := range in.Manifest.StateProjections {
+			out = append(out, in.Manifest.StateProjections[i].Name)
+		}
+	}
+	return out
+}
+
+// firstLine keeps a description to what a line of a shell has room for; the text is the
+// map's.
+func firstLine(text string) string {
+	const room = 60
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, line))
+	return string(runes[:min(len(runes), room)])
+}
