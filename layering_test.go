@@ -101,6 +101,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
+	"bridgeclient/latehost":              {"runtime", "primitives/fault"},
 	"bridgeclient/hub":                   {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
 	"evidence/report":                    {"authoring/lock", "primitives/fault"},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/bridgeclient/latehost"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -58,10 +59,10 @@ func (a *app) mcpCommand() *cobra.Command {
 				return err
 			}
 			defer options.Engine.Close()
-			host := openLate(ctx, options, func(h *runtime.Host) { o.metrics.Watch(h) }) // it ends with the host
-			o.ask(host.waitsFor)
+			host := latehost.Open(ctx, options, func(h *runtime.Host) { o.metrics.Watch(h) }) // it ends with the host
+			o.ask(host.WaitsFor)
 			defer func() {
-				if err := host.close(context.WithoutCancel(ctx)); err != nil {
+				if err := host.Close(context.WithoutCancel(ctx)); err != nil {
 					a.log.Warn("closing the browser", "error", err)
 				}
 			}()
@@ -79,7 +80,7 @@ func (a *app) mcpCommand() *cobra.Command {
 				}
 			}()
 			if address != "" {
-				if _, err := host.wait(ctx); err != nil {
+				if _, err := host.Wait(ctx); err != nil {
 					return err
 				}
 				return a.serveMCP(ctx, address, server.Handler(httpOptions))

@@ -177,14 +177,3 @@ func ownHost(at net.Addr, next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
-
-// waitsFor is for what a host that is opened in the background waits.
-func (l *lateHost) waitsFor() string {
-	switch ready, err := l.Started(); {
-	case err != nil:
-		return "the browser did not start: " + string(err.Code)
-	case !ready:
-		return "the browser is starting"
-	}
-	return ""
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/bridgeclient/latehost"
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
@@ -76,9 +77,9 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 		return err
 	}
 	defer options.Engine.Close()
-	host := openLate(ctx, options, nil)
+	host := latehost.Open(ctx, options, nil)
 	defer func() {
-		if err := host.close(context.WithoutCancel(ctx)); err != nil {
+		if err := host.Close(context.WithoutCancel(ctx)); err != nil {
 			a.log.Warn("closing the browser", "error", err)
 		}
 	}()

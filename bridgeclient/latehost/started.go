@@ -1,4 +1,4 @@
-package main
+package latehost
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // Started implements what package provider asks of a host that may still be
 // starting: it does not wait.
-func (l *lateHost) Started() (ready bool, err *fault.Error) {
+func (l *Host) Started() (ready bool, err *fault.Error) {
 	select {
 	case <-l.opened:
 		if l.err != nil {
@@ -22,7 +22,7 @@ func (l *lateHost) Started() (ready bool, err *fault.Error) {
 }
 
 // Info implements provider.Host. While the browser is starting it has none.
-func (l *lateHost) Info() runtime.Info {
+func (l *Host) Info() runtime.Info {
 	if ready, _ := l.Started(); ready {
 		return l.host.Info()
 	}
@@ -30,10 +30,21 @@ func (l *lateHost) Info() runtime.Info {
 }
 
 // Protocol implements what package provider asks for cdp.send.
-func (l *lateHost) Protocol(ctx context.Context, target runtime.Target, method string, params []byte) ([]byte, *fault.Error) {
-	h, err := l.wait(ctx)
+func (l *Host) Protocol(ctx context.Context, target runtime.Target, method string, params []byte) ([]byte, *fault.Error) {
+	h, err := l.Wait(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return h.Protocol(ctx, target, method, params)
+}
+
+// WaitsFor is for what a host that is opened in the background waits.
+func (l *Host) WaitsFor() string {
+	switch ready, err := l.Started(); {
+	case err != nil:
+		return "the browser did not start: " + string(err.Code)
+	case !ready:
+		return "the browser is starting"
+	}
+	return ""
 }
