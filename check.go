@@ -45,13 +45,13 @@ type CheckFailure struct {
 type StateCheck struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Current is nil for a state that cannot be told from the page.
+	// Current is nil for a state that cannot be decided from the page.
 	Current *bool  `json:"current"`
 	MapPath string `json:"map_path"`
 }
 
 // Check runs every check and diagnoses every state of the maps that apply to
-// the page. It looks again for up to 2 s while a check fails. A check that
+// the page. It checks again for up to 2 s while a check fails. A check that
 // fails is no error of the call: see [CheckResult.OK].
 func (t *Tab) Check(ctx context.Context) (*CheckResult, error) {
 	reply, err := t.site(ctx, map[string]any{"mode": "check", "wait_ms": 2000})

@@ -19,7 +19,7 @@
 //   - [Session.Action] runs a site action that a map (actions.json) declares.
 //   - [Session.State] reads a state projection: the page as data.
 //   - [Session.Check] says whether the page still is as its maps say.
-//   - [Session.Events] iterates over what happens without being asked for.
+//   - [Session.Events] iterates over the events that answer no call.
 //   - [Session.Tab] and [Session.NewTab] give a [Tab], which has the same
 //     methods and one method for each of the most used primitives, such as
 //     [Tab.PointerClick], [Tab.TextInsert] and [Tab.PageSnapshot].

@@ -32,7 +32,7 @@ const (
 	WatchdogLost EventKind = "watchdog_lost"
 )
 
-// Event is something that happened without being asked for.
+// Event is something that happened and answers no call.
 type Event struct {
 	Kind EventKind
 	ID   string
@@ -54,9 +54,9 @@ type Event struct {
 // eventBuffer is how many events wait for a slow reader.
 const eventBuffer = 1024
 
-// Events returns what happens to the session from now on. The iteration ends
+// Events returns what happens to the session after the call. The iteration ends
 // with ctx or when the session is closed. A reader that falls behind by more
-// than 1024 events is told so by EventsLost. It is for one iteration.
+// than 1024 events receives EventsLost. It is for one iteration.
 func (s *Session) Events(ctx context.Context) iter.Seq[Event] {
 	q := newEventQueue(eventBuffer)
 	unsubscribe := s.host.Subscribe(func(e runtime.Event) {
@@ -64,7 +64,7 @@ func (s *Session) Events(ctx context.Context) iter.Seq[Event] {
 			q.push(s.event(e))
 		}
 	})
-	unwatch := s.watchdog.tell(q)
+	unwatch := s.watchdog.notify(q)
 	context.AfterFunc(ctx, unsubscribe)
 	context.AfterFunc(ctx, unwatch)
 	context.AfterFunc(s.ended, unsubscribe)
@@ -93,8 +93,8 @@ func (w *watchdog) lost(err error) {
 	}
 }
 
-// tell puts the loss into q, now or when it happens, until stop is called.
-func (w *watchdog) tell(q *eventQueue) (stop func()) {
+// notify puts the loss into q, at once or when it happens, until stop is called.
+func (w *watchdog) notify(q *eventQueue) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -118,7 +118,7 @@ func watchdogLost(err error) Event {
 // eventQueue holds the events that wait for their reader.
 type eventQueue struct {
 	events chan Event
-	lost   atomic.Int64 // missed since the reader was told; the queue is full then
+	lost   atomic.Int64 // missed since the last EventsLost; the queue is full then
 }
 
 func newEventQueue(size int) *eventQueue { return &eventQueue{events: make(chan Event, size)} }
@@ -132,7 +132,7 @@ func (q *eventQueue) push(e Event) {
 	}
 }
 
-// each yields the events until yield says no or one of the channels is closed.
+// each yields the events until yield returns false or one of the channels is closed.
 func (q *eventQueue) each(yield func(Event) bool, ended, closed <-chan struct{}) {
 	for {
 		if n := q.lost.Swap(0); n > 0 && !yield(Event{Kind: EventsLost, Lost: int(n), ObservedAt: time.Now()}) {

@@ -28,11 +28,11 @@ type Locator struct {
 	Ref string `json:"ref,omitempty"`
 	// Frame lists selectors of frames, outer to inner.
 	Frame []string `json:"frame,omitempty"`
-	// Within is the element to look inside of.
+	// Within is the element to search inside of.
 	Within *Locator `json:"within,omitempty"`
 	// Nth is the match to take, from 0, or from the end when negative.
 	Nth *int `json:"nth,omitempty"`
-	// Pierce looks into open shadow roots too, Strict fails when several visible
+	// Pierce searches open shadow roots too, Strict fails when several visible
 	// elements match. Both are on where any of Role to Nth is used.
 	Pierce *bool `json:"pierce,omitempty"`
 	Strict *bool `json:"strict,omitempty"`

@@ -35,13 +35,13 @@ type ledger struct {
 	calls   map[callKey]*record
 	pending int
 	old     []*record // answered, oldest first
-	bare    int       // how many at the front of old have no frame any more
+	bare    int       // how many at the front of old have lost their frame
 	bytes   int
 	changed chan struct{} // closed and replaced when pending shrinks
 }
 
 // maxStored bounds the bytes of answers stored for a repeated call, the newest
-// answer not counted: a bridge repeats what it asked last. The records
+// answer not counted: a bridge repeats its last call. The records
 // themselves stay, so that a call whose answer was let go is refused rather
 // than executed twice.
 const maxStored = 8 << 20

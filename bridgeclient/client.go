@@ -24,7 +24,7 @@ type Client struct {
 	inbound   *inboundQueue
 	buffer    *eventBuffer
 	announcer atomic.Pointer[announcer] // of the connection there is
-	// eager: the peer keeps what it heard of a call for the caller that gives up
+	// eager: the peer keeps what it received of a call for the caller that gives up
 	// on it, so the first progress is sent at once.
 	eager atomic.Bool
 }

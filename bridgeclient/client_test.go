@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// frame is what the tests look at in an item.
+// frame is what the tests check in an item.
 type frame struct {
 	Type      string `json:"type"`
 	CallID    string `json:"call_id"`
@@ -117,8 +117,8 @@ func (b *bridge) call(id, name, args string) {
 	b.send(fmt.Sprintf(`{"type":"action_call","call_id":%q,"runtime_id":"rt-1","name":%q,"arguments":%s}`, id, name, args))
 }
 
-// heard returns what has arrived, without the types in except.
-func (b *bridge) heard(except ...string) []frame {
+// received returns what has arrived, without the types in except.
+func (b *bridge) received(except ...string) []frame {
 	b.t.Helper()
 	return drainPipe(b.t, b.conn, except...)
 }
@@ -169,10 +169,10 @@ func TestHeartbeat(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		want(t, "on open", b.heard(), "runtime_ready")
+		want(t, "on open", b.received(), "runtime_ready")
 		for range 10 {
 			time.Sleep(4 * time.Second)
-			want(t, "every 4 s", b.heard(), "runtime_status")
+			want(t, "every 4 s", b.received(), "runtime_status")
 		}
 	})
 }
@@ -187,13 +187,13 @@ func TestAnnouncesAgainAfterAPause(t *testing.T) {
 		b := start(t, host, func(o *bridgeclient.Options) { o.Dialect = d })
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		d.pause.Store(int64(30 * time.Second))
 		b.send(`{"type":"runtime_status"}`)
 		time.Sleep(time.Second)
 		d.pause.Store(0)
 		time.Sleep(40 * time.Second)
-		got := types(b.heard())
+		got := types(b.received())
 		if !strings.Contains(got, "runtime_ready") {
 			t.Fatalf("after a pause of 30 s the client sent %q, want runtime_ready among it", got)
 		}
@@ -213,7 +213,7 @@ func TestBackoff(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		b.fail(nil)
 		b.accept()
-		want(t, "on the new connection", b.heard("runtime_status"), "runtime_ready")
+		want(t, "on the new connection", b.received("runtime_status"), "runtime_ready")
 
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -255,7 +255,7 @@ func TestFirstConnectIsRetried(t *testing.T) {
 		time.Sleep(time.Minute)
 		b.fail(nil)
 		b.accept()
-		want(t, "on open", b.heard("runtime_status"), "runtime_ready")
+		want(t, "on open", b.received("runtime_status"), "runtime_ready")
 	})
 }
 
@@ -289,16 +289,16 @@ func TestUnreadAnswersAreSentAgain(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "echo", `{}`)
-		want(t, "read", b.heard(), "action_call_output:c-1")
+		want(t, "read", b.received(), "action_call_output:c-1")
 		b.call("c-2", "echo", `{}`) // in the pipe, never read
 		b.conn.Cut()
 		b.accept()
-		want(t, "second connection", b.heard(), "runtime_ready action_call_output:c-2")
+		want(t, "second connection", b.received(), "runtime_ready action_call_output:c-2")
 		b.conn.Cut()
 		b.accept()
-		want(t, "third connection", b.heard(), "runtime_ready")
+		want(t, "third connection", b.received(), "runtime_ready")
 	})
 }
 
@@ -307,18 +307,18 @@ func TestAnswersAreKeptForTwoMinutes(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "echo", `{}`)
 		b.fail(errors.New("refused"))
 		b.conn.Cut()
 		time.Sleep(125 * time.Second)
 		b.fail(nil)
 		b.accept()
-		want(t, "after 125 s", b.heard("runtime_status"), "runtime_ready")
+		want(t, "after 125 s", b.received("runtime_status"), "runtime_ready")
 
 		// The id is free again.
 		b.call("c-1", "echo", `{}`)
-		want(t, "the same id", b.heard("runtime_status"), "action_call_output:c-1")
+		want(t, "the same id", b.received("runtime_status"), "action_call_output:c-1")
 		if n := b.host.Runs("c-1"); n != 2 {
 			t.Errorf("executed %d times, want 2", n)
 		}
@@ -330,15 +330,15 @@ func TestRepeatedCallIsNotExecutedAgain(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "sleep", `{"ms":900}`)
 		b.conn.Cut()
 		b.accept()
 		b.call("c-1", "sleep", `{"ms":900}`) // a bridge that does not know what became of it
 		time.Sleep(time.Second)
-		want(t, "while it runs", b.heard("runtime_status"), "runtime_ready action_call_output:c-1")
+		want(t, "while it runs", b.received("runtime_status"), "runtime_ready action_call_output:c-1")
 		b.call("c-1", "sleep", `{"ms":900}`)
-		want(t, "after it was answered", b.heard("runtime_status"), "action_call_output:c-1")
+		want(t, "after it was answered", b.received("runtime_status"), "action_call_output:c-1")
 		if n := b.host.Runs("c-1"); n != 1 {
 			t.Errorf("executed %d times, want once", n)
 		}
@@ -352,15 +352,15 @@ func TestAnswersThatWereLetGo(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		for _, id := range []string{"c-1", "c-2", "c-3"} {
 			b.call(id, "big", `{"bytes":9000000}`)
-			want(t, "the first time", b.heard("runtime_status"), "action_call_output:"+id)
+			want(t, "the first time", b.received("runtime_status"), "action_call_output:"+id)
 		}
 		b.call("c-3", "big", `{"bytes":9000000}`)
-		want(t, "the newest again", b.heard("runtime_status"), "action_call_output:c-3")
+		want(t, "the newest again", b.received("runtime_status"), "action_call_output:c-3")
 		b.call("c-1", "big", `{"bytes":9000000}`)
-		want(t, "the oldest again", b.heard("runtime_status"), "action_error:c-1")
+		want(t, "the oldest again", b.received("runtime_status"), "action_error:c-1")
 		for _, id := range []string{"c-1", "c-3"} {
 			if n := b.host.Runs(id); n != 1 {
 				t.Errorf("%s was executed %d times, want once", id, n)
@@ -376,9 +376,9 @@ func TestNewAddressComesBeforeTheAnswer(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "goto", `{"url":"https://a.example/next"}`)
-		got := b.heard()
+		got := b.received()
 		want(t, "navigation", got, "runtime_ready action_call_output:c-1")
 		if got[0].URL != "https://a.example/next" {
 			t.Errorf("announced %s", got[0].URL)
@@ -402,7 +402,7 @@ func TestDeadPeer(t *testing.T) {
 			t.Errorf("given up after %s, want about 30 s", d)
 		}
 		b.accept()
-		if got := strings.Count(types(b.heard("runtime_status")), "action_call_output"); got != 20 {
+		if got := strings.Count(types(b.received("runtime_status")), "action_call_output"); got != 20 {
 			t.Errorf("%d answers on the next connection, want all 20", got)
 		}
 	})
@@ -454,7 +454,7 @@ func TestReadingStopsWhileAnswersWait(t *testing.T) {
 			t.Fatalf("the client took %d calls with answers of 10 kB each, want it to stop near 100 kB", sent)
 		}
 		n := 0
-		for _, f := range b.heard() {
+		for _, f := range b.received() {
 			if f.Type == "action_call_output" {
 				n++
 			}
@@ -484,7 +484,7 @@ func TestReadingStopsWhileRefusalsWait(t *testing.T) {
 			if sent > 500 {
 				t.Errorf("the client took %d times %s without a reader", sent, frame)
 			}
-			if got := len(b.heard("runtime_status", "runtime_ready")); got != sent {
+			if got := len(b.received("runtime_status", "runtime_ready")); got != sent {
 				t.Errorf("%d answers to %d times %s", got, sent, frame)
 			}
 		}
@@ -503,7 +503,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		events, dropped := 0, 0.0
-		for _, f := range b.heard("runtime_status", "runtime_ready") {
+		for _, f := range b.received("runtime_status", "runtime_ready") {
 			switch {
 			case f.Type == "dom_event":
 				events++
@@ -522,9 +522,9 @@ func TestAnswerThatIsTooLong(t *testing.T) {
 		b := start(t, oneTab(), func(o *bridgeclient.Options) { o.MaxWrite = 10_000 })
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "big", `{"bytes":20000}`)
-		got := b.heard()
+		got := b.received()
 		want(t, "long answer", got, "action_error:c-1")
 		if got[0].Error.Code != "payload_too_large" || got[0].RuntimeID != "rt-1" {
 			t.Errorf("got %s", got[0].raw)
@@ -537,17 +537,17 @@ func TestTooManyCalls(t *testing.T) {
 		b := start(t, oneTab(), func(o *bridgeclient.Options) { o.MaxPending = 2 })
 		defer b.stop()
 		b.accept()
-		b.heard()
+		b.received()
 		for _, id := range []string{"c-1", "c-2", "c-3"} {
 			b.call(id, "sleep", `{"ms":100}`)
 		}
-		got := b.heard()
+		got := b.received()
 		want(t, "one too many", got, "action_error:c-3")
 		if got[0].Error.Code != "queue_full" {
 			t.Errorf("got %s", got[0].raw)
 		}
 		time.Sleep(time.Second)
-		want(t, "the others", b.heard(), "action_call_output:c-1 action_call_output:c-2")
+		want(t, "the others", b.received(), "action_call_output:c-1 action_call_output:c-2")
 	})
 }
 
@@ -557,7 +557,7 @@ func TestEndAnswersWhatRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, oneTab(), nil)
 		b.accept()
-		b.heard()
+		b.received()
 		b.call("c-1", "block", `{}`)
 		b.call("c-2", "block", `{}`) // waits in the tab's queue
 		var got []frame
@@ -588,7 +588,7 @@ func TestEndAnswersWhatRuns(t *testing.T) {
 	})
 }
 
-// A peer that does not read cannot hold Run up for longer than DrainTimeout.
+// A peer that does not read cannot delay Run for longer than DrainTimeout.
 func TestEndIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := start(t, oneTab(), nil)

@@ -32,7 +32,7 @@ type Dialect interface {
 	// Progress says where a running call is.
 	Progress(call *Call, p runtime.Progress, at time.Time) []byte
 	// Reply encodes the answer to call. A Call without ID stands for a frame
-	// that asked for nothing; its failure belongs to call.RuntimeID.
+	// that made no call; its failure belongs to call.RuntimeID.
 	Reply(call *Call, reply runtime.Reply) []byte
 	// Alive answers a Probe.
 	Alive(probe Probe, alive bool) []byte
@@ -51,12 +51,12 @@ type Call struct {
 	RuntimeID string
 	// Type is the wire type of the item.
 	Type string
-	// Run is what the host is asked to do. Its Progress is set by the client.
+	// Run is a call that the host executes. Its Progress is set by the client.
 	Run runtime.Call
 	// Bundle is set instead of Run.Name and Run.Arguments when the call hands
 	// over a storage bundle.
 	Bundle json.RawMessage
-	// Digest tells two calls with the same ID apart. Zero means unknown.
+	// Digest distinguishes two calls with the same ID. Zero means unknown.
 	Digest uint64
 }
 

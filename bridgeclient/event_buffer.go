@@ -22,7 +22,7 @@ func newEventBuffer(limit int) *eventBuffer {
 }
 
 // add is the host's callback. Beyond the limit an event is counted and
-// dropped. What it said about tabs is reported by the next heartbeat, which
+// dropped. What it reported about tabs is repeated by the next heartbeat, which
 // compares all tabs.
 func (n *eventBuffer) add(ev runtime.Event) {
 	n.mu.Lock()

@@ -21,7 +21,7 @@ type inboundQueue struct {
 
 func newInboundQueue() *inboundQueue { return &inboundQueue{wake: make(chan struct{}, 1)} }
 
-// add queues r; false means that nothing is started any more.
+// add queues r; false means that the queue is closed.
 func (q *inboundQueue) add(r *record) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

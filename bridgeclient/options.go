@@ -41,7 +41,7 @@ type Options struct {
 	Random func() float64
 
 	// Heartbeat is the distance of unsolicited status items. A bridge probes,
-	// and may drop, a runtime it has not heard for 5 s. Default 4 s, none on
+	// and may drop, a runtime that sent nothing for 5 s. Default 4 s, none on
 	// stdio; negative means none.
 	Heartbeat time.Duration
 	// PingEvery is the distance of WebSocket pings on an idle connection, and

@@ -52,7 +52,7 @@ type outbox struct {
 	mu       sync.Mutex
 	open     bool // a connection is up
 	confirms bool // the connection can confirm
-	ended    bool // nothing is accepted any more
+	ended    bool // it accepts nothing
 	queue    []*item
 	current  *item   // being written
 	sent     []*item // answers written and not confirmed, by seq
@@ -86,7 +86,7 @@ func (o *outbox) put(it *item) {
 	switch it.kind {
 	case answers:
 		// The same answer again, because the peer repeated its call: one in the
-		// queue is enough, and one that was written goes out once more.
+		// queue is enough, and one that was written is sent again.
 		if it.key != "" {
 			same := func(q *item) bool { return q.kind == answers && q.key == it.key }
 			if slices.ContainsFunc(o.queue, same) {
@@ -146,17 +146,17 @@ func (o *outbox) last(key string) *item {
 func (o *outbox) start(confirms bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	held := o.sent
+	kept := o.sent
 	if o.current != nil && o.current.kind == answers {
-		held = append(held, o.current)
+		kept = append(kept, o.current)
 	}
 	for _, q := range o.queue {
 		if q.kind == answers {
-			held = append(held, q)
+			kept = append(kept, q)
 		}
 	}
-	o.queue, o.sent, o.current, o.events, o.bytes = held, nil, nil, 0, 0
-	for _, it := range held {
+	o.queue, o.sent, o.current, o.events, o.bytes = kept, nil, nil, 0, 0
+	for _, it := range kept {
 		o.bytes += it.cost()
 	}
 	o.expire(time.Now())
@@ -281,7 +281,7 @@ func (o *outbox) notify() {
 	o.changed = make(chan struct{})
 }
 
-// room waits until what is held is within the limit.
+// room waits until the queued bytes are within the limit.
 func (o *outbox) room(ctx context.Context) error {
 	return o.until(ctx, func() bool { return o.bytes <= o.maxBytes })
 }
@@ -307,7 +307,7 @@ func (o *outbox) until(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// end refuses everything from now on and returns how many answers are lost.
+// end refuses everything that follows and returns how many answers are lost.
 func (o *outbox) end() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

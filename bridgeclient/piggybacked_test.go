@@ -45,7 +45,7 @@ func TestRiders(t *testing.T) {
 		{"a repetition is dropped", []string{
 			record(`"region":"a","region_role":"log","politeness":"assertive","text":"one"`), record(`"region":"a","region_role":"log","politeness":"assertive","text":"one"`),
 		}, []int{1}},
-		{"tabs are told apart", []string{
+		{"tabs are distinguished", []string{
 			`{"tab":1,"region":"a","politeness":"assertive","text":"one"}`, `{"tab":2,"region":"a","politeness":"assertive","text":"two"}`,
 		}, []int{2}},
 		{"a tab may be anything", []string{

@@ -18,16 +18,16 @@ import (
 // speaks unasked, and a pinger.
 type session struct {
 	*Client
-	conn  Conn
-	heard atomic.Bool // a frame arrived
-	polls chan struct{}
-	since time.Time
+	conn     Conn
+	received atomic.Bool // a frame arrived
+	polls    chan struct{}
+	since    time.Time
 }
 
 // lived reports whether this was a connection worth the name, so that the wait
 // before the next attempt starts small again. A bridge that accepts and closes
 // at once does not count.
-func (s *session) lived() bool { return s.heard.Load() || time.Since(s.since) > s.opts.BackoffMax }
+func (s *session) lived() bool { return s.received.Load() || time.Since(s.since) > s.opts.BackoffMax }
 
 // serve returns why the connection ended: ctx's cause after a drained end,
 // io.EOF when a Once transport was finished by the peer.
@@ -121,7 +121,7 @@ func (s *session) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.heard.Store(true)
+		s.received.Store(true)
 		s.take(frame)
 	}
 }
@@ -201,7 +201,7 @@ func (s *session) ping(ctx context.Context) error {
 	}
 }
 
-// announcer sends the announcements and events of this connection that no call asked for.
+// announcer sends the announcements and events of this connection that answer no call.
 type announcer struct {
 	*session
 
@@ -210,7 +210,7 @@ type announcer struct {
 	mu    sync.Mutex
 	known map[string]known // by runtime id
 	late  map[string]bool  // a new title waits for its time
-	left  bool             // nothing is announced any more
+	left  bool             // it announces nothing
 }
 
 type known struct {
@@ -360,7 +360,7 @@ func (k *announcer) leave() {
 }
 
 // update announces t if the bridge's picture of it is out of date. A new
-// announcement is the only way to tell a bridge a new address or title.
+// announcement is the only message that gives a bridge a new address or title.
 func (k *announcer) update(t runtime.TabStatus) {
 	old, ok := k.known[t.RuntimeID]
 	switch {
@@ -408,7 +408,7 @@ func (k *announcer) report() {
 	}
 }
 
-// sendEvents passes on what the host has said.
+// sendEvents forwards the events of the host.
 func (k *announcer) sendEvents() {
 	happened, dropped := k.buffer.take()
 	k.mu.Lock()
@@ -421,7 +421,7 @@ func (k *announcer) sendEvents() {
 		case runtime.TabRemoved:
 			k.remove(ev.Tab.RuntimeID)
 		case runtime.DOMEvent:
-			// What live regions say is no page event: the bridge keeps it.
+			// A text of a live region is no page event: the bridge keeps it.
 			if !k.opts.NoEvents || ev.Name == runtime.AnnouncementEvent {
 				k.send(events, "", k.opts.Dialect.Event(ev))
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// chunk is how much of a message goes into one WebSocket frame. The upstream
+// chunk is how much of a message is sent in one WebSocket frame. The upstream
 // bridge refuses frames beyond 16 MiB, and a ping can only pass between frames.
 const chunk = 256 << 10
 

@@ -1,4 +1,4 @@
-// Package plan runs things on the pages of a host and says how each ended: a
+// Package plan runs things on the pages of a host and reports how each ended: a
 // plan of steps, one site action, or the checks of the maps at hand.
 //
 // It does not own a browser and prints nothing. The verbs run and check of
@@ -39,7 +39,7 @@ type Plan struct {
 // checks of the page's maps.
 type Step struct {
 	Name    string `yaml:"name"`
-	Open    string `yaml:"open"` // goes there first
+	Open    string `yaml:"open"` // navigates there first
 	Action  string `yaml:"action"`
 	State   string `yaml:"state"`
 	Summary string `yaml:"summary"` // of the state

@@ -110,7 +110,7 @@ func sides(message string) report.Failure {
 	return f
 }
 
-// does says what the step asks for.
+// does describes what the step does.
 func (r StepResult) does() string {
 	for _, one := range []struct{ word, name string }{{"action", r.Action}, {"state", r.State}, {"call", r.Call}} {
 		if one.name != "" && one.name != r.Name {

@@ -69,7 +69,7 @@ type StepResult struct {
 	Steps      json.RawMessage   `json:"steps,omitempty"`
 	DurationMS int64             `json:"duration_ms"`
 	Expect     string            `json:"expect,omitempty"`
-	Unmet      string            `json:"unmet,omitempty"` // why expect does not hold
+	Unmet      string            `json:"unmet,omitempty"` // why expect failed
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
 
 	page  *report.Page // of a check

@@ -34,7 +34,7 @@ const attachmentPage = `<h2>Results</h2><p>text</p><ul id=list><li>a<li>b<li>c</
 	window.box = (id) => { const e = document.querySelector('[data-actions-json-attachment="' + id + '"]'); if (!e) return null; const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2, n: document.querySelectorAll('[data-actions-json-attachment="' + id + '"]').length, open: e.shadowRoot !== null}; };
 </script>`
 
-// attachmentStates waits until runtime_status says what is wanted of a page's
+// attachmentStates waits until runtime_status reports what is wanted of a page's
 // attachments.
 func attachmentStates(t *testing.T, h *runtime.Host, want string) {
 	t.Helper()
@@ -54,8 +54,8 @@ func attachmentStates(t *testing.T, h *runtime.Host, want string) {
 	}
 }
 
-// pressAttachment clicks an attachment as a person would.
-func pressAttachment(t *testing.T, h *runtime.Host, id string) {
+// clickAttachment clicks an attachment as a person would.
+func clickAttachment(t *testing.T, h *runtime.Host, id string) {
 	t.Helper()
 	box := script(t, h, fmt.Sprintf(`return box(%q)`, id))
 	if box == nil {
@@ -93,14 +93,14 @@ func TestAttachments(t *testing.T) {
 	if n := script(t, h, `return {n: box('notes').n, open: box('launcher').open}`); n["n"] != 2.0 || n["open"] != false {
 		t.Errorf("two places, closed roots: %v", n)
 	}
-	pressAttachment(t, h, "launcher")
+	clickAttachment(t, h, "launcher")
 	if e := ev.signal(t, "launcher.used"); string(e.Payload) != `{"how":"click","launcher_id":"launcher"}` {
 		t.Errorf("activation signal: %s", e.Payload)
 	}
 	if c := ev.called(t); !c.OK || c.Attachment != "launcher" || c.How != "click" || c.Tool != "count.up" || !strings.Contains(string(c.Output), `"value":3`) {
-		t.Errorf("a press: %+v %s", c, c.Output)
+		t.Errorf("a click: %+v %s", c, c.Output)
 	}
-	pressAttachment(t, h, "badge")
+	clickAttachment(t, h, "badge")
 	if c := ev.called(t); c.OK || c.Error.Code != "handler_failed" {
 		t.Errorf("a tool that fails: %+v", c)
 	}
@@ -108,11 +108,11 @@ func TestAttachments(t *testing.T) {
 	if c := ev.called(t); !c.OK || c.Attachment != "keys" || c.How != "keys" {
 		t.Errorf("a shortcut: %+v", c)
 	}
-	// Scripts of the page press nothing.
+	// Clicks by scripts of the page do nothing.
 	script(t, h, `document.querySelectorAll('[data-actions-json-attachment]').forEach((e) => e.click());
 		dispatchEvent(new KeyboardEvent('keydown', {key: 'U', ctrlKey: true, shiftKey: true}))`)
 	if n := script(t, h, `return {n: app.n}`); n["n"] != 13.0 {
-		t.Errorf("presses: got %v, want 13", n)
+		t.Errorf("clicks: got %v, want 13", n)
 	}
 
 	// Reads of the page do not find them.
@@ -131,9 +131,9 @@ func TestAttachments(t *testing.T) {
 	// The page renders again.
 	script(t, h, `heading()`)
 	attachmentStates(t, h, strings.Replace(all, "launcher=attached", "launcher=reattached", 1))
-	pressAttachment(t, h, "launcher")
+	clickAttachment(t, h, "launcher")
 	if c := ev.called(t); !c.OK || !strings.Contains(string(c.Output), `"value":16`) {
-		t.Errorf("a press after rendering: %+v %s", c, c.Output)
+		t.Errorf("a click after rendering: %+v %s", c, c.Output)
 	}
 	script(t, h, `window.list = document.getElementById('list'); list.remove()`)
 	attachmentStates(t, h, "launcher=reattached notes=stale badge=wrong_context keys=stale elsewhere=wrong_context")
@@ -151,7 +151,7 @@ func TestAttachments(t *testing.T) {
 	attachmentStates(t, h, "launcher=unattached notes=unattached badge=wrong_context keys=unattached elsewhere=wrong_context")
 }
 
-// TestAttachmentsLeaveNothing: a map that goes takes its attachments along.
+// TestAttachmentsLeaveNothing: a map that is removed takes its attachments along.
 func TestAttachmentsLeaveNothing(t *testing.T) {
 	url := serve(t, map[string]string{"/": attachmentPage})
 	bundle := func(manifest string) json.RawMessage {

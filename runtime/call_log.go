@@ -20,7 +20,7 @@ const (
 )
 
 // callLog is what runtime.session.log shows: the newest calls, without anything
-// that a user typed or a page said.
+// that a user typed or a page contains.
 type callLog struct {
 	mu      sync.Mutex
 	events  []json.RawMessage

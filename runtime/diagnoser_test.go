@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// The status of a tab names the states that are current, without being asked:
+// The status of a tab names the states that are current, without a call:
 // after a change of the page and after a navigation.
 func TestStatesAreKeptUpWithThePage(t *testing.T) {
 	h := openLive(t, liveRoot+"/states")
@@ -38,7 +38,7 @@ func TestStatesAreKeptUpWithThePage(t *testing.T) {
 	is()
 }
 
-// A page without states to look at is not looked at.
+// A page without states is not probed.
 func TestStatesCostNothingWithoutAny(t *testing.T) {
 	s := serve(t, map[string]string{"/": "<p>plain"})
 	h := openMap(t, []string{s + "/"}, `{"protocol":"actions.json","version":1,"states":[{"name":"unseen"}],
@@ -46,6 +46,6 @@ func TestStatesCostNothingWithoutAny(t *testing.T) {
 	value(t, do(t, h, "debug.run_javascript", `{"source":"document.body.append('x')"}`, 10*time.Second))
 	value(t, do(t, h, runtime.SiteTool, `{"mode":"list"}`, 10*time.Second))
 	if n := h.Diagnoses(); n != 0 {
-		t.Errorf("the states of the page were looked at %d times unasked", n)
+		t.Errorf("the states of the page were probed %d times without a call", n)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// execute runs one call on its tab. Everything that every face offers goes
+// execute runs one call on its tab. Every call of every face passes
 // through here: actions.site, a primitive by its name, or a site action by its
 // name. It never panics and always answers.
 func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
@@ -113,7 +113,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 }
 
 // pace keeps the minimum distance between the starts of two human-visible
-// actions and returns how long it held this one back.
+// actions and returns how long it delayed this one.
 func (t *Tab) pace(ctx context.Context, paced bool) (time.Duration, error) {
 	if !paced {
 		return 0, nil

@@ -63,7 +63,7 @@ const (
 
 // Names of the events of the runtime's own.
 const (
-	// AnnouncementEvent: what a live region said.
+	// AnnouncementEvent: a text of a live region.
 	AnnouncementEvent = announce.Event
 	// OverlayEvent begins the names of the events of the overlay.
 	OverlayEvent = announce.OverlayEvent

@@ -36,7 +36,7 @@ func (h *Host) WatchReads() int {
 	return h.tabList()[0].rooms.states.WatchReads()
 }
 
-// Diagnoses is how often the first tab has looked at its states unasked.
+// Diagnoses is how often the first tab has probed its states without a call.
 func (h *Host) Diagnoses() int {
 	return h.tabList()[0].rooms.monitor.Probes()
 }

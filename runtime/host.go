@@ -68,7 +68,7 @@ type Options struct {
 type Host struct {
 	opts Options
 	log  *slog.Logger
-	// id tells this host from every other one: a bridge takes two runtimes of
+	// id distinguishes this host from every other one: a bridge takes two runtimes of
 	// one runtime_key for the same tab, and the older one away.
 	id string
 

@@ -20,7 +20,7 @@ func (h *Host) watchMaps() {
 	})
 }
 
-// reportMapsChanged says on every tab that maps have changed.
+// reportMapsChanged emits on every tab that maps have changed.
 func (h *Host) reportMapsChanged(change sites.Change, payload json.RawMessage) {
 	h.log.Info("the maps have changed", "added", len(change.Added), "changed", len(change.Changed), "removed", len(change.Removed))
 	for _, r := range slices.Concat(change.Kept, change.Refused) {

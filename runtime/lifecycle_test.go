@@ -46,7 +46,7 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 	h := open(t, runtime.Options{Open: []string{url + "/a", url + "/b"}})
 	before := h.Tabs()
 	target := runtime.Target{RuntimeID: before[1].RuntimeID}
-	news := subscribe(t, h)
+	events := subscribe(t, h)
 	inFlight := pending(t, h, target)
 	if err := syscall.Kill(h.BrowserPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 		t.Errorf("the tab came back at %v, want %s/b", got["url"], url)
 	}
 	for range 2 {
-		news.wait(t, runtime.TabReady, anyTab)
+		events.wait(t, runtime.TabReady, anyTab)
 	}
 	after := h.Tabs()
 	for i := range before {
@@ -80,7 +80,7 @@ func TestHostsShareNoRuntimeKey(t *testing.T) {
 func TestACrashedTabComesBack(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<p>x</p>`})
 	h := open(t, runtime.Options{Open: []string{url}})
-	news := subscribe(t, h)
+	events := subscribe(t, h)
 	inFlight := pending(t, h, first(t, h))
 	if err := h.CrashTab(h.Tabs()[0].RuntimeID); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestACrashedTabComesBack(t *testing.T) {
 	if r := within(t, inFlight, slack); fault.CodeOf(r.Err) != fault.TabCrashed {
 		t.Errorf("the call in flight ended with %v, want tab_crashed", r.Err)
 	}
-	news.wait(t, runtime.TabReady, anyTab)
+	events.wait(t, runtime.TabReady, anyTab)
 	if got := value(t, do(t, h, "page.info", `{}`, 0)); got["url"] != url+"/" {
 		t.Errorf("the tab came back at %v", got["url"])
 	}
@@ -100,8 +100,8 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 		"/popup": `<p>popup</p>`,
 	})
 	h := open(t, runtime.Options{Open: []string{url}})
-	news := subscribe(t, h)
-	press := func(selector string) {
+	events := subscribe(t, h)
+	click := func(selector string) {
 		t.Helper()
 		info := value(t, do(t, h, "locator.element_info", `{"locator":{"selector":"`+selector+`"}}`, 0))
 		c, err := json.Marshal(info["clickable_center"])
@@ -110,9 +110,9 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 		}
 		value(t, do(t, h, "pointer.click", string(c), 0))
 	}
-	press("button")
-	popup := news.wait(t, runtime.TabReady, anyTab)
-	news.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/popup" })
+	click("button")
+	popup := events.wait(t, runtime.TabReady, anyTab)
+	events.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/popup" })
 	target := runtime.Target{RuntimeID: popup.RuntimeID}
 	if got := value(t, h.Do(t.Context(), runtime.Call{ID: "p", Target: target, Name: "locator.text_content", Arguments: json.RawMessage(`{"locator":{"selector":"p"}}`)})); got["text"] != "popup" {
 		t.Errorf("the popup shows %v", got)
@@ -120,14 +120,14 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 	inFlight := pending(t, h, target)
 	queued := make(chan runtime.Reply, 1)
 	h.Accept(runtime.Call{ID: "q", Target: target, Name: "page.info"}, func(r runtime.Reply) { queued <- r })
-	press("#close")
+	click("#close")
 	for what, replies := range map[string]<-chan runtime.Reply{"in flight": inFlight, "queued": queued} {
 		if r := within(t, replies, slack); fault.CodeOf(r.Err) != fault.TabClosed {
 			t.Errorf("the call %s ended with %v, want tab_closed", what, r.Err)
 		}
 	}
-	if gone := news.wait(t, runtime.TabRemoved, anyTab); gone.RuntimeID != popup.RuntimeID {
-		t.Errorf("removed %s, want %s", gone.RuntimeID, popup.RuntimeID)
+	if removed := events.wait(t, runtime.TabRemoved, anyTab); removed.RuntimeID != popup.RuntimeID {
+		t.Errorf("removed %s, want %s", removed.RuntimeID, popup.RuntimeID)
 	}
 	if r := h.Do(t.Context(), runtime.Call{ID: "r", Target: target, Name: "page.info"}); fault.CodeOf(r.Err) != fault.RuntimeNotFound {
 		t.Errorf("a call for the closed tab: %v, want runtime_not_found", r.Err)
@@ -182,16 +182,16 @@ func TestTheListOfTabsIsNoOlderThanAReply(t *testing.T) {
 	}
 }
 
-// The title that the reply to a navigation has is told to those who follow the events
+// The title that the reply to a navigation has is reported to those who follow the events
 // too. Issue 15.
 func TestATitleIsTold(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<p>a</p>`, "/b": `<p>b</p>`})
 	h := open(t, runtime.Options{})
-	news := subscribe(t, h)
+	events := subscribe(t, h)
 	for range 5 {
 		for _, page := range []string{"a", "b"} {
 			value(t, h.Do(t.Context(), runtime.Call{ID: page, Name: "browser.navigate", Arguments: json.RawMessage(`{"url":"` + url + "/" + page + `"}`)}))
-			news.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/"+page && s.Title == page })
+			events.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/"+page && s.Title == page })
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
-// An edit of a map is on offer without a restart, tabs tell of it, and a broken
+// An edit of a map is on offer without a restart, tabs report it, and a broken
 // one takes nothing away.
 func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 	root := t.TempDir()
@@ -38,17 +38,17 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 	}
 	h := open(t, runtime.Options{Maps: maps, WatchMaps: true, Open: []string{serve(t, map[string]string{"/x": ""}) + "/x"}})
 	ch := subscribe(t, h)
-	type told struct {
+	type report struct {
 		Added, Changed, Removed []string
 		Kept, Refused           []struct{ File, Pointer, Code string }
 	}
-	heard := func(within time.Duration, matches func(told) bool) bool {
+	received := func(within time.Duration, matches func(report) bool) bool {
 		t.Helper()
 		deadline := time.After(within)
 		for {
 			select {
 			case ev := <-ch:
-				var p told
+				var p report
 				if ev.Name != runtime.MapsChangedEvent {
 					continue
 				}
@@ -66,10 +66,10 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 			}
 		}
 	}
-	hear := func(what string, matches func(told) bool) {
+	await := func(what string, matches func(report) bool) {
 		t.Helper()
-		if !heard(30*time.Second, matches) {
-			t.Fatalf("%s was not told", what)
+		if !received(30*time.Second, matches) {
+			t.Fatalf("%s was not reported", what)
 		}
 	}
 	names := func() string {
@@ -95,21 +95,21 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	const path = "sites/127.0.0.1/m/actions.json"
-	// The watch begins beside the host; the first edit is repeated until heard.
+	// The watch begins beside the host; the first edit is repeated until it is reported.
 	for i := 0; ; i++ {
 		save(staticMap("two", strings.Repeat("x", i)))
-		if heard(2*time.Second, func(p told) bool { return len(p.Changed) == 1 && p.Changed[0] == path }) {
+		if received(2*time.Second, func(p report) bool { return len(p.Changed) == 1 && p.Changed[0] == path }) {
 			break
 		}
 		if i == 15 {
-			t.Fatal("the first edit was not told")
+			t.Fatal("the first edit was not reported")
 		}
 	}
 	if got := names(); got != "bundled two" {
 		t.Errorf("after an edit: actions %q", got)
 	}
 	save(`{"protocol":`)
-	hear("a broken edit", func(p told) bool {
+	await("a broken edit", func(p report) bool {
 		return len(p.Kept) == 1 && p.Kept[0].File == path && p.Kept[0].Code == "invalid_json"
 	})
 	if got := names(); got != "bundled two" {
@@ -118,7 +118,7 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
 		t.Fatal(err)
 	}
-	hear("a removal", func(p told) bool { return len(p.Removed) == 1 && p.Removed[0] == path })
+	await("a removal", func(p report) bool { return len(p.Removed) == 1 && p.Removed[0] == path })
 	if got := names(); got != "bundled" {
 		t.Errorf("after a removal: actions %q", got)
 	}

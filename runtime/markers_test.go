@@ -11,8 +11,8 @@ const markerPage = `
 <style>body { margin: 0 } button, input { position: absolute; left: 40px; top: 60px; width: 100px; height: 30px; box-sizing: border-box } input { top: 200px; }</style>
 <button data-id=a onmouseover="document.title = 'over'" onclick="document.title = 'pressed'">Ant</button><input data-id=i value="text">`
 
-// Markers are what the last read of their projection said, in the document in
-// which it said so, and they find their place anew each time.
+// Markers are those of the last read of their projection, in the document in
+// which it was made, and they find their place anew each time.
 func TestMarkers(t *testing.T) {
 	url := serve(t, map[string]string{"/": markerPage, "/other": `<p>empty</p>`})
 	step := func(selector string) string {

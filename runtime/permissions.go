@@ -10,7 +10,7 @@ import (
 )
 
 // forbids decides whether an action of a map may use a primitive at all. The upstream
-// extension asks nobody.
+// extension has no such check.
 func (h *Host) forbids(m *sites.Map, primitive string) *fault.Error {
 	need := sites.PermissionFor(primitive)
 	if h.opts.Quirks.Has(quirks.MapsAsTheyCome) || h.opts.MapPermissions.Allow(m, need) {

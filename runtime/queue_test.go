@@ -44,7 +44,7 @@ func TestCallsOnOneTabRunInTheOrderOfAccept(t *testing.T) {
 }
 
 // slack is how late an answer may be on a machine under load; alone it is a few
-// milliseconds. What these tests tell apart, a call that is held up by another or
+// milliseconds. What these tests distinguish, a call that is blocked by another or
 // never ends, is as far away from it.
 const slack = 12 * time.Second
 
@@ -121,10 +121,10 @@ func TestAWedgedTabDoesNotHoldUpTheOthers(t *testing.T) {
 	began := time.Now()
 	r := h.Do(t.Context(), runtime.Call{ID: "c", Target: wedged, Name: "pointer.click", Arguments: json.RawMessage(click), Timeout: 500 * time.Millisecond})
 	if took := time.Since(began); took > 500*time.Millisecond+slack {
-		t.Errorf("the press on the wedged page ended after %s", took)
+		t.Errorf("the click on the wedged page ended after %s", took)
 	}
 	if r.Err != nil && r.Err.Code != fault.HandlerTimeout {
-		t.Errorf("the press on the wedged page: %v", r.Err)
+		t.Errorf("the click on the wedged page: %v", r.Err)
 	}
 	began = time.Now()
 	r = h.Do(t.Context(), runtime.Call{ID: "p", Target: wedged, Name: "page.info", Timeout: 400 * time.Millisecond})

@@ -11,9 +11,9 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// TestQuirkSwallowedStepFailure goes the whole way, from map to page: a step
-// that finds no target must end the action, and goes on only where the
-// extension's behaviour is asked for (pitfall 45).
+// TestQuirkSwallowedStepFailure covers the whole way, from map to page: a step
+// that finds no target must end the action, and continues only where the
+// extension's behaviour is chosen (pitfall 45).
 func TestQuirkSwallowedStepFailure(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<button onclick="this.textContent='pressed'">Go</button>`})
 	const manifest = `{"protocol":"actions.json","version":1,"tools":[{"name":"go","description":"press what is not there, then what is",
@@ -113,8 +113,8 @@ func TestQuirkSubsetSchema(t *testing.T) {
 	}
 }
 
-// TestQuirkDefaultPacing: how far apart actions begin when nobody says so; that
-// they are held back then is shown by the pages of runtime.configure_pacing.
+// TestQuirkDefaultPacing: how far apart actions begin by default; that
+// they are delayed then is shown by the pages of runtime.configure_pacing.
 func TestQuirkDefaultPacing(t *testing.T) {
 	for _, c := range []struct {
 		name  string

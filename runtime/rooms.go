@@ -69,7 +69,7 @@ func (h *Host) mapsMoved(ctx context.Context) {
 }
 
 // onSignal takes a report off the reader's hands. A tab that is just being opened
-// gets what its first document said as soon as it is a tab of the host.
+// gets what its first document reported as soon as it is a tab of the host.
 func (h *Host) onSignal(bt *browser.Tab, raw []byte) {
 	h.mu.Lock()
 	i := slices.IndexFunc(h.tabs, func(t *Tab) bool { return t.shows(bt) })

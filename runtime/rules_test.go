@@ -21,7 +21,7 @@ import (
 )
 
 // One test for each rule of schema v1, "Runtime Rules". Those that have a page
-// of their own below testdata/live are held there too; here each stands alone.
+// of their own below testdata/live are checked there too; here each stands alone.
 
 const rulePage = `<main><h1>Rules</h1><button id="go" onclick="document.title='pressed'">Go</button></main>
 <script>window.app = {n: 0, run(a) { this.n++; return {n: this.n, got: a}; }}</script>`

@@ -6,7 +6,7 @@ import (
 	tabsession "github.com/outrider-run/outrider/primitives/session"
 )
 
-// stores is what a host's session keeps beside its pages. It ends with the
+// stores is what a host's session stores beside its pages. It ends with the
 // host.
 type stores struct {
 	clipboard tabsession.Clipboard

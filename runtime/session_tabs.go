@@ -37,7 +37,7 @@ func (h *Host) keepActive(tabs []*Tab) {
 }
 
 // activate makes t the one active tab of its group. A bridge routes by what it was
-// told, so it is told of both tabs.
+// reported, so both tabs are reported.
 func (h *Host) activate(t *Tab) {
 	for _, o := range h.group(t.group()) {
 		o.mu.Lock()

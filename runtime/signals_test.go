@@ -49,7 +49,7 @@ func script(t *testing.T, h *runtime.Host, source string) map[string]any {
 	return result
 }
 
-// TestSignalsOfEveryFrame: signals are heard from the first script of every
+// TestSignalsOfEveryFrame: signals are observed from the first script of every
 // document on, whatever the page does to its own world.
 func TestSignalsOfEveryFrame(t *testing.T) {
 	said := func(word string) string {
@@ -98,11 +98,11 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 		if p.Word == "forged" {
 			t.Fatalf("the page forged a payload: %s", e.Payload)
 		}
-		t.Logf("heard %s of %s", p.Word, e.URL)
+		t.Logf("received %s of %s", p.Word, e.URL)
 	}
 	for _, w := range want {
 		if _, ok := got[w]; !ok {
-			t.Errorf("%q was not heard", w)
+			t.Errorf("%q was not received", w)
 		}
 	}
 	if e := got["foreign"]; e.URL != other+"/foreign" || e.PageEvent != "app:said" || e.ID == "" || e.ObservedAt.IsZero() {
@@ -170,8 +170,8 @@ func TestSignalsAreValidated(t *testing.T) {
 	}
 }
 
-// TestSignalsOnDemand: a disabled signal is not heard until it is asked for, and
-// a transition asks for its own.
+// TestSignalsOnDemand: a disabled signal is not observed until it is enabled, and
+// a transition enables its own.
 func TestSignalsOnDemand(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<p id=open>open</p><script>window.quiet = (n) => dispatchEvent(new CustomEvent('app:quiet', {detail: {n}}))</script>`})
 	h := openMap(t, []string{url + "/"}, signalMap)
@@ -205,7 +205,7 @@ func TestSignalsOnDemand(t *testing.T) {
 	}
 }
 
-// TestSignalsFlood: a page that floods is not held up, the rest is counted, and
+// TestSignalsFlood: a page that floods is not blocked, the rest is counted, and
 // other signals still come.
 func TestSignalsFlood(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<p id=open>open</p><script>window.flood = (n) => {

@@ -90,7 +90,7 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 	switch {
 	case s.Press != "":
 		value(t, do(t, h, "debug.run_javascript", `{"source":"if (typeof window.box !== 'function') window.box = (id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + '\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`, 10*time.Second))
-		pressAttachment(t, h, s.Press)
+		clickAttachment(t, h, s.Press)
 	case s.Keys != "":
 		args, _ := json.Marshal(map[string]string{"key": s.Keys})
 		value(t, do(t, h, "keyboard.press", string(args), 10*time.Second))

@@ -46,7 +46,7 @@ func TestQuirkPostconditionOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url}, Quirks: c.set, Maps: mapsOf(t, mapOf(
-				[]string{tool("shelf.later", press("a", "#later"), "")}, []string{shelfProjection("shelf.items", conditions)}))})
+				[]string{tool("shelf.later", click("a", "#later"), "")}, []string{shelfProjection("shelf.items", conditions)}))})
 			r := site(t, h, `{"mode":"call","action":"shelf.later","arguments":{}}`)
 			if fault.CodeOf(r.Err) != c.code {
 				t.Errorf("got %v, want code %q", r.Err, c.code)

@@ -37,7 +37,7 @@ func shelfProjection(name, more string) string {
 	  "summaries":[{"name":"agent_context","expression":"{%% {'count': $count(state.shelf.items)} %%}"},{"name":"names","expression":"{%% [state.shelf.items.name] %%}"}]}`, name, more)
 }
 
-func press(id, selector string) string {
+func click(id, selector string) string {
 	return fmt.Sprintf(`{"id":"find_%[1]s","primitive":"locator.element_info","args":{"locator":{"selector":%[2]q}}},
 	  {"id":"press_%[1]s","primitive":"pointer.click","args":{"x":"{%% steps.find_%[1]s.output.clickable_center.x %%}","y":"{%% steps.find_%[1]s.output.clickable_center.y %%}"}}`, id, selector)
 }
@@ -94,7 +94,7 @@ const (
 func shelf(t *testing.T, more ...string) *runtime.Host {
 	t.Helper()
 	url := serve(t, map[string]string{"/": shelfPage, "/other": shelfPage})
-	return openMap(t, []string{url}, mapOf([]string{tool("shelf.add", press("a", "#add"), ""), tool("shelf.noise", press("a", "#noise"), "")},
+	return openMap(t, []string{url}, mapOf([]string{tool("shelf.add", click("a", "#add"), ""), tool("shelf.noise", click("a", "#noise"), "")},
 		append([]string{shelfProjection("shelf.items", "")}, more...)))
 }
 
@@ -227,7 +227,7 @@ func TestAMapWithAnInvalidProjectionIsRefused(t *testing.T) {
 			t.Errorf("%s: got %s, want %s at %s", c.name, shown, fault.InvalidManifest, c.pointer)
 		}
 	}
-	text := mapOf([]string{tool("shelf.add", press("a", "#add"), `,"postcondition":{"verify":{"language":"jsonata","expression":"true"}}`)}, nil)
+	text := mapOf([]string{tool("shelf.add", click("a", "#add"), `,"postcondition":{"verify":{"language":"jsonata","expression":"true"}}`)}, nil)
 	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
 		t.Errorf("a postcondition of a workflow that names no projection: %v", err)
 	}
@@ -252,13 +252,13 @@ func TestPostconditions(t *testing.T) {
 		`,"shelf.go":` + verify(`{% $exists(state.shelf) %}`, long+`,"projection":"other.items"`) +
 		`,"shelf.lost":` + verify(hasThree, short+`,"projection":"other.items"`) + `},`
 	h := openMap(t, []string{url}, mapOf([]string{
-		tool("shelf.add", press("a", "#add"), ""),
-		tool("shelf.later", press("a", "#later"), ""),
-		tool("shelf.noise", press("a", "#noise"), ""),
-		tool("shelf.lost", press("a", "#noise"), ""),
-		tool("shelf.go", press("a", "#go"), ""),
-		tool("shelf.own", press("a", "#noise"), `,"postcondition":{"projection":"shelf.items","verify":{"language":"jsonata","expression":"{% $count(state.shelf.items) >= 2 %}"}}`),
-		tool("shelf.plain", press("a", "#noise"), ""),
+		tool("shelf.add", click("a", "#add"), ""),
+		tool("shelf.later", click("a", "#later"), ""),
+		tool("shelf.noise", click("a", "#noise"), ""),
+		tool("shelf.lost", click("a", "#noise"), ""),
+		tool("shelf.go", click("a", "#go"), ""),
+		tool("shelf.own", click("a", "#noise"), `,"postcondition":{"projection":"shelf.items","verify":{"language":"jsonata","expression":"{% $count(state.shelf.items) >= 2 %}"}}`),
+		tool("shelf.plain", click("a", "#noise"), ""),
 	}, []string{
 		shelfProjection("shelf.items", conditions),
 		shelfProjection("other.items", `"scope":{"url_matches":"*/other"},`),

@@ -31,7 +31,7 @@ func (p *countingPage) Call(_ context.Context, _ primitives.FrameID, fn string, 
 		Descriptors []json.RawMessage `json:"descriptors"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil || fn != "resolve_descriptors" {
-		return fmt.Errorf("asked %s: %w", fn, err)
+		return fmt.Errorf("evaluating %s: %w", fn, err)
 	}
 	p.descriptors += len(in.Descriptors)
 	one := `{"found":true,"candidate":"selector","count":1,"visible_count":1,"handle":"h","facts":{"tag_name":"p","visible":true,"rendered":true,"enabled":true,"text":"x"}}`
@@ -39,11 +39,11 @@ func (p *countingPage) Call(_ context.Context, _ primitives.FrameID, fn string, 
 	return json.Unmarshal([]byte(`{"url":"https://a.test/","matches":[`+list+`]}`), out)
 }
 
-// The targets of all states are one question to the page, each target once.
+// The targets of all states are one page call, each target once.
 func TestStatesAreOneRoundTrip(t *testing.T) {
 	var states []string
 	for i := range 100 {
-		// Ten targets, shared; every state also asks for the one before it.
+		// Ten targets, shared; every state also probes the one before it.
 		before := ""
 		if i > 0 && i < 8 {
 			before = fmt.Sprintf(`,{"name":"before","state":"s%d"}`, i-1)

@@ -43,7 +43,7 @@ type Tab struct {
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
 
-	runningCall string // id of the call that runs now, "" for none
+	runningCall string // id of the call that runs, "" for none
 
 	ctx      context.Context // ends with the tab or the host
 	end      context.CancelFunc
@@ -123,7 +123,7 @@ func (t *Tab) detach(page primitives.Page) {
 }
 
 // forget is detach for a page that will not be shown again: what happens to it from
-// now on is not the tab's concern.
+// then on is not the tab's concern.
 func (t *Tab) forget(page primitives.Page) {
 	t.detach(page)
 	t.mu.Lock()
@@ -187,7 +187,7 @@ var controls = map[string]bool{
 // besideTheQueue says whether a call does not wait for those that were accepted
 // before. The upstream bridge says neither how long a call may take nor that it
 // gave one up, so in the strict profile the next call waits for a site action
-// whose caller is gone: beside it, it would act on a page that is in motion.
+// whose caller has disconnected: beside it, it would act on a page that is in motion.
 func (h *Host) besideTheQueue(c *Call) bool {
 	if !h.opts.Quirks.Has(quirks.SiteActionsBeside) {
 		return false

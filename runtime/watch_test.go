@@ -56,7 +56,7 @@ func TestStateWatch(t *testing.T) {
 		t.Errorf("payload %v", got)
 	}
 
-	// What the projection does not read is no change; the next one is told all
+	// What the projection does not read is no change; the next one has all
 	// the same, once.
 	output(t, site(t, h, `{"mode":"call","action":"shelf.noise"}`))
 	output(t, site(t, h, `{"mode":"call","action":"shelf.noise"}`))
@@ -95,7 +95,7 @@ func TestStateWatch(t *testing.T) {
 	}
 }
 
-// A watch reads beside the queue: a call that occupies the tab does not keep an
+// A watch reads beside the queue: a call that occupies the tab does not delay an
 // event back, and a page that never is quiet neither.
 func TestStateWatchDoesNotWaitForTheQueue(t *testing.T) {
 	h := shelf(t)
@@ -123,10 +123,10 @@ func TestStateWatchDoesNotWaitForTheQueue(t *testing.T) {
 	<-busy
 }
 
-// However often the page changes, a watch asks it only so often.
+// However often the page changes, a watch reads it only so often.
 func TestStateWatchIsBounded(t *testing.T) {
 	url := serve(t, map[string]string{"/": shelfPage + `<script>setInterval(() => { document.querySelector('#clock').textContent = Math.random(); }, 5)</script>`})
-	h := openMap(t, []string{url}, mapOf([]string{tool("shelf.add", press("a", "#add"), "")}, []string{shelfProjection("shelf.items", "")}))
+	h := openMap(t, []string{url}, mapOf([]string{tool("shelf.add", click("a", "#add"), "")}, []string{shelfProjection("shelf.items", "")}))
 	ev := subscribe(t, h)
 	before := h.WatchReads()
 	output(t, site(t, h, `{"mode":"state_watch","projection_name":"shelf.items","debounce_ms":20}`))

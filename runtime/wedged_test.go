@@ -79,21 +79,21 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 				}
 			}
 
-			// Other tabs, while calls are held up on this one: the best of a few
+			// Other tabs, while calls are blocked on this one: the best of a few
 			// measurements, as above. A call that waits for the wedged ones takes
 			// their whole time.
-			held := time.Hour
+			blocked := time.Hour
 			for range 3 {
 				var waiting sync.WaitGroup
 				waiting.Go(func() { call(wedged, "locator.wait_for", wedgedCalls[11].args, 3*time.Second) })
-				held = min(held, besides())
+				blocked = min(blocked, besides())
 				waiting.Wait()
-				if held <= before+overrunLimit {
+				if blocked <= before+overrunLimit {
 					break
 				}
 			}
-			if held > before+overrunLimit {
-				t.Errorf("a call on another tab takes %s, %s before", held, before)
+			if blocked > before+overrunLimit {
+				t.Errorf("a call on another tab takes %s, %s before", blocked, before)
 			}
 
 			failed := 0
@@ -129,7 +129,7 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 	}
 }
 
-// timerLate sends how much later than asked a timer fires now.
+// timerLate sends how much later than requested a timer fires.
 func timerLate(d time.Duration) <-chan time.Duration {
 	late := make(chan time.Duration, 1)
 	began := time.Now()

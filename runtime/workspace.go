@@ -20,7 +20,7 @@ type WorkspaceOptions struct {
 
 // Workspace is a group of tabs that belong to one client of a face: a session
 // of the provider protocol or of MCP. Its tabs and the popups they open are not
-// in Host.Tabs, are not announced to a bridge, and are reached only by a Target
+// in Host.Tabs, are not announced to a bridge, and are found only by a Target
 // that names the workspace; exactly one of them is active. It is safe for
 // concurrent use.
 type Workspace struct {
@@ -124,7 +124,7 @@ func (w *Workspace) Close(ctx context.Context) error {
 	return failed
 }
 
-// Release ends the workspace and leaves its tabs open: from now on they are the
+// Release ends the workspace and leaves its tabs open: from then on they are the
 // host's and are announced. The cookies of an isolated one stay with them until
 // the browser ends.
 func (w *Workspace) Release() {

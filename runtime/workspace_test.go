@@ -62,11 +62,11 @@ func TestWorkspacesShareNothing(t *testing.T) {
 	if tabs := one.Tabs(); len(tabs) != 2 || tabs[0].Active || !tabs[1].Active {
 		t.Errorf("workspace one lists %+v, want two tabs, the second active", tabs)
 	}
-	// A call without a target goes to the host's own tab.
+	// A call without a target is for the host's own tab.
 	if r := h.Do(t.Context(), runtime.Call{ID: "1", Name: "page.info"}); r.Err != nil || r.RuntimeID != h.Tabs()[0].RuntimeID {
 		t.Errorf("a call without a target: %v on %s", r.Err, r.RuntimeID)
 	}
-	// And one workspace does not reach the tabs of another, whatever it names.
+	// And one workspace has no access to the tabs of another, whatever it names.
 	r := h.Do(t.Context(), runtime.Call{ID: "2", Name: "page.info", Target: runtime.Target{Workspace: two.ID(), TabID: a.TabID}})
 	if r.Err == nil || r.Err.Code != "runtime_not_found" {
 		t.Errorf("another workspace's tab: got %v, want runtime_not_found", r.Err)
@@ -136,11 +136,11 @@ func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 	w := workspace(t, h, true)
 	tab := opened(t, w, site+"/")
 	in(t, h, tab, "browser.run_javascript", `{"source":"document.cookie = 'who=one; path=/'"}`)
-	news := subscribe(t, h)
+	events := subscribe(t, h)
 	if err := syscall.Kill(h.BrowserPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	news.wait(t, runtime.TabReady, func(s runtime.TabStatus) bool { return s.TabID == tab.TabID })
+	events.wait(t, runtime.TabReady, func(s runtime.TabStatus) bool { return s.TabID == tab.TabID })
 	if out := in(t, h, tab, "browser.run_javascript", `{"source":"return location.href"}`); !strings.Contains(out, site) {
 		t.Errorf("the tab came back with %s", out)
 	}

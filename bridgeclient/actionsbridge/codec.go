@@ -20,7 +20,7 @@ import (
 var schemaFiles embed.FS
 
 // opaque members are checked to be of the right kind and otherwise left to
-// whom they are meant for: they can hold a whole storage tree.
+// whom they are meant for: they can contain a whole storage tree.
 var opaque = map[string]bool{"arguments": true, "map": true, "projection": true}
 
 // compiled holds one schema per type the runtime acts on.
@@ -112,7 +112,7 @@ func fill(members map[string]json.RawMessage, into any) {
 	}
 }
 
-// outline decodes what the schemas look at. Opaque members keep their kind
+// outline decodes the members that the schemas check. Opaque members keep their kind
 // only.
 func outline(members map[string]json.RawMessage) map[string]any {
 	out := make(map[string]any, len(members))

@@ -197,7 +197,7 @@ type eventItem struct {
 	ObservedAt     string          `json:"observed_at,omitempty"`
 }
 
-// announcementItem tells what a live region said: a session.Announcement. The
+// announcementItem reports a text of a live region: a session.Announcement. The
 // bridge has a history of its own.
 type announcementItem struct {
 	Type       string          `json:"type"`

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite the host sections of the transc
 const transcripts = "../../testdata/bridge/actions"
 
 // TestTranscripts plays the bridge's side of testdata/bridge/actions/*.txtar
-// and compares what the runtime says. The clock is that of synctest, which
+// and compares what the runtime sends. The clock is that of synctest, which
 // starts at the turn of the year 2000.
 //
 // A peer section has one frame per line. A line that starts with ! is no frame:
@@ -121,18 +121,18 @@ func play(t *testing.T, a *txtar.Archive) {
 				}
 			}
 		case "host":
-			got := p.heard()
+			got := p.received()
 			if *update {
 				f.Data = []byte(got)
 			} else if got != string(f.Data) {
-				t.Fatalf("section %d: the runtime said\n%s\nwant\n%s", i, got, f.Data)
+				t.Fatalf("section %d: the runtime sent\n%s\nwant\n%s", i, got, f.Data)
 			}
 		default:
 			t.Fatalf("section %q; want peer or host", f.Name)
 		}
 	}
-	if rest := p.heard(); rest != "(nothing)\n" {
-		t.Fatalf("after the last section the runtime said\n%s", rest)
+	if rest := p.received(); rest != "(nothing)\n" {
+		t.Fatalf("after the last section the runtime sent\n%s", rest)
 	}
 }
 
@@ -188,8 +188,8 @@ func (p *player) send(frame string) {
 	}
 }
 
-// heard returns what the runtime has sent, once it has nothing more to say.
-func (p *player) heard() string {
+// received returns what the runtime has sent, once it has nothing more to send.
+func (p *player) received() string {
 	var b strings.Builder
 	for {
 		synctest.Wait()

@@ -75,7 +75,7 @@ func (e *engine) onTab(ctx context.Context, f *flight, a action, id int) (any, *
 	return result, err
 }
 
-// checkDocument asks the document where it is: what is known of the tab lags
+// checkDocument evaluates the document's address: what is known of the tab lags
 // behind a navigation that has just been committed.
 func (e *engine) checkDocument(ctx context.Context, a action, tab runtime.TabStatus) *Error {
 	if e.blocked.empty() {

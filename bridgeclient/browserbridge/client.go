@@ -103,7 +103,7 @@ func (e *RejectedError) Error() string {
 	return s
 }
 
-// Client keeps one connection to a backend and does what it asks.
+// Client keeps one connection to a backend and executes its requests.
 type Client struct {
 	o      Options
 	log    *slog.Logger
@@ -189,7 +189,7 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
-// Stop ends every session and whatever runs, and tells the backend so. The
+// Stop ends every session and whatever runs, and reports that to the backend. The
 // connection stays, and new requests begin new sessions.
 func (c *Client) Stop() { c.engine.stopAll() }
 

@@ -60,7 +60,7 @@ func refusedBy(err error) error {
 	return err
 }
 
-// handshake says hello and waits for the answer. Nothing else is sent before.
+// handshake sends hello and waits for the answer. Nothing else is sent before.
 func (c *Client) handshake(ctx, live context.Context, ws *websocket.Conn) (incoming, error) {
 	hello, err := json.Marshal(Hello{Type: "hello", ProtocolVersion: ProtocolVersion, ClientVersion: c.o.ClientVersion, PairingToken: c.o.Token, Caps: caps})
 	if err != nil {

@@ -29,7 +29,7 @@ var (
 	errShutdown = errors.New("the runtime is shutting down")
 )
 
-// engine does what requests ask: one after the other on each tab, in parallel on
+// engine executes requests: one after the other on each tab, in parallel on
 // different tabs. Everything below mu is reported to the backend in the order in
 // which it happens, so events are put out while mu is held; no call of the host
 // is made then.
@@ -397,7 +397,7 @@ func (e *engine) setBlock(domains []string) {
 	}
 }
 
-// tabs lists the tabs within reach, the agent's own last.
+// tabs lists the accessible tabs, the agent's own last.
 func (e *engine) tabs() (tabs []runtime.TabStatus, own map[int]bool) {
 	e.mu.Lock()
 	space := e.space

@@ -39,7 +39,7 @@ func ListElements(raw string) ([]Element, error) {
 	return elements, nil
 }
 
-// Reattach plays what the host tells when a tab comes back after its page was
+// Reattach plays what the host reports when a tab is attached again after its page was
 // lost, on a client with a session there, and returns what is to be sent.
 func Reattach(host Host) (sent []string) {
 	c, err := New(Options{URL: "ws://x", Host: host, KeepWebDriver: true})

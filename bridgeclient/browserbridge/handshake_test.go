@@ -161,7 +161,7 @@ func TestNothingBeforeAck(t *testing.T) {
 	}
 }
 
-// A connection that is lost in any other way comes back: before ack, after it,
+// A connection that is lost in any other way is opened again: before ack, after it,
 // with 1000, or when the backend is silent.
 func TestReconnects(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -211,7 +211,7 @@ func TestReconnects(t *testing.T) {
 }
 
 // held is a page whose script can fetch /held, which answers when release is called
-// and tells of each request.
+// and reports each request.
 func held(t *testing.T) (url string, asked <-chan struct{}, release func()) {
 	t.Helper()
 	arrived, open := make(chan struct{}, 8), make(chan struct{})
@@ -231,7 +231,7 @@ func held(t *testing.T) (url string, asked <-chan struct{}, release func()) {
 	return site.URL, arrived, release
 }
 
-// The result of a request whose connection is gone is not sent on the next one;
+// The result of a request whose connection is closed is not sent on the next one;
 // events wait for it.
 func TestResultsOfALostConnectionAreDropped(t *testing.T) {
 	host := openHost(t)
@@ -296,7 +296,7 @@ func TestBackendRefuses(t *testing.T) {
 				t.Errorf("Run ended with %v, want close code %d", err, c.code)
 			}
 			if strings.Contains(err.Error(), "sesame") {
-				t.Error("the error tells the token")
+				t.Error("the error contains the token")
 			}
 		})
 	}

@@ -14,7 +14,7 @@ type Obstacle struct {
 	Message    string `json:"message"`
 }
 
-// Sighting is what the classifier looks at.
+// Sighting is the input of the classifier.
 type Sighting struct {
 	URL          string
 	Title        string
@@ -23,7 +23,7 @@ type Sighting struct {
 	CaptchaFrame bool // a frame of a known CAPTCHA service is there
 }
 
-// scanned is how much of the Markdown is looked at, in characters: obstacles
+// scanned is how much of the Markdown is classified, in characters: obstacles
 // are above the fold.
 const scanned = 4000
 
@@ -57,7 +57,7 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// address is the parts of a URL that the layers look at, lower case.
+// address is the parts of a URL that the layers match, lower case.
 type address struct {
 	host     string
 	path     string

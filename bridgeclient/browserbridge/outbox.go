@@ -55,7 +55,7 @@ func (o *outbox) add(item outgoing) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if item.gen != 0 && item.gen != o.gen {
-		return // nobody is there who asked for it
+		return // the connection of its request is closed
 	}
 	o.items = append(o.items, item)
 	if len(o.items) > maxWaiting {

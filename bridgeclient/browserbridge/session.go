@@ -6,7 +6,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Why a session ends. screen_locked is in the protocol and is never said here:
+// Why a session ends. screen_locked is in the protocol and is never sent here:
 // a runtime has no screen to lock.
 const (
 	endTabClosed     = "tab_closed"
@@ -154,7 +154,7 @@ func (e *engine) gone(id int) {
 	delete(e.fresh, id)
 }
 
-// moved follows a tab to another address: the session goes along, unless the
+// moved follows a tab to another address: the session follows it, unless the
 // domain is blocked. e.mu is held.
 func (e *engine) moved(tab runtime.TabStatus) {
 	s := e.sessions[tab.TabID]

@@ -25,7 +25,7 @@ import (
 //	soft    output with a failure envelope beside the error
 //	big     output of arguments.bytes bytes
 //	steps   reports progress of arguments.steps, with arguments.ms between
-//	goto    changes the tab's address to arguments.url and says so afterwards
+//	goto    changes the tab's address to arguments.url and emits TabChanged afterwards
 //
 // actions.site is an echo that names the map it was given. Any other name is
 // unknown_action.
@@ -116,7 +116,7 @@ func (h *Host) Emit(ev runtime.Event) {
 	}
 }
 
-// Set adds or changes a tab and says so.
+// Set adds or changes a tab and emits the event.
 func (h *Host) Set(t runtime.TabStatus) {
 	kind := runtime.TabReady
 	h.mu.Lock()
@@ -129,7 +129,7 @@ func (h *Host) Set(t runtime.TabStatus) {
 	h.Emit(runtime.Event{Kind: kind, Tab: t})
 }
 
-// Remove takes a tab away and says so.
+// Remove takes a tab away and emits the event.
 func (h *Host) Remove(runtimeID string) {
 	h.mu.Lock()
 	var gone runtime.TabStatus

@@ -73,7 +73,7 @@ func (q *agentQueue) add(ts, kind string, payload json.RawMessage) {
 	q.next++
 }
 
-// add takes an event. Beyond the bound the oldest go, and a marker says so.
+// add takes an event. Beyond the bound the oldest are dropped, and a marker reports it.
 func (a *agentEvents) add(in *item) {
 	kind := in.Kind
 	if kind == "" {
@@ -111,7 +111,7 @@ func (a *agentEvents) after(id string, cursor *int64) ([]agentEvent, int64, time
 	return out, since, q.last, a.changed
 }
 
-// await waits until the agent of a runtime says something.
+// await waits until the agent of a runtime sends an event.
 func (h *Hub) awaitAgent(ctx context.Context, args map[string]json.RawMessage, sel Selector, timeout time.Duration) ToolResult {
 	if err := only(args, "cursor"); err != nil {
 		return refused(err)

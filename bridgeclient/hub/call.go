@@ -29,7 +29,7 @@ type ToolResult struct {
 	RuntimeID string          `json:"runtime_id,omitempty"`
 	Output    json.RawMessage `json:"output"`
 	Error     json.RawMessage `json:"error"`
-	// Announcements are what live regions said since the last result and what
+	// Announcements are the texts of live regions since the last result and what
 	// must not wait for a11y.events.read.
 	Announcements []json.RawMessage `json:"announcements,omitempty"`
 	// Status is the HTTP status: 200 whenever a runtime answered.
@@ -317,7 +317,7 @@ func (h *Hub) returning(sel Selector) bool {
 	return false
 }
 
-// probe asks e whether it is there, and evicts it if it says no or nothing.
+// probe checks whether e is connected, and evicts it if it denies that or does not answer.
 func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 	id := h.opts.NewID()
 	alive := make(chan bool, 1)
@@ -355,7 +355,7 @@ func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 func (h *Hub) probed(id string, alive bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.probes[id].tell(alive)
+	h.probes[id].resolve(alive)
 }
 
 // probe waits for a sign of life of a runtime.
@@ -364,7 +364,7 @@ type probe struct {
 	alive     chan bool // capacity 1; nil for none
 }
 
-func (p probe) tell(alive bool) {
+func (p probe) resolve(alive bool) {
 	select {
 	case p.alive <- alive:
 	default:

@@ -25,8 +25,8 @@ type conn struct {
 	stop  context.CancelFunc
 	why   string
 
-	heard atomic.Int64 // when the last item came, Unix milliseconds
-	gone  bool         // nothing is registered through it any more; protected by Hub.mu
+	received atomic.Int64 // when the last item came, Unix milliseconds
+	closed   bool         // closed: it registers no more runtimes; protected by Hub.mu
 	// trusted: the peer showed a token or is of this process, so what it says of
 	// runtimes of other connections counts.
 	trusted   bool
@@ -60,7 +60,7 @@ func (h *Hub) release() {
 	h.unannounced--
 }
 
-// settle counts c as announced, or as gone without.
+// settle counts c as announced, or as closed without an announcement.
 func (c *conn) settle() {
 	if !c.announced {
 		c.announced = true
@@ -153,7 +153,7 @@ func (c *conn) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.heard.Store(time.Now().UnixMilli())
+		c.received.Store(time.Now().UnixMilli())
 		c.take(frame)
 	}
 }
@@ -184,15 +184,15 @@ func (c *conn) write(ctx context.Context) error {
 }
 
 // poll asks for status, at once and then regularly. A connection on which
-// nothing comes back for long is pinged, and ended when that fails too: a peer
+// no item arrives for long is pinged, and ended when that fails too: a peer
 // that vanished without a word would otherwise be kept for hours.
 func (c *conn) poll(ctx context.Context) error {
 	t := time.NewTicker(c.hub.opts.Heartbeat)
 	defer t.Stop()
-	c.heard.Store(time.Now().UnixMilli())
+	c.received.Store(time.Now().UnixMilli())
 	for {
 		c.send(poll)
-		if silent := time.Since(time.UnixMilli(c.heard.Load())); silent > c.hub.opts.TTL {
+		if silent := time.Since(time.UnixMilli(c.received.Load())); silent > c.hub.opts.TTL {
 			pctx, cancel := context.WithTimeout(ctx, c.hub.opts.Heartbeat)
 			err := c.ws.Ping(pctx)
 			cancel()

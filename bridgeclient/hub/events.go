@@ -16,7 +16,7 @@ type Event struct {
 	Item      json.RawMessage `json:"item"`
 }
 
-// eventLog keeps the newest events for readers that ask for what they missed.
+// eventLog keeps the newest events for readers that query what they missed.
 type eventLog struct {
 	keep int
 

@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// guard decides who is heard at all.
+// guard decides whose connections are accepted.
 //
 // Every web page the user visits can send requests to the loopback interface.
 // What it cannot do is leave out or forge Origin and Host: a foreign Origin is

@@ -66,7 +66,7 @@ func (h *Hub) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// body tells when a request has arrived as a whole.
+// body reports when a request has arrived as a whole.
 type body struct {
 	io.ReadCloser
 	received func()

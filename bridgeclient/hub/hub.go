@@ -23,7 +23,7 @@ type Hub struct {
 	refusals    refusals
 	storage     *storage                 // nil for none
 	agents      *agentEvents             // by runtime, for runtime.agent.await_event
-	piggybacked bridgeclient.Piggybacked // what live regions said, for the next result
+	piggybacked bridgeclient.Piggybacked // texts of live regions, for the next result
 
 	closeOnce sync.Once
 	closing   chan struct{}

@@ -329,9 +329,9 @@ func TestPairingAdmitsAnExtension(t *testing.T) {
 					_ = ws.CloseNow()
 				}
 			}
-			said := log.String()
-			if tc.remedy != "" && (!strings.Contains(said, tc.remedy) || !strings.Contains(said, tc.origin) || strings.Count(said, "level=WARN") != 1) {
-				t.Errorf("the log says %q, want once the origin and %q", said, tc.remedy)
+			text := log.String()
+			if tc.remedy != "" && (!strings.Contains(text, tc.remedy) || !strings.Contains(text, tc.origin) || strings.Count(text, "level=WARN") != 1) {
+				t.Errorf("the log says %q, want once the origin and %q", text, tc.remedy)
 			}
 		})
 	}

@@ -109,7 +109,7 @@ func (c *runtimeConn) reported() (out []reportedItem) {
 		}
 		var it reportedItem
 		if err := json.Unmarshal(raw, &it); err != nil {
-			c.t.Fatalf("the hub said %q: %v", raw, err)
+			c.t.Fatalf("the hub sent %q: %v", raw, err)
 		}
 		if it.Type != "runtime_status" {
 			out = append(out, it)
@@ -121,7 +121,7 @@ func (c *runtimeConn) one(kind string) reportedItem {
 	c.t.Helper()
 	got := c.reported()
 	if len(got) != 1 || got[0].Type != kind {
-		c.t.Fatalf("the hub said %+v, want one %s", got, kind)
+		c.t.Fatalf("the hub sent %+v, want one %s", got, kind)
 	}
 	return got[0]
 }
@@ -220,7 +220,7 @@ func TestSilentRuntimeIsHiddenAndSwept(t *testing.T) {
 		c.say(`{"type":"runtime_status","runtime_id":"rt-1"}`)
 		time.Sleep(29 * time.Second)
 		if len(b.hub.Runtimes()) != 1 {
-			t.Fatal("gone although it was heard 29 s ago")
+			t.Fatal("removed although it sent an item 29 s ago")
 		}
 		time.Sleep(2 * time.Second)
 		if len(b.hub.Runtimes()) != 0 {
@@ -253,7 +253,7 @@ func TestDispatchTimeoutSaysWhatIsKnown(t *testing.T) {
 		if p, _ := ev["last_progress"].(map[string]any); p["step"] != "fill" || ev["elapsed_ms"] != 2500.0 || ev["runtime_connected"] != true {
 			t.Errorf("evidence %v", ev)
 		}
-		// A late answer goes nowhere.
+		// A late answer is dropped.
 		c.say(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{}}`, it.CallID)
 		if extra := c.reported(); len(extra) != 0 {
 			t.Errorf("the hub answered an answer: %+v", extra)
@@ -456,7 +456,7 @@ func TestBundleIsHandedOver(t *testing.T) {
 	})
 }
 
-// A runtime that reads nothing cannot make the hub hold everything for it.
+// A runtime that reads nothing cannot make the hub buffer everything for it.
 func TestRuntimeThatDoesNotRead(t *testing.T) {
 	inBubble(t, hub.Options{MaxQueued: 100_000}, func(b *bubble) {
 		c := b.connect()

@@ -59,7 +59,7 @@ type Options struct {
 	// search for silent runtimes, and TTL how long one may be silent. Defaults
 	// 10 s, 10 s and 30 s.
 	Heartbeat, Sweep, TTL time.Duration
-	// Fresh is how recently a runtime must have been heard to be called without
+	// Fresh is how recently a runtime must have sent an item to be called without
 	// a probe, ProbeTimeout how long a probe waits. Defaults 5 s and 1.5 s.
 	Fresh, ProbeTimeout time.Duration
 	// ReturnWithin is how long a call waits for a runtime whose connection was

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// What a live region says must not wait for somebody to ask: it goes with the
+// A text of a live region must not wait for a call that reads it: it is sent with the
 // next result, once, with a failure of the runtime too.
 func TestAnnouncementsRideOnTheNextResult(t *testing.T) {
 	h := startHub(t, hub.Options{})

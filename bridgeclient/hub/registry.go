@@ -24,7 +24,7 @@ type Runtime struct {
 	ConnectedAtMS    int64  `json:"connected_at_ms"`
 	LastSeenMS       int64  `json:"last_seen_ms"`
 	Device           string `json:"device,omitempty"`
-	// Capabilities are what the runtime says it can do.
+	// Capabilities are what the runtime reports that it can do.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (h *Hub) register(c *conn, in *item) {
 	e.Host = hostName(e.URL)
 
 	h.mu.Lock()
-	if c.gone {
+	if c.closed {
 		h.mu.Unlock()
 		return
 	}
@@ -144,7 +144,7 @@ func (h *Hub) rivals(c *conn, in *item) []*conn {
 }
 
 // contest registers the runtime of an announcement when every rival turns out
-// to be gone, as after a cut that nobody noticed, and refuses it otherwise:
+// to be disconnected, as after a cut that nobody noticed, and refuses it otherwise:
 // without a token anybody on this machine could answer for a live runtime.
 func (h *Hub) contest(c *conn, in *item, rivals []*conn) {
 	h.background(func(ctx context.Context) {
@@ -174,7 +174,7 @@ func (h *Hub) serves(c *conn, id string) bool {
 	return false
 }
 
-// inFlight returns the calls to send again now that e is back. mu is held.
+// inFlight returns the calls to send again after e reconnected. mu is held.
 func (h *Hub) inFlight(e *entry) []*pending {
 	if !e.repeats {
 		return nil
@@ -208,9 +208,9 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 		}
 	}
 	h.touchChanged()
-	gone := e.Runtime
-	gone.IsLive = false
-	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: gone}
+	removed := e.Runtime
+	removed.IsLive = false
+	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: removed}
 }
 
 // abandonLost fails the calls of a runtime that did not come back in time.
@@ -261,7 +261,7 @@ func (h *Hub) removeNow(id, reason string, if_ func(*entry) bool) {
 // dropConn removes the runtimes that were registered through c.
 func (h *Hub) dropConn(c *conn, reason string) {
 	h.mu.Lock()
-	c.gone = true
+	c.closed = true
 	c.settle()
 	var changes []RuntimeChange
 	for _, e := range h.sorted() {
@@ -312,12 +312,12 @@ func (h *Hub) touch(id string) {
 	}
 	for _, p := range h.probes {
 		if p.runtimeID == id {
-			p.tell(true)
+			p.resolve(true)
 		}
 	}
 }
 
-// touchChanged wakes who waits for a runtime to come. mu is held.
+// touchChanged wakes callers that wait for a runtime to register. mu is held.
 func (h *Hub) touchChanged() {
 	close(h.changed)
 	h.changed = make(chan struct{})
@@ -333,7 +333,7 @@ func (h *Hub) sorted() []*entry {
 	return out
 }
 
-// live returns the runtimes that were heard within the TTL. mu is held.
+// live returns the runtimes that sent an item within the TTL. mu is held.
 func (h *Hub) live() []*entry {
 	return slices.DeleteFunc(h.sorted(), func(e *entry) bool { return time.Since(e.seen) > h.opts.TTL })
 }
@@ -382,7 +382,7 @@ func contains(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// candidate is what an error says about a runtime that could have been meant.
+// candidate describes, in an error, a runtime that could have been meant.
 type candidate struct {
 	RuntimeID  string `json:"runtime_id"`
 	RuntimeKey string `json:"runtime_key,omitempty"`

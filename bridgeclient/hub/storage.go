@@ -32,7 +32,7 @@ type storage struct {
 const freshMaps = time.Second
 
 // maps returns the maps on the disk. They are read as far as they can be read:
-// the runtime judges what it is asked to run.
+// the runtime judges the calls that it receives.
 func (s *storage) maps() *sites.Library {
 	s.mu.Lock()
 	defer s.mu.Unlock()

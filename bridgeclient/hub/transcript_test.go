@@ -22,12 +22,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the hub sections of the transcripts")
 
 // TestTranscripts plays runtimes and agents of testdata/bridge/hub/*.txtar and
-// compares what the hub says to them. The clock is that of synctest, which
+// compares what the hub sends to them. The clock is that of synctest, which
 // starts at the turn of the year 2000.
 //
 // A peer section has one line per event:
 //
-//	A> {…}         runtime connection A says an item; its first line connects it
+//	A> {…}         runtime connection A sends an item; its first line connects it
 //	A. cut         connection A is lost
 //	1> {…}         agent call 1, as POST /mcp/tools/call takes it
 //	wait 4s        time passes
@@ -90,11 +90,11 @@ func (s *script) play(a *txtar.Archive) {
 				s.line(strings.TrimSpace(line))
 			}
 		case "hub":
-			got := s.heard()
+			got := s.received()
 			if *update {
 				a.Files[i].Data = []byte(got)
 			} else if got != string(f.Data) {
-				s.t.Errorf("section %d: the hub said\n%swant\n%s", i+1, got, f.Data)
+				s.t.Errorf("section %d: the hub sent\n%swant\n%s", i+1, got, f.Data)
 			}
 		default:
 			if strings.HasPrefix(f.Name, "storage/") {
@@ -158,7 +158,7 @@ func encode(t *testing.T, v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-func (s *script) heard() string {
+func (s *script) received() string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(s.conns)) {
 		c := s.conns[name]

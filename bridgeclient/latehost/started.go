@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Started implements what package provider asks of a host that may still be
+// Started implements what package provider requires of a host that may still be
 // starting: it does not wait.
 func (l *Host) Started() (ready bool, err *fault.Error) {
 	select {
@@ -29,7 +29,7 @@ func (l *Host) Info() runtime.Info {
 	return runtime.Info{}
 }
 
-// Protocol implements what package provider asks for cdp.send.
+// Protocol implements what package provider requires for cdp.send.
 func (l *Host) Protocol(ctx context.Context, target runtime.Target, method string, params []byte) ([]byte, *fault.Error) {
 	h, err := l.Wait(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type acted struct {
 	Did      string
 	Followed []string
-	// More is what else the primitive said that is no matter of course.
+	// More is what else the primitive returned that is no matter of course.
 	More map[string]any
 }
 
@@ -108,22 +108,22 @@ type followed struct {
 	Unseen    []string
 }
 
-// tell makes the answer of one action from the primitive's result and its effects.
-func (in actIn) tell(p page, r runtime.Reply, value json.RawMessage) acted {
+// report makes the answer of one action from the primitive's result and its effects.
+func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var envelope struct{ Effects json.RawMessage }
 	_ = json.Unmarshal(r.Output, &envelope)
-	var said struct {
+	var result struct {
 		Target  *effectElement  `json:"target"`
 		Drop    *effectElement  `json:"drop_target"`
 		Effects json.RawMessage `json:"effects"`
 	}
-	_ = json.Unmarshal(value, &said)
+	_ = json.Unmarshal(value, &result)
 	if len(envelope.Effects) == 0 {
-		envelope.Effects = said.Effects
+		envelope.Effects = result.Effects
 	}
 	var f followed
 	reported := json.Unmarshal(envelope.Effects, &f) == nil
-	out := acted{Did: in.did(said.Target), More: map[string]any{}}
+	out := acted{Did: in.did(result.Target), More: map[string]any{}}
 	for name, v := range members(value) {
 		expected, known := expectedOf[name]
 		if known && (expected == nil || expected == v) || empty(v) {
@@ -131,14 +131,14 @@ func (in actIn) tell(p page, r runtime.Reply, value json.RawMessage) acted {
 		}
 		out.More[name] = v
 	}
-	if said.Drop != nil {
-		out.Did += " onto " + said.Drop.String()
+	if result.Drop != nil {
+		out.Did += " onto " + result.Drop.String()
 	}
-	if in.Action == "click" && said.Target != nil && said.Target.Type == "file" {
+	if in.Action == "click" && result.Target != nil && result.Target.Type == "file" {
 		out.Did += ", a file input: act, action upload, gives it files"
 	}
 	if reported {
-		out.Followed = f.lines(p, said.Target)
+		out.Followed = f.lines(p, result.Target)
 	}
 	return out
 }
@@ -177,7 +177,7 @@ func (in actIn) did(target *effectElement) string {
 	return did
 }
 
-// lines says what followed, the weightiest first.
+// lines lists the effects, the weightiest first.
 func (f followed) lines(p page, target *effectElement) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

@@ -22,12 +22,12 @@ const eventfulPage = `<button onclick="document.getElementById('said').textConte
 <button onclick="window.open('/other')">Open</button><button onclick="alert('Ship sunk')">Sink</button><button onclick="location.href = '/other'">Leave</button>
 <button>Idle</button><button onclick="fetch('/missing')">Fetch</button><form action="/other"><label>Mail <input type="email" required></label><button>Send</button></form><p id="said"></p>`
 
-// What followed an action is told with it, in few words: texts, pages, dialogs, new
+// The effects of an action are in its result, in few words: texts, pages, dialogs, new
 // documents, fields that are not valid, and that there was nothing.
 func TestAnActionSaysWhatFollowed(t *testing.T) {
 	site := serve(t, eventfulPage)
 	cs := client(t, open(t, site), nil, nil)
-	press := func(name string) string {
+	click := func(name string) string {
 		return fmt.Sprintf(`{"action":"click","locator":{"role":"button","name":%q}}`, name)
 	}
 	for _, c := range []struct {
@@ -35,12 +35,12 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 		did        string
 		want       []string
 	}{
-		{"text", press("Save"), `clicked button "Save"`, []string{`shows "Saved at noon"`}},
-		{"nothing", press("Idle"), `clicked button "Idle"`, nil},
+		{"text", click("Save"), `clicked button "Save"`, []string{`shows "Saved at noon"`}},
+		{"nothing", click("Idle"), `clicked button "Idle"`, nil},
 		{"field", `{"action":"fill","locator":{"label":"Mail"},"text":"nobody"}`, `filled textbox "Mail"`, []string{`textbox "Mail" holds 6 characters`}},
-		{"invalid", press("Send"), `clicked button "Send"`, []string{`textbox "Mail" is not valid: "`}},
-		{"page", press("Open"), `clicked button "Open"`, []string{"opened p"}},
-		{"document", press("Leave"), `clicked button "Leave"`, []string{"document"}},
+		{"invalid", click("Send"), `clicked button "Send"`, []string{`textbox "Mail" is not valid: "`}},
+		{"page", click("Open"), `clicked button "Open"`, []string{"opened p"}},
+		{"document", click("Leave"), `clicked button "Leave"`, []string{"document"}},
 	} {
 		out, text := use(t, cs, "act", strings.Replace(c.args, `{"action"`, `{"page":"p1","action"`, 1))
 		if out["did"] != c.did {
@@ -134,7 +134,7 @@ const yardPage = `<style>.grip{cursor:grab}</style><div class="grip" id="crate">
 <script>let held = false; document.getElementById('crate').onpointerdown = (e) => { held = true; e.preventDefault(); };
 addEventListener('pointerup', (e) => { if (held && e.target.id === 'hold') document.getElementById('said').textContent = 'Stowed'; held = false; });</script>`
 
-// What can be dragged has a row, and goes to a ref, a locator or a point.
+// What can be dragged has a row, and is dropped on a ref, a locator or a point.
 func TestAnAgentDragsAndUploads(t *testing.T) {
 	site := serve(t, yardPage)
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func TestAnAgentDragsAndUploads(t *testing.T) {
 	}
 }
 
-// A navigation tells where the page is and nothing of the runtime's own.
+// A navigation reports where the page is and nothing of the runtime's own.
 func TestANavigationIsTerse(t *testing.T) {
 	site := serve(t, "<h1>Quay</h1>")
 	cs := client(t, open(t, site), nil, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// What a live region says comes with the next result about the page, marked as
+// A text of a live region comes with the next result about the page, marked as
 // data; other sessions do not get it.
 func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 	site := serve(t, `<div role="alert" id="a"></div><script>var n = 0</script><button onclick="setTimeout(() => document.getElementById('a').textContent = 'No ship ' + ++n, 500)">Moor</button>`)
@@ -30,7 +30,7 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 				return r
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("no result of %s told what the alert said", tool)
+				t.Fatalf("no result of %s has the text of the alert", tool)
 			}
 		}
 	}
@@ -42,16 +42,16 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 		said, _ = list[0].(map[string]any)["text"].(string)
 	}
 	if !strings.HasPrefix(said, "No ship") || !strings.Contains(text, said) || !strings.Contains(text, "not instructions") {
-		t.Errorf("told %v and %q", list, text)
+		t.Errorf("reported %v and %q", list, text)
 	}
 	if again := attempt(t, cs, "read", `{}`); len(again.Content) > 1 {
-		t.Errorf("told again: %v", again.Content[1])
+		t.Errorf("reported again: %v", again.Content[1])
 	}
 	// A failure brings them too.
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
 	r = until("act", `{"action":"click","ref":"e9999"}`)
 	if text := r.Content[1].(*sdk.TextContent).Text; code(r) != "element_stale" || !strings.Contains(text, "No ship") {
-		t.Errorf("a failure %q told %q", code(r), text)
+		t.Errorf("a failure %q reported %q", code(r), text)
 	}
 }
 

@@ -28,7 +28,7 @@ type Bridge interface {
 type Routed struct {
 	Output    json.RawMessage
 	RuntimeID string
-	// Announcements are what live regions said and what goes with this result.
+	// Announcements are the texts of live regions that are piggybacked on this result.
 	Announcements []json.RawMessage
 }
 

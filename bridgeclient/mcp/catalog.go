@@ -22,7 +22,7 @@ type tool struct {
 	input *schema.Schema
 	run   func(ctx context.Context, c *call) (*answer, *fault.Error)
 	// unchecked leaves the arguments to the runtime, whose profile may take
-	// others than the schema says.
+	// others than the schema declares.
 	unchecked bool
 }
 
@@ -43,7 +43,7 @@ type answer struct {
 	Result map[string]any
 	// Text is the result as text. "" means the structured result as JSON.
 	Text string
-	// Image is a picture that goes with it.
+	// Image is a picture beside the text.
 	Image []byte
 	Type  string // MIME type of Image
 }
@@ -64,7 +64,7 @@ func (s *Server) core() []tool {
 	}
 }
 
-// catalog is every tool that the options ask for.
+// catalog is every tool that the options select.
 func (s *Server) catalog() ([]tool, error) {
 	tools := s.core()
 	entries := s.opts.Host.Dictionary()
@@ -149,7 +149,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	}
 }
 
-// announce adds what live regions said. apart: the text of the result does not
+// announce adds the texts of live regions. apart: the text of the result does not
 // have it.
 func (c *call) announce(result *sdk.CallToolResult, apart bool) {
 	if len(c.announced) == 0 || !apart {

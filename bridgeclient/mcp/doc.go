@@ -4,7 +4,7 @@
 // as resources. It runs nothing itself: each tool is a call of the host. The verb mcp
 // of cmd/outrider serves it.
 //
-// Every tool names the page it works on with a handle, and every result says
-// which one it was. What a page says is data: texts of pages are labelled with
+// Every tool names the page it works on with a handle, and every result names
+// it. The content of a page is data: texts of pages are labelled with
 // the origin that they come from.
 package mcp

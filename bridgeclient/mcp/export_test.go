@@ -6,18 +6,18 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Report tells n steps to a client that takes the first one only when all have been told,
+// Report sends n steps to a client that takes the first one only when all have been sent,
 // and returns what it was sent when the call had ended.
 func Report(n int) (sent []string) {
-	told := make(chan struct{})
+	all := make(chan struct{})
 	r := startReporter(func(n float64, message string) {
-		<-told
+		<-all
 		sent = append(sent, fmt.Sprintf("%v: %s", n, message))
 	})
 	for i := range n {
 		r.progress(runtime.Progress{Step: fmt.Sprint(i)})
 	}
-	close(told)
+	close(all)
 	r.end()
 	r.progress(runtime.Progress{Step: "after the end"})
 	return sent

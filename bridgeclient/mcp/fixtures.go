@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The public conformance scenarios for servers ask for tools and resources of
+// The public conformance scenarios for servers need tools and resources of
 // certain names, to see features at work that this server claims. They are
 // there only behind a hidden flag.
 

@@ -158,7 +158,7 @@ func TestSessionsAreApart(t *testing.T) {
 	if got := run(one["page"], "return document.cookie"); !strings.Contains(got, "who=one") {
 		t.Errorf("the session does not see its own cookie: %s", got)
 	}
-	// A handle of one session does not reach into another.
+	// A handle of one session has no access to another.
 	_, tab, _ := strings.Cut(one["page"].(string), "/")
 	if r := attempt(t, cs, "screenshot", fmt.Sprintf(`{"page":"%s/%s"}`, two["session"], tab)); code(r) != "tab_closed" {
 		t.Errorf("another session's page: got %q, want tab_closed", code(r))

@@ -14,7 +14,7 @@ import (
 const maxSteps = 16
 
 // reporter reports to a client that asked for it which step a call has reached. All that it
-// sends is sent before the result of the call. The host must not be held up: of a client
+// sends is sent before the result of the call. The host must not be blocked: of a client
 // that takes them slowly the oldest steps are left out, never the newest.
 type reporter struct {
 	send    func(n float64, message string)
@@ -23,7 +23,7 @@ type reporter struct {
 	mu    sync.Mutex
 	steps []string
 	ended bool
-	wake  chan struct{} // buffered, 1; nil when nobody asked
+	wake  chan struct{} // buffered, 1; nil when no client asked for progress
 }
 
 func newReporter(ctx context.Context, req *sdk.CallToolRequest) *reporter {

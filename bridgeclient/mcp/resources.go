@@ -21,7 +21,7 @@ import (
 //	outrider://primitives/{name}  the full record of a primitive
 //	outrider://screenshots/{id}   a picture that was taken lately
 //
-// Pages of sessions are reached only with their handle, so none of them is
+// Pages of sessions are accessible only with their handle, so none of them is
 // listed.
 
 // maxPictures bounds the pictures that are kept.

@@ -15,7 +15,7 @@ import (
 )
 
 // A client whose stream breaks in the middle of a call gets the answer when it
-// comes back with the id of the last event that it saw.
+// reconnects with the id of the last event that it saw.
 func TestABrokenStreamIsResumed(t *testing.T) {
 	asked, release := make(chan struct{}, 1), make(chan struct{})
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

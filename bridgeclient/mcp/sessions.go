@@ -50,12 +50,12 @@ func (ss *sessions) open(ctx context.Context, isolated bool) (made *session, rel
 	}
 	made.idle = time.AfterFunc(ss.server.opts.SessionIdle, func() { ss.expire(made) })
 	ss.byID[made.id] = made
-	return made, ss.hold(made), nil
+	return made, ss.acquire(made), nil
 }
 
-// hold keeps a session from being idle until the result is called. The caller
+// acquire keeps a session from being idle until the result is called. The caller
 // has ss.mu.
-func (ss *sessions) hold(s *session) (release func()) {
+func (ss *sessions) acquire(s *session) (release func()) {
 	s.calls++
 	s.idle.Stop()
 	return func() {
@@ -76,10 +76,10 @@ func (ss *sessions) use(id string) (s *session, release func(), err *fault.Error
 		return nil, nil, fault.New(fault.SessionLost, "there is no such session").With("path", "/session").
 			Next("open one with tabs, action open_session")
 	}
-	return s, ss.hold(s), nil
+	return s, ss.acquire(s), nil
 }
 
-// expire closes a session that nobody uses any more.
+// expire closes a session that has been idle for too long.
 func (ss *sessions) expire(s *session) {
 	ss.mu.Lock()
 	if ss.closed || s.calls > 0 || ss.byID[s.id] != s {

@@ -144,7 +144,7 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 	}
 }
 
-// Every mode of actions.site is one that an agent may ask for here too.
+// Every mode of actions.site is one that an agent may call here too.
 func TestEveryModeOfASite(t *testing.T) {
 	m := strings.TrimSuffix(harbourMap, "}") + `,"signals":[{"name":"ship.seen","event":"harbour:seen","ingestion":"disabled_by_default"}],
 "checks":[{"id":"form","assertions":[{"target":{"selector":"input[name=ship]"}}]}],

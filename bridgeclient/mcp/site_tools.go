@@ -19,7 +19,7 @@ const maxSiteTools = 64
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,120}$`)
 
 // offerSiteTools keeps a tool per action of the active page's site: after every
-// change of the runtime's own tabs the list is made anew, and clients are told
+// change of the runtime's own tabs the list is made anew, and clients are notified
 // when it differs.
 func (s *Server) offerSiteTools() {
 	changed := make(chan struct{}, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// dictionary is a host of which only the dictionary is asked. Nothing happens
+// dictionary is a host of which only the dictionary is read. Nothing happens
 // in it.
 type dictionary struct{ mcp.Host }
 

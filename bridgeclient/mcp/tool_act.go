@@ -53,13 +53,13 @@ func (s *Server) actTool() tool {
 				if err != nil {
 					return nil, err
 				}
-				out, text := in.tell(p, r, value).result(p, r)
+				out, text := in.report(p, r, value).result(p, r)
 				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), text)}, nil
 			})
 		})
 }
 
-// primitive says which primitive does the action, and with what.
+// primitive returns which primitive does the action, and with what.
 func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 	args := map[string]any{"effects": true}
 	if err := in.target(args, "ref", "locator"); err != nil {

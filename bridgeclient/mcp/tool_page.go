@@ -183,7 +183,7 @@ const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text
 	`"url":{"type":"string"},"load":{"enum":["domcontentloaded","load"]},"network_idle":{"type":"boolean"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
-// waitTool waits until all that is asked for is there.
+// waitTool waits until the page shows everything that the call names.
 func (s *Server) waitTool() tool {
 	return newTool("wait", "Wait until everything named is true of the page.", waitInput, pageResult, withTitle(reads, "Wait"),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {

@@ -72,7 +72,7 @@ func matches(pattern, text string) bool {
 	return pattern == "" || ok
 }
 
-// unused fails for rows that explain nothing any more.
+// unused fails for rows that explain nothing.
 func (d differences) unused(t *testing.T) {
 	t.Helper()
 	for i, r := range d {

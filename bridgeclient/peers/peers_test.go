@@ -273,7 +273,7 @@ func cut(v any) string {
 }
 
 // compare lists the differences of two answers. The outcome comes first: where
-// one fails and the other does not, or the codes differ, nothing else is told.
+// one fails and the other does not, or the codes differ, nothing else is reported.
 func compare(want, got any) []difference {
 	a, b := outcome(want), outcome(got)
 	if a != b {

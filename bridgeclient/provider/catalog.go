@@ -21,7 +21,7 @@ type scope int
 
 const (
 	onProvider scope = iota // nothing of a session
-	onSession               // a session; a page of it where the method says so
+	onSession               // a session; a page of it where the method takes one
 	onPage                  // one page: the named one, or the active one
 )
 
@@ -84,7 +84,7 @@ func onServer(f func(*Server, context.Context, *request) (any, *Failure)) func(c
 	return func(ctx context.Context, r *request) (any, *Failure) { return f(r.server, ctx, r) }
 }
 
-// catalog lists every method, in the order in which provider.describe tells
+// catalog lists every method, in the order in which provider.describe lists
 // them.
 func catalog() []*method {
 	const any = `{"type":"object"}`

@@ -22,7 +22,7 @@ type connection struct {
 	server    *Server
 	transport string
 
-	ctx    context.Context // ends when nobody will read an answer any more
+	ctx    context.Context // ends when the peer stops reading answers
 	cancel context.CancelFunc
 
 	mu       sync.Mutex

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// wire says which code of the protocol a code of the runtime becomes.
+// wire maps codes of the runtime to codes of the protocol.
 type wire struct {
 	code      Code
 	retryable bool

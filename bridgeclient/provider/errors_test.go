@@ -17,7 +17,7 @@ func TestEveryCodeIsTold(t *testing.T) {
 	for _, spec := range fault.All() {
 		f := failureOf(fault.New(spec.Code, "message").With("what", "seen").Next("look"))
 		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) || f.Details["next_step"] != "look" && spec.Code != fault.DialogOpen {
-			t.Errorf("%s is told as %+v", spec.Code, f)
+			t.Errorf("%s is reported as %+v", spec.Code, f)
 		}
 		used = append(used, f.Code)
 	}
@@ -28,11 +28,11 @@ func TestEveryCodeIsTold(t *testing.T) {
 	}
 	for _, code := range Codes() {
 		if !slices.Contains(used, code) {
-			t.Errorf("%s is never told", code)
+			t.Errorf("%s is never reported", code)
 		}
 	}
 	if f := failureOf(fault.New(fault.ElementStale, "gone")); f.Code != ElementNotFound || f.Details["reason"] != "stale" {
-		t.Errorf("a stale ref is told as %+v", f)
+		t.Errorf("a stale ref is reported as %+v", f)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// eventNames lists the events that a client can ask for in session.ensure.
+// eventNames lists the events that a client can subscribe to in session.ensure.
 func eventNames() []string {
 	return []string{"page.opened", "page.navigated", "page.closed", "page.event", "session.closed"}
 }
@@ -71,11 +71,11 @@ func (s *Server) onEvent(ev runtime.Event) {
 	}
 	s.sessions.mu.Unlock()
 	for _, one := range concerned {
-		s.tell(one, name, payload)
+		s.sendEvent(one, name, payload)
 	}
 }
 
-// addressChanged reports whether an event is worth telling: a tab that changed
+// addressChanged reports whether an event is to be sent: a tab that changed
 // only its title has not navigated, and one without an address is on its way.
 func (s *Server) addressChanged(ev runtime.Event) bool {
 	s.connectionsMu.Lock()
@@ -90,9 +90,9 @@ func (s *Server) addressChanged(ev runtime.Event) bool {
 	return ev.Kind != runtime.TabChanged || ev.Tab.URL != "" && (!known || before != ev.Tab.URL)
 }
 
-// tell sends an event to every connection that asked for it. A client that does
+// sendEvent sends an event to every connection that subscribed to it. A client that does
 // not take its events misses some; answers are never left out.
-func (s *Server) tell(about *session, name string, payload map[string]any) {
+func (s *Server) sendEvent(about *session, name string, payload map[string]any) {
 	own := map[string]any{"session_id": about.id}
 	for k, v := range payload {
 		own[k] = v

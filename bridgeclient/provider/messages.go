@@ -24,14 +24,14 @@ type Response struct {
 	Error           *Failure        `json:"error,omitempty"`
 }
 
-// Event is something that happened without being asked for.
+// Event is something that happened and answers no request.
 type Event struct {
 	ProtocolVersion string         `json:"protocol_version"`
 	Event           string         `json:"event"`
 	Payload         map[string]any `json:"payload"`
 }
 
-// Warning says what a successful request did not do as asked.
+// Warning names what a successful request did differently.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

@@ -152,7 +152,7 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 }
 
-// click clicks an element, and says whether a navigation followed at once.
+// click clicks an element, and reports whether a navigation followed at once.
 func click(ctx context.Context, r *request) (any, *Failure) {
 	var clicked struct {
 		Clicked bool `json:"clicked"`
@@ -227,7 +227,7 @@ func typeText(ctx context.Context, r *request) (any, *Failure) {
 	return out, nil
 }
 
-// press sends a key or a chord as real key events.
+// press sends a key or a chord as trusted key events.
 func press(ctx context.Context, r *request) (any, *Failure) {
 	var in struct {
 		targetIn

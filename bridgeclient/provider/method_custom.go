@@ -56,7 +56,7 @@ func cancelRequest(_ context.Context, r *request) (any, *Failure) {
 	return map[string]any{"cancelled": in.ID != r.id && r.connection.stopRequest(in.ID)}, nil
 }
 
-// site asks the page's site: a mode of actions.site and the params that belong
+// site calls the page's site tool: a mode of actions.site and the params that belong
 // to it.
 func site(mode string, members ...string) func(context.Context, *request) (any, *Failure) {
 	return func(ctx context.Context, r *request) (any, *Failure) {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// actionable are the roles that a press, a key or text is meant for.
+// actionable are the roles that take a click, a key or text.
 var actionable = map[string]bool{
 	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true, "listbox": true, "option": true, "checkbox": true, "radio": true,
 	"switch": true, "slider": true, "spinbutton": true, "menuitem": true, "menuitemcheckbox": true, "menuitemradio": true, "tab": true, "treeitem": true,
@@ -27,7 +27,7 @@ func (n row) actionable() bool {
 	return n.text("ref") != "" && (clickable || draggable || actionable[n.text("role")])
 }
 
-// state is what a node says of itself beyond the members of the format.
+// state is the state of a node beyond the members of the format.
 func (n row) state() map[string]any {
 	out := map[string]any{}
 	for name, value := range n {

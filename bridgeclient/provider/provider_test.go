@@ -355,8 +355,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A browser that dies is browser_not_running, and a status that is not ready,
-// until it is back; then the session goes on.
+// A browser that crashes is browser_not_running, and a status that is not ready,
+// until it restarts; then the session continues.
 func TestBrowserDies(t *testing.T) {
 	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
 	c := connect(t, providertest.New(t, host, nil))

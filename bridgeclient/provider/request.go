@@ -132,7 +132,7 @@ func (r *request) failed(err *fault.Error) *Failure {
 	return f
 }
 
-// about is a result that names the page and where it is now.
+// about is a result that names the page and its current address.
 func (r *request) about(reply runtime.Reply, members map[string]any) map[string]any {
 	members["page_id"] = pageID(r.page)
 	delete(members, "rate_limit_wait_ms") // of the runtime's envelope

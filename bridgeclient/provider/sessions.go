@@ -46,7 +46,7 @@ type session struct {
 	uses  int
 }
 
-// sessionOptions are what session.ensure asks for, after defaults.
+// sessionOptions are the options of session.ensure, after defaults.
 type sessionOptions struct {
 	isolation string
 	attach    string
@@ -57,7 +57,7 @@ func (ss *sessions) init(s *Server) {
 	ss.server, ss.byID, ss.byClient = s, map[string]*session{}, map[string]*session{}
 }
 
-// ensure returns the session of a client, made by the first that asks.
+// ensure returns the session of a client, made by the first request for it.
 func (ss *sessions) ensure(ctx context.Context, client string, options sessionOptions, by *connection) (s *session, created bool, failure *Failure) {
 	ss.mu.Lock()
 	if ss.closed {
@@ -176,7 +176,7 @@ func (ss *sessions) remove(s *session) bool {
 	return true
 }
 
-// expire closes a session that nobody uses any more.
+// expire closes a session that has been idle for too long.
 func (ss *sessions) expire(s *session) {
 	ss.mu.Lock()
 	if ss.closed || s.uses > 0 || ss.byID[s.id] != s {
@@ -188,7 +188,7 @@ func (ss *sessions) expire(s *session) {
 	ss.server.busy.Add(1)
 	ss.mu.Unlock()
 	defer ss.server.busy.Done()
-	ss.server.tell(s, "session.closed", map[string]any{"session_id": s.id, "reason": "idle"})
+	ss.server.sendEvent(s, "session.closed", map[string]any{"session_id": s.id, "reason": "idle"})
 	s.closeWorkspace(ss.server.ctx, ss.server)
 }
 
@@ -270,7 +270,7 @@ func (s *session) page(server *Server, id string) (runtime.TabStatus, *Failure) 
 	return runtime.TabStatus{}, newFailure(PageNotFound, "the session has no such page").with("page_id", id)
 }
 
-// pageID and tabID name the same tab; the draft tells them apart.
+// pageID and tabID name the same tab; the draft distinguishes them.
 func pageID(t runtime.TabStatus) string { return "page_" + strconv.Itoa(t.TabID) }
 func tabID(t runtime.TabStatus) string  { return "tab_" + strconv.Itoa(t.TabID) }
 

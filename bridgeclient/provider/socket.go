@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ListenUnix listens on a Unix socket that only this user can reach. A socket
-// that nobody answers on any more is replaced; one that is in use is an error.
+// ListenUnix listens on a Unix socket that only this user can connect to. A socket
+// without a listener is replaced; one that is in use is an error.
 func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
 		_ = c.Close()

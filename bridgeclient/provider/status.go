@@ -23,7 +23,7 @@ func (s *Server) startState() (ready bool, err *fault.Error) {
 }
 
 // notRunning says why there is no browser; nil when there is one and nothing
-// else was to be said.
+// else was to be reported.
 func (s *Server) notRunning(otherwise string) *Failure {
 	ready, err := s.startState()
 	switch {
@@ -183,7 +183,7 @@ func (s *Server) setupGuide(context.Context, *request) (any, *Failure) {
 	return guide, nil
 }
 
-// verify opens a page of its own and looks at it.
+// verify opens a page of its own and inspects it.
 func (s *Server) verify(ctx context.Context, r *request) (any, *Failure) {
 	type check struct {
 		Name    string `json:"name"`

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// badInputPage can be asked for everything that goes wrong on a page.
+// badInputPage has everything that goes wrong on a page.
 const badInputPage = `<!doctype html><title>Bad input</title>
 <style>button { display: block; width: 200px; height: 40px }</style>
 <p>text</p><button id="alert" onclick="alert('look')">alert</button><input id="date" type="date">`
@@ -31,7 +31,7 @@ func siteCall(id, mapJSON, args string) string {
 
 // TestBadInput sends what a broken or hostile peer, map or page may send to one
 // runtime over stdio: each gets its code, the answer names the place, and the
-// process goes on.
+// process continues.
 func TestBadInput(t *testing.T) {
 	requireBrowser(t)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the process goes on", func(t *testing.T) {
+	t.Run("the process continues", func(t *testing.T) {
 		if got := peer.ask(t, `{"type":"action_call","call_id":"70","name":"page.info","arguments":{}}`); !bytes.Contains(got, []byte(`"title":"Bad input"`)) {
 			t.Errorf("got %s", got)
 		}

@@ -104,7 +104,7 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token, opsAt str
 
 func (a *app) showBridgeState(s browserbridge.State, target string) {
 	if s.Kind == browserbridge.Rejected {
-		return // the end of the verb says it
+		return // the end of the verb reports it
 	}
 	if a.json {
 		line := map[string]any{"at": time.Now().UTC().Format(time.RFC3339Nano), "state": s.Kind, "url": target}

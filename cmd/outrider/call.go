@@ -58,7 +58,7 @@ func (a *app) callCommand() *cobra.Command {
 					a.printResult(output)
 					return nil
 				}
-				// What was asked for comes first: the page was worked on, and may not
+				// The result comes first: the page was worked on, and may not
 				// be so again.
 				a.printResult(reply.Output)
 				fmt.Fprintf(a.stderr, "outrider: --save: %v\n", err)

@@ -201,7 +201,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	}
 }
 
-// TestContractNamesEveryVerb: the page that is a contract says what each verb
+// TestContractNamesEveryVerb: the page that is a contract describes what each verb
 // prints, and configuration lists what a project file may set.
 func TestContractNamesEveryVerb(t *testing.T) {
 	cli, err := os.ReadFile("../../docs/reference/cli.md")

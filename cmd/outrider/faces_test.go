@@ -28,7 +28,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
-// countingPage counts presses of its button and writes down who pressed.
+// countingPage counts clicks of its button and writes down who clicked.
 const countingPage = `<!doctype html><title>count</title><input id="who"><button id="b" style="position:fixed;left:0;top:100px;width:200px;height:100px">press</button>
 <pre id="log"></pre><script>let n = 0; document.getElementById('b').onclick = () => { document.getElementById('log').textContent += ++n + '\n' }</script>`
 
@@ -182,7 +182,7 @@ func TestFacesShareAHost(t *testing.T) {
 	select {
 	case <-connected:
 	case <-time.After(time.Minute):
-		t.Fatal("the runtime did not reach the bridge")
+		t.Fatal("the runtime did not connect to the bridge")
 	}
 
 	own, err := mcp.New(ctx, mcp.Options{Host: host, NewID: uuid.NewString, Version: "test", Tools: "pointer.click,browser.run_javascript"})
@@ -206,18 +206,18 @@ func TestFacesShareAHost(t *testing.T) {
 	own3, shared3 := providerSessions(t, ctx, host, page.URL)
 
 	const each = 20
-	press := `{"x":50,"y":150}`
+	click := `{"x":50,"y":150}`
 	var group sync.WaitGroup
 	group.Go(func() { // the bridge, on the shared tab
 		for range each {
-			if r := bridge.Call(ctx, hub.ToolCall{Name: "pointer.click", Arguments: json.RawMessage(press)}); !r.OK {
+			if r := bridge.Call(ctx, hub.ToolCall{Name: "pointer.click", Arguments: json.RawMessage(click)}); !r.OK {
 				t.Errorf("bridge: %s", r.Error)
 			}
 		}
 	})
 	group.Go(func() { // an agent of the bridge, on the same tab
 		for range each {
-			ask(t, routed, "primitive", `{"name":"pointer.click","arguments":`+press+`}`)
+			ask(t, routed, "primitive", `{"name":"pointer.click","arguments":`+click+`}`)
 		}
 	})
 	group.Go(func() { // a client of the runtime, on the same tab
@@ -243,12 +243,12 @@ func TestFacesShareAHost(t *testing.T) {
 	count := func(page string, want int) {
 		got := ask(t, direct, "browser.run_javascript", fmt.Sprintf(`{"page":%q,"source":"return document.getElementById('log').textContent.trim().split('\\n').length"}`, page))
 		if !strings.Contains(got, fmt.Sprintf(`"result":%d`, want)) {
-			t.Errorf("page %s counted %s, want %d presses", page, got, want)
+			t.Errorf("page %s counted %s, want %d clicks", page, got, want)
 		}
 	}
 	count("p1", 4*each)
 	if got := own3.call(t, "page.eval", map[string]any{"expression": `document.getElementById('log').textContent.trim().split('\n').length`})["value"]; got != float64(each) {
-		t.Errorf("the provider client's own page counted %v, want %d presses", got, each)
+		t.Errorf("the provider client's own page counted %v, want %d clicks", got, each)
 	}
 	count(session.Page, each)
 }

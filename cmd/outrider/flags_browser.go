@@ -142,7 +142,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 }
 
 // withoutSandbox says whether the browser runs without its sandbox. For root it
-// does, which is said: somebody who gave no flag could not know.
+// does, which is reported: somebody who gave no flag could not know.
 func (a *app) withoutSandbox(given bool) bool {
 	if !given && os.Geteuid() == 0 {
 		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")

@@ -171,7 +171,7 @@ func checkAddress(ctx context.Context, flag, address string) error {
 }
 
 // hubRefused names the flag that hub.New refuses. New opens nothing, so it can be
-// asked once more, without the origins.
+// queried once more, without the origins.
 func hubRefused(err error, listen, token string) error {
 	flag := "--allow-web-origin"
 	if _, err := hub.New(hub.Options{Listen: listen, Token: token}); err != nil {
@@ -199,7 +199,7 @@ func listenFailed(err error, flag, address string) error {
 	return &exit{exitEnvironment, f}
 }
 
-// showRuntime prints one line per runtime that comes, changes or goes.
+// showRuntime prints one line per runtime that is added, changes or is removed.
 func (a *app) showRuntime(c hub.RuntimeChange) {
 	if a.json {
 		a.printJSON(map[string]any{"runtime": c.Kind, "reason": c.Reason, "runtime_id": c.Runtime.RuntimeID, "url": c.Runtime.URL, "title": c.Runtime.Title})

@@ -122,7 +122,7 @@ func (h *jcodeHome) pid(session string) int {
 	return pid
 }
 
-// eventually looks until something outside this process has come about.
+// eventually polls until something outside this process has come about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(2 * time.Minute)
@@ -178,7 +178,7 @@ func testJcodeInstall(t *testing.T, h *jcodeHome) {
 	}
 }
 
-// What jcode asks before each action: it must be answered without a browser.
+// The calls that jcode makes before each action: they must be answered without a browser.
 func testJcodeReadiness(t *testing.T, h *jcodeHome) {
 	h.install()
 	for _, probe := range [][]string{
@@ -316,7 +316,7 @@ func testJcodeOnDemand(t *testing.T, h *jcodeHome) {
 	}
 	h.act("one", "getActiveTab", `{}`)
 	if h.pid("one") == first {
-		t.Error("the session is said to be served by a process that was killed")
+		t.Error("the session is reported as served by a process that was killed")
 	}
 	if _, said, code := h.exec(h.browser(), "session", "stop", "two"); code != 0 || exists(h.file("two", ".pid")) || exists(h.file("two", ".sock")) {
 		t.Errorf("session stop: exit %d, %s; the files are there: %t", code, said, exists(h.file("two", ".pid")))
@@ -353,7 +353,7 @@ func testJcodeStarts(t *testing.T, h *jcodeHome) {
 	}
 	_ = cmd.Wait()
 	if exists(h.file("mine", ".pid")) || exists(h.file("mine", ".sock")) {
-		t.Error("a process that was told to end left its files")
+		t.Error("a process that was signalled to end left its files")
 	}
 }
 

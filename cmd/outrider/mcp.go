@@ -60,7 +60,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			}
 			defer options.Engine.Close()
 			host := latehost.Open(ctx, options, func(h *runtime.Host) { o.metrics.Watch(h) }) // it ends with the host
-			o.ask(host.WaitsFor)
+			o.waitFunc(host.WaitsFor)
 			defer func() {
 				if err := host.Close(context.WithoutCancel(ctx)); err != nil {
 					a.log.Warn("closing the browser", "error", err)

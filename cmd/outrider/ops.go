@@ -40,10 +40,10 @@ func newOps(waiting string) *ops {
 }
 
 // waitFor says for what the process waits; "" when it is ready.
-func (o *ops) waitFor(what string) { o.ask(func() string { return what }) }
+func (o *ops) waitFor(what string) { o.waitFunc(func() string { return what }) }
 
-// ask is waitFor for what is found out when somebody wants to know.
-func (o *ops) ask(waiting func() string) {
+// waitFunc is waitFor with a reason that is evaluated at each request.
+func (o *ops) waitFunc(waiting func() string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiting = waiting
@@ -113,7 +113,7 @@ func (o *ops) routes() map[string]http.Handler {
 }
 
 // serveOps serves the routes at an address until stop; "" is no address. When ctx
-// ends the process is not ready any more, and answers until stop.
+// ends the process is not ready, and answers until stop.
 func (a *app) serveOps(ctx context.Context, o *ops, address string) (stop func(), err error) {
 	leaving := context.AfterFunc(ctx, func() { o.waitFor("the process is ending") })
 	if address == "" {

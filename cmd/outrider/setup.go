@@ -46,7 +46,7 @@ func (a *app) setupCommand() *cobra.Command {
 	return cmd
 }
 
-// installChromium installs Chromium where it can do so without a question: as
+// installChromium installs Chromium where it can do so without a prompt: as
 // root with apt-get. Elsewhere it returns missing, which names the command.
 func (a *app) installChromium(ctx context.Context, missing error) error {
 	apt, err := exec.LookPath("apt-get")

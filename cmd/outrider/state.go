@@ -187,7 +187,7 @@ func (a *app) state(ctx context.Context, h *runtime.Host, o stateOptions) error 
 }
 
 // settleState returns when the state has kept still for quiet, at the latest
-// after settleLimit: a page goes on building itself after its load event.
+// after settleLimit: a page continues to build itself after its load event.
 func settleState(ctx context.Context, call func(context.Context, map[string]any) runtime.Reply, events <-chan runtime.Event, quiet time.Duration) {
 	limit, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()

@@ -21,7 +21,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 )
 
-// lines is a writer that says when a text has been written.
+// lines is a writer that reports when a text has been written.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -56,7 +56,7 @@ func (l *lines) await(t *testing.T, want string) {
 	}
 }
 
-// A bridge behind TLS is reached when its certificate is trusted, and only then.
+// A connection to a bridge behind TLS needs a certificate that is trusted.
 func TestConnectOverTLS(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	connected := make(chan struct{}, 8)

@@ -73,7 +73,7 @@ type Check struct {
 	Remembered []Remembered `json:"remembered"`
 }
 
-// Remembered is what a target of a map looked like.
+// Remembered is the recorded appearance of a target of a map.
 type Remembered struct {
 	MapPath string `json:"map_path"`
 	lock.Entry
@@ -90,7 +90,7 @@ func (p Page) Well() bool {
 	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool { return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run" })
 }
 
-// Assertion is one assertion of a check, with what does not hold of it.
+// Assertion is one assertion of a check, with the members that failed.
 type Assertion struct {
 	OK         *bool  `json:"ok"`
 	Pointer    string `json:"pointer"`
@@ -112,7 +112,7 @@ type Box struct {
 	Height float64 `json:"height"`
 }
 
-// Reason is one thing that does not hold, and where the map says that it does.
+// Reason is one failed expectation, and its place in the map.
 type Reason struct {
 	Message, Place string
 }

@@ -1,4 +1,4 @@
-// Package report says what a run found: as tables for people, and as HTML, JUnit,
+// Package report renders what a run found: as tables for people, and as HTML, JUnit,
 // JSON, SARIF, TAP and the forms of GitHub, all rendered from one Run.
 //
 // It does not run anything and does not decide what counts as failed. Package
@@ -31,7 +31,7 @@ func Formats() []string { return slices.Clone(formats) }
 
 var formats = []string{"junit", "json", "html", "sarif", "github", "tap"}
 
-// FormatsHelp is how the formats are asked for.
+// FormatsHelp is the help text of the formats.
 const FormatsHelp = "junit=FILE,json=FILE,html=FILE,sarif=FILE,github=FILE or -,tap=FILE"
 
 // ParseFiles reads junit=FILE,json=FILE, in any choice of the formats. github=-
@@ -66,7 +66,7 @@ func (f Files) Annotates() bool { return f[annotations] != "" }
 // Pictures says whether a format shows pictures.
 func (f Files) Pictures() bool { return f["html"] != "" }
 
-// Write renders the run into a folder, in each format that was asked for. What
+// Write renders the run into a folder, in each requested format. What
 // goes to standard output goes to w. It returns one error for each file that could
 // not be written.
 func (f Files) Write(to Folder, w io.Writer, run Run) []error {

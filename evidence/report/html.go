@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The page of a report, its styles and its script. None of them asks for anything
+// The page of a report, its styles and its script. None of them loads anything
 // outside the file.
 var (
 	//go:embed page.html
@@ -134,7 +134,7 @@ func suiteName(path []string) string {
 	return out
 }
 
-// place is where to look first: that of the first failure, or of the test.
+// place is the first place to read: that of the first failure, or of the test.
 func (t *Test) place() Place {
 	if len(t.Failures) > 0 && t.Failures[0].Place.File != "" {
 		return t.Failures[0].Place

@@ -50,7 +50,7 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit counts what the suites hold and encodes them. Characters that XML
+// JUnit counts the tests of the suites and encodes them. Characters that XML
 // cannot carry are replaced.
 func JUnit(r Run) ([]byte, error) {
 	all := junitSuites{Name: "outrider", junitCounts: counts(r.Total(), r.DurationMS)}

@@ -12,7 +12,7 @@ type Outcome string
 
 // The outcomes of a test. A drifted one holds by a fallback; a flaky one holds
 // after it failed. Broken means that nothing is known about the site, since what
-// was to be judged could not be reached.
+// was to be judged could not be loaded.
 const (
 	Passed  Outcome = "passed"
 	Drifted Outcome = "drifted"
@@ -88,7 +88,7 @@ type Line struct {
 	Text   string `json:"text"`
 }
 
-// Failure is one thing that does not hold.
+// Failure is one failed expectation.
 type Failure struct {
 	Message  string `json:"message"`
 	Expected string `json:"expected,omitempty"`

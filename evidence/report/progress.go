@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Progress says on one line of a terminal what runs and how much is left. It is
+// Progress shows on one line of a terminal what runs and how much is left. It is
 // for one goroutine.
 type Progress struct {
 	w     io.Writer
@@ -15,14 +15,14 @@ type Progress struct {
 	drawn bool
 }
 
-// NewProgress writes to a terminal, whose columns width tells. With no writer it
-// says nothing.
+// NewProgress writes to a terminal, whose columns width returns. With no writer it
+// writes nothing.
 func NewProgress(w io.Writer, width func() int) *Progress { return &Progress{w: w, width: width} }
 
-// defaultWidth is that of a terminal which does not tell its own.
+// defaultWidth is that of a terminal which does not report its own.
 const defaultWidth = 80
 
-// Begin says that the test with this number of so many runs.
+// Begin shows that the test with this number of so many runs.
 func (p *Progress) Begin(name string, number, of int) {
 	if p.w == nil {
 		return

@@ -32,7 +32,7 @@ type Overlay struct {
 // NewOverlay is for one tab.
 func NewOverlay(tab Tab) *Overlay { return &Overlay{tab: tab} }
 
-// Watch starts to listen, or goes on, because an overlay was opened.
+// Watch starts or continues to listen, because an overlay was opened.
 func (w *Overlay) Watch() {
 	w.mu.Lock()
 	w.again = true
@@ -44,7 +44,7 @@ func (w *Overlay) Watch() {
 	}
 }
 
-// listen follows the overlay of the page until there is none any more. One in a
+// listen follows the overlay of the page until it is closed. One in a
 // document that was replaced is detached with it.
 func (w *Overlay) listen(ctx context.Context) {
 	for {

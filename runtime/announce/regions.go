@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
-// Event is the name of the events that report what live regions said;
+// Event is the name of the events that report texts of live regions;
 // the payload is a session.Announcement with delivery: what the agent behind
 // a bridge wants of it, "inject", "buffer" or "off".
 const Event = "a11y.announcement"
@@ -31,8 +31,8 @@ const (
 	maxListened = 64
 )
 
-// said is what the page library's announcements answers.
-type said struct {
+// batch is the answer of the page library's announcements.
+type batch struct {
 	Heard []struct {
 		Text       string `json:"text"`
 		Politeness string `json:"politeness"`
@@ -135,7 +135,7 @@ func (a *Regions) framesChanged() {
 	}
 }
 
-// listen keeps one wait in every frame.
+// listen has one pending wait in every frame.
 func (a *Regions) listen(ctx context.Context) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
@@ -194,12 +194,12 @@ func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame p
 	}
 }
 
-// evaluate calls one frame once, keeps what was said in it and returns the number of the
+// evaluate calls one frame once, stores its announcements and returns the number of the
 // answer.
 func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration) (answer int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+announceSilence)
 	defer cancel()
-	var out said
+	var out batch
 	if err := page.Call(ctx, frame, "announcements", map[string]any{"timeout_ms": wait.Milliseconds()}, &out); err != nil {
 		return 0, err
 	}

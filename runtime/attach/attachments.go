@@ -64,11 +64,11 @@ const (
 	awayURL      = "other_url"
 	awayState    = "other_state"
 	awayInstall  = "install_policy" // install says manual or never
-	awayDisabled = "disabled"       // mode attachments said so for the tab
+	awayDisabled = "disabled"       // mode attachments disabled it in the tab
 	awayKeys     = "no_keys"        // a shortcut without a key
 	awayDrift    = "drift_policy"   // only a fallback selector matches
 	awayTarget   = "no_target"      // no document of the page has the target
-	awayFrames   = "frame_limit"    // those that were looked at have not
+	awayFrames   = "frame_limit"    // the frames that were searched have not
 )
 
 // Deps are what the attachments of every tab of a host share.
@@ -97,7 +97,7 @@ type Tab interface {
 	Go(f func()) bool
 }
 
-// States says which states of maps are current.
+// States reports which states of maps are current.
 type States interface {
 	Verdict(m *sites.Map, state string) verify.Verdict
 }
@@ -261,7 +261,7 @@ func (o Offered) keys() *keys.Shortcut {
 	return nil
 }
 
-// certainlyNot says whether a state of a map was seen not to be current.
+// certainlyNot says whether a state of a map was observed not to be current.
 func (t *Attachments) certainlyNot(m *sites.Map, state string) bool {
 	if state == "" || manifest.LifecycleState(state) {
 		return false
@@ -274,11 +274,11 @@ func (t *Attachments) certainlyNot(m *sites.Map, state string) bool {
 func (t *Attachments) keptAway(a Offered) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	on, said := t.switched[a.ID]
+	on, set := t.switched[a.ID]
 	switch {
-	case said && !on:
+	case set && !on:
 		return awayDisabled
-	case !said && !a.attachment.Lifecycle.Installs():
+	case !set && !a.attachment.Lifecycle.Installs():
 		return awayInstall
 	}
 	return ""

@@ -9,10 +9,10 @@ import (
 )
 
 // attachmentGrace is how long mode attachments waits for the page to show what
-// was said.
+// was requested.
 const attachmentGrace = 2 * time.Second
 
-// Current are the attachments of maps that are on the page now.
+// Current are the attachments of maps that are on the page.
 func (t *Attachments) Current(lib *sites.Library, maps []*sites.Map) []string {
 	var out []string
 	for _, m := range maps {

@@ -131,10 +131,10 @@ func (t *Attachments) Run(ctx context.Context) {
 	}
 }
 
-// pending says whether what a document says is still to be waited for.
+// pending reports whether the report of a document is still to be waited for.
 func (f *frame) pending() bool { return !f.settled && time.Since(f.began) < attachPatience }
 
-// plan says what belongs on the page now: the attachments of its maps, and for
+// plan lists what belongs on the page: the attachments of its maps, and for
 // each of its documents those that it may show.
 func (k *manager) plan(ctx context.Context, page primitives.Page) (rows []attachedRow, items [][]attachmentSpec) {
 	url := page.Tab().URL
@@ -206,7 +206,7 @@ func (k *manager) share(url string, a Offered, spec attachmentSpec, items [][]at
 		}
 		here.Elsewhere = a.attachment.Kind == "shortcut" && holds && total > in.Instances
 		left = max(0, left-in.Instances)
-		// What a document knows it keeps knowing: what was lost there may not
+		// A document never forgets what it was given: what was lost there may not
 		// be drawn again under every policy.
 		if here.Present && here.MaxInstances > 0 || known && (here.MaxInstances > 0 || in.Instances > 0) || here.Elsewhere {
 			items[i] = append(items[i], here)
@@ -278,7 +278,7 @@ func (k *manager) evaluate(items [][]attachmentSpec) {
 func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	silence := attachSilence
 	if len(items) == 0 {
-		silence = 0 // it answers at once, and shows nothing any more
+		silence = 0 // it answers at once, and shows nothing
 	}
 	f.serial++
 	f.called, f.asleep, f.drawn = text, false, true
@@ -288,7 +288,7 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	}
 	args := map[string]any{"items": items, "seen": seen, "timeout_ms": silence.Milliseconds()}
 	a, ctx := frameAnswer{frame: f, serial: f.serial}, f.ctx
-	as := *f // this frame as it is now
+	as := *f // this frame as it is at this moment
 	k.calls.Go(func() {
 		bounded, end := context.WithTimeout(ctx, 2*attachSilence)
 		defer end()
@@ -394,7 +394,7 @@ func (k *manager) judge(rows []attachedRow) {
 	}
 }
 
-// clear takes everything off the page, as far as that goes within a second.
+// clear takes everything off the page that can be removed within a second.
 func (k *manager) clear(ctx context.Context) {
 	bounded, end := context.WithTimeout(ctx, time.Second)
 	defer end()

@@ -152,7 +152,7 @@ func (b *Browser) watchdogLost(err error) {
 	}
 }
 
-// startEgress starts the proxy when the options ask for a policy of origins, or for
+// startEgress starts the proxy when the options have a policy of origins, or for
 // another proxy with credentials, and makes the browser use it.
 func (b *Browser) startEgress() error {
 	o := &b.opts
@@ -221,7 +221,7 @@ func (b *Browser) serve(t cdp.Transport) {
 	b.wg.Go(func() { b.onEnd(b.client.Run()) })
 	if b.process != nil {
 		b.wg.Go(func() {
-			// A descendant can keep the pipe open after the browser's death.
+			// A descendant can keep the pipe open after the browser's end.
 			select {
 			case <-b.process.Done():
 				_ = t.Close()
@@ -231,7 +231,7 @@ func (b *Browser) serve(t cdp.Transport) {
 	}
 }
 
-// handshake asks the browser who it is and for its targets, in one round trip.
+// handshake requests the browser's version and its targets, in one round trip.
 func (b *Browser) handshake(ctx context.Context) error {
 	var version struct {
 		Product string `json:"product"`

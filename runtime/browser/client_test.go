@@ -39,9 +39,9 @@ type message struct {
 	SessionID string          `json:"sessionId"`
 }
 
-// asked is how a peer names the evaluation that asks the page library, to tell it
+// libraryCall is how a peer names the evaluation of the page library, to distinguish it
 // from the others.
-const asked = "question"
+const libraryCall = "library-call"
 
 func newPeer(t *testing.T) *peer {
 	p := &peer{t: t, frames: make(chan []byte, 1000), closed: make(chan struct{}), answer: map[string]func(*peer, message){}}
@@ -105,7 +105,7 @@ func (p *peer) Send(frames []byte, deadline time.Time) error {
 			continue
 		}
 		if bytes.Contains(m.Params, []byte(`:outrider('`)) {
-			m.Method = asked
+			m.Method = libraryCall
 		}
 		p.mu.Lock()
 		p.sent = append(p.sent, m)
@@ -171,7 +171,7 @@ func TestMalformedFramesAreSkipped(t *testing.T) {
 	p := newPeer(t)
 	var log safeBuffer
 	_, tab := scripted(t, p, &log)
-	p.on(asked, libraryAnswer(`{"ok":true,"value":7}`))
+	p.on(libraryCall, libraryAnswer(`{"ok":true,"value":7}`))
 	frames := []string{
 		``, `x`, `{`, `[]`, `null`, `"secret text"`, `{"id":}`, `{"id":"a"}`, `{"id":1.5,"result":{}}`, `{"method":5}`, `{"method":"Page.frameNavigated"}`,
 		`{"method":"Page.frameNavigated","params":[],"sessionId":"S"}`, `{"method":"Page.frameNavigated","params":{"frame":7},"sessionId":"S"}`,
@@ -221,7 +221,7 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 		{name: "value that is no JSON", result: libraryAnswer(`{"ok":true,"value":nope}`), code: fault.HandlerFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p.on(asked, c.result)
+			p.on(libraryCall, c.result)
 			var got any
 			err := tab.Call(within(t, 5*time.Second), "", "f", map[string]any{"x": 1}, &got)
 			if fault.CodeOf(err) != c.code {
@@ -253,7 +253,7 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 func TestRoundTripsOfACall(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)
-	p.on(asked, libraryAnswer(`{"ok":true}`))
+	p.on(libraryCall, libraryAnswer(`{"ok":true}`))
 	before := len(p.methods("S"))
 	for range 3 {
 		if err := tab.Call(within(t, 5*time.Second), "", "f", nil, nil); err != nil {
@@ -261,7 +261,7 @@ func TestRoundTripsOfACall(t *testing.T) {
 		}
 	}
 	// What installs the library and what begins it are sent with the first call.
-	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + asked + " " + asked + " " + asked
+	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + libraryCall + " " + libraryCall + " " + libraryCall
 	if got := strings.Join(p.methods("S")[before:], " "); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -300,7 +300,7 @@ func TestACallThatMeetsNoContextFindsTheNewDocument(t *testing.T) {
 	}
 	n := 0
 	p.mu.Lock()
-	p.answer[asked] = func(p *peer, m message) {
+	p.answer[libraryCall] = func(p *peer, m message) {
 		p.push(fmt.Sprintf(stale[min(n, 2)], m.ID))
 		n++
 	}
@@ -311,7 +311,7 @@ func TestACallThatMeetsNoContextFindsTheNewDocument(t *testing.T) {
 	}
 	// One that never finds one gives up.
 	p.mu.Lock()
-	p.answer[asked] = func(p *peer, m message) { p.push(fmt.Sprintf(stale[1], m.ID)) }
+	p.answer[libraryCall] = func(p *peer, m message) { p.push(fmt.Sprintf(stale[1], m.ID)) }
 	p.mu.Unlock()
 	wantCode(t, tab.Call(within(t, 5*time.Second), "", "f", nil, nil), fault.PageNavigated)
 }
@@ -319,7 +319,7 @@ func TestACallThatMeetsNoContextFindsTheNewDocument(t *testing.T) {
 func TestLateAnswers(t *testing.T) {
 	p := newPeer(t)
 	b, tab := scripted(t, p, nil)
-	p.silent(asked)
+	p.silent(libraryCall)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	wantCode(t, tab.Call(ctx, "", "f", nil, nil), fault.Timeout)
@@ -329,13 +329,13 @@ func TestLateAnswers(t *testing.T) {
 	p.mu.Lock()
 	var late int64
 	for _, m := range p.sent {
-		if m.Method == asked {
+		if m.Method == libraryCall {
 			late = m.ID
 		}
 	}
 	p.mu.Unlock()
 	p.push(fmt.Sprintf(`{"id":%d,"result":%s}`, late, libraryAnswer(`{"ok":true,"value":"late"}`)))
-	p.on(asked, libraryAnswer(`{"ok":true,"value":"mine"}`))
+	p.on(libraryCall, libraryAnswer(`{"ok":true,"value":"mine"}`))
 	var got string
 	if err := tab.Call(within(t, 5*time.Second), "", "f", nil, &got); err != nil || got != "mine" {
 		t.Errorf("got %q, %v", got, err)
@@ -367,12 +367,12 @@ func TestABrowserThatTakesNothingMore(t *testing.T) {
 	p.mu.Unlock()
 }
 
-// A plain locator that misses is asked for once, however it is written; one that
-// looks into shadow roots asks for closed ones too.
+// A plain locator that misses is one page call, however it is written; one that
+// searches shadow roots opens closed ones too.
 func TestAMissIsAskedForOnce(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)
-	p.on(asked, libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{}}`))
+	p.on(libraryCall, libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{}}`))
 	registry := catalog.Standard()
 	for _, c := range []struct {
 		locator   string
@@ -393,7 +393,7 @@ func TestAMissIsAskedForOnce(t *testing.T) {
 		}
 		n := 0
 		for _, m := range p.methods("S")[before:] {
-			if m == asked {
+			if m == libraryCall {
 				n++
 			}
 		}
@@ -442,7 +442,7 @@ func TestTheLoadReportIsMadeInOurWorld(t *testing.T) {
 func TestConnectionThatEnds(t *testing.T) {
 	p := newPeer(t)
 	b, tab := scripted(t, p, nil)
-	p.silent(asked)
+	p.silent(libraryCall)
 	p.silent("Input.dispatchMouseEvent")
 	p.silent("Page.navigate")
 	p.silent("Page.captureScreenshot")
@@ -454,7 +454,7 @@ func TestConnectionThatEnds(t *testing.T) {
 	go func() { _, err := tab.Capture(ctx, primitives.CaptureOptions{Format: "png"}); errs <- err }()
 	eventually(t, 5*time.Second, "commands in flight", func() bool {
 		got := strings.Join(p.methods("S"), " ")
-		return strings.Contains(got, asked) && strings.Contains(got, "dispatchMouseEvent") &&
+		return strings.Contains(got, libraryCall) && strings.Contains(got, "dispatchMouseEvent") &&
 			strings.Contains(got, "Page.navigate") && strings.Contains(got, "captureScreenshot")
 	})
 	p.Close()

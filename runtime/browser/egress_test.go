@@ -23,7 +23,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
-// vectors are the ways in which a page reaches another host. B stands for that
+// vectors are the ways in which a page connects to another host. B stands for that
 // host, NAME for the vector; the page is served from the allowed one.
 var vectors = map[string]string{
 	"redirected navigation": `<script>location.href = "/redirect/NAME"</script>`,
@@ -269,7 +269,7 @@ func TestFenceNeedsABrowserOfItsOwn(t *testing.T) {
 	}
 }
 
-// A proxy that nobody goes through would be worse than none.
+// A proxy that nobody uses would be worse than none.
 func TestProxyNeedsABrowserOfItsOwn(t *testing.T) {
 	_, err := browser.Launch(within(t, 5*time.Second), browser.Options{Proxy: "http://127.0.0.1:1", Attach: "http://127.0.0.1:1"})
 	if fault.CodeOf(err) != fault.BrowserFailed || !strings.Contains(err.Error(), "a proxy") {
@@ -301,7 +301,7 @@ func TestCredentialsOfAProxyStandOnNoCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, ok := seen.Load("shop.example"); !ok || got != "Basic "+base64.StdEncoding.EncodeToString([]byte("somebody:opensesame")) {
-		t.Errorf("the proxy was told %v", got)
+		t.Errorf("the proxy received %v", got)
 	}
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil || len(lines) == 0 {

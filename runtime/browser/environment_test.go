@@ -46,10 +46,10 @@ func TestWhatIsAskedForIsEmulated(t *testing.T) {
 	})
 	s := newSite(t, map[string]string{"/": `<iframe src="{{OTHER}}/in"></iframe>`, "/in": `in`})
 	tab := newTab(t, b, s.origin+"/")
-	const question = `JSON.stringify([navigator.language,Intl.NumberFormat().resolvedOptions().locale,Intl.DateTimeFormat().resolvedOptions().timeZone,new Date(0).getHours()])`
+	const expression = `JSON.stringify([navigator.language,Intl.NumberFormat().resolvedOptions().locale,Intl.DateTimeFormat().resolvedOptions().timeZone,new Date(0).getHours()])`
 	want := `["de-CH","de-CH","Asia/Tokyo",9]`
 	for _, f := range tab.Frames() {
-		if got, err := tab.Eval(within(t, 10*time.Second), f.ID, question); err != nil || got != want {
+		if got, err := tab.Eval(within(t, 10*time.Second), f.ID, expression); err != nil || got != want {
 			t.Errorf("%s: got %s, %v, want %s", f.URL, got, err, want)
 		}
 	}
@@ -170,7 +170,7 @@ func TestCapture(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 			if got, _ := tab.Eval(ctx, "", "scrollY"); got != fmt.Sprint(c.scroll) {
-				t.Errorf("the page is scrolled to %s now", got)
+				t.Errorf("the page is scrolled to %s", got)
 			}
 		})
 	}

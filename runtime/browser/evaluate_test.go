@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
-// A script that never returns would hold the page's thread after its call.
+// A script that never returns would block the page's thread after its call.
 func TestEndlessScriptIsEnded(t *testing.T) {
 	tab := browsertest.Tab(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

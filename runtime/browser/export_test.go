@@ -12,7 +12,7 @@ import (
 )
 
 // Eval evaluates an expression in the page's own world of a frame that is the
-// top of its process and returns its value, as JSON unless it is a string: what a test uses to look at the page independently of the page
+// top of its process and returns its value, as JSON unless it is a string: what a test uses to inspect the page independently of the page
 // library.
 func (t *Tab) Eval(ctx context.Context, frame primitives.FrameID, expression string) (string, error) {
 	session, err := t.Session(ctx, frame)
@@ -78,7 +78,7 @@ func Scripted(ctx context.Context, t Transport, log *slog.Logger, opts Options) 
 // Pending counts commands without an answer.
 func (b *Browser) Pending() int { return b.client.Pending() }
 
-// KeepElement asks the page library for the handle of the first element that
+// KeepElement gets from the page library the handle of the first element that
 // matches.
 func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {
 	remote, err := t.Run(ctx, frame, func(token string) world.Invocation {

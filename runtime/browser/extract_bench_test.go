@@ -37,7 +37,7 @@ const extractFloor = `JSON.stringify({rows: Array.from(document.querySelectorAll
 
 // BenchmarkExtract compares a projection with the least that reads the same
 // records: one evaluate that gives them as a string. "extract" ends where that
-// does, with the records as JSON text in this process; "read" goes on to a state
+// does, with the records as JSON text in this process; "read" continues to a state
 // that uses all of them, with its hash. The two sides take turns.
 func BenchmarkExtract(b *testing.B) {
 	evaluate := playwright(b)

@@ -172,11 +172,11 @@ func TestDownloads(t *testing.T) {
 	}
 
 	// The same again does not overwrite it; a name cannot lead out of the folder.
-	for i, c := range []struct{ press, name string }{
+	for i, c := range []struct{ click, name string }{
 		{`document.getElementById("report").click()`, "report (1).txt"},
 		{`document.getElementById("blob").click()`, "me.txt"},
 	} {
-		tab.PostEval(c.press)
+		tab.PostEval(c.click)
 		out, err := call(t, tab, "download.wait", `{}`)
 		if err != nil {
 			t.Fatal(err)

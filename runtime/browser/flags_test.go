@@ -10,7 +10,7 @@ import (
 )
 
 // A tab costs a page. What the browser shows of itself around it, such as the
-// lists of its address bar, is loaded as pages too unless it is told not to.
+// lists of its address bar, is loaded as pages too unless that is disabled.
 func TestATabIsOnePage(t *testing.T) {
 	tab := browsertest.Tab(t)
 	answer, err := tab.Floor(t.Context(), browser.RawCommand{Method: "Target.getTargets", Params: `{"filter":[{}]}`})

@@ -33,7 +33,7 @@ func (t *Tab) Floor(ctx context.Context, commands ...RawCommand) (last []byte, e
 	return last, nil
 }
 
-// EvaluateString is the least that asks the page a question: one evaluate whose
+// EvaluateString is the least page call: one evaluate whose
 // answer is a string.
 func EvaluateString(expression string) RawCommand {
 	e, _ := json.Marshal(expression)

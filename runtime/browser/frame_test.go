@@ -157,7 +157,7 @@ func TestFrameMovesBetweenProcesses(t *testing.T) {
 }
 
 // Calls must go through while a frame is thrown from process to process: each
-// answers, or says that the document was replaced or is gone.
+// answers, or fails because the document was replaced or detached.
 func TestCallsWhileAFrameMoves(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, framePages)

@@ -42,7 +42,7 @@ func TestATabAnswersAfterACallRanOutOfItsTime(t *testing.T) {
 			var took time.Duration
 			for n := 0; r.Err == nil; n++ { // until the timer has come
 				if n == 100 {
-					t.Fatal("the page does not hold its thread")
+					t.Fatal("the page does not block its thread")
 				}
 				r, took = invoke(30*time.Second, "locator.wait_for", `{"locator":{"selector":"li"},"timeout_ms":1500}`)
 			}
@@ -59,7 +59,7 @@ func TestATabAnswersAfterACallRanOutOfItsTime(t *testing.T) {
 	}
 }
 
-// A thread that is held for a moment is left alone: the script of the page goes on.
+// A thread that is blocked for a moment is left alone: the script of the page continues.
 func TestAShortHoldIsLeftAlone(t *testing.T) {
 	tab := browsertest.Tab(t)
 	open(t, tab, servePages(t)+"/locator/patterns.html")

@@ -106,7 +106,7 @@ func TestTabThatCrashes(t *testing.T) {
 		t.Errorf("another tab: %v", err)
 	}
 
-	// It comes back with a navigation.
+	// It restarts with a navigation.
 	nav, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{Reload: true, LoadTimeout: 10 * time.Second})
 	if err != nil || nav.Title != "here" {
 		t.Fatalf("reloading: %+v, %v", nav, err)

@@ -129,6 +129,6 @@ func TestDescriptorsSayWhichCandidateMatched(t *testing.T) {
 		t.Errorf("the field: got %+v", *f)
 	}
 	if f := all[3].Facts; f.Value != nil {
-		t.Error("a password was told")
+		t.Error("a password was reported")
 	}
 }

@@ -46,7 +46,7 @@ func TestNetworkQuietWaitsForWhatIsUnderWay(t *testing.T) {
 	url, arrived, release := held(t, `<!doctype html><title>quiet</title>`)
 	open(t, tab, url+"/")
 	if err := tab.NetworkQuiet(within(t, 5*time.Second), 20*time.Millisecond, 0); err != nil {
-		t.Fatalf("a page that asks for nothing: %v", err)
+		t.Fatalf("a page that requests nothing: %v", err)
 	}
 	tab.PostEval(`fetch("/held")`)
 	<-arrived

@@ -11,7 +11,7 @@ import (
 // oddText has what a string literal, the JSON around it and the JSON in it escape.
 const oddText = "plain 'single' \"double\" \\back\\ `tick` ${x} </script> \\' \\\" \\u0041 äöü \u2028\u2029 \U0001f600 \x7f\ttab"
 
-// What is asked of a page goes through a string literal: whatever is in it arrives.
+// Arguments of a page call pass through a string literal: whatever is in it arrives.
 func TestOddTextReachesThePage(t *testing.T) {
 	tab := browsertest.Tab(t)
 	registry := catalog.Standard()

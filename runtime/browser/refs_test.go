@@ -80,7 +80,7 @@ func TestRefsAreNeverGivenTwice(t *testing.T) {
 	if got := resolve(t, tab, b); got != "stale: removed" {
 		t.Errorf("ref of a removed element: got %q", got)
 	}
-	// The same document in the same frame goes on; a new one begins later.
+	// The same document in the same frame continues; a new one begins later.
 	for _, url := range []string{srv.URL + "/again", strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
 		open(t, tab, url)
 		fresh := refOf(t, tab, "", "#a")

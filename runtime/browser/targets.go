@@ -104,7 +104,7 @@ func (b *Browser) isRequested(target string) bool {
 	return b.requested[target]
 }
 
-// addTab starts to follow a tab. Its page is held before its first document until
+// addTab starts to follow a tab. Its page is paused before its first document until
 // we are subscribed, so nothing of a popup is missed.
 func (b *Browser) addTab(s *cdp.Session, info targetInfo) {
 	t := newTab(b, s, info)

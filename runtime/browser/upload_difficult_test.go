@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// File inputs as sites have them: hidden, rendered again, made by a press, in
+// File inputs as sites have them: hidden, rendered again, made by a click, in
 // frames of another origin and in closed shadow roots; named by what they are.
 func TestUploadWhereFormsAreDifficult(t *testing.T) {
 	dir := t.TempDir()
@@ -29,7 +29,7 @@ func TestUploadWhereFormsAreDifficult(t *testing.T) {
 		{"in a frame of another origin", `{"label":"Report","frame":"#frame"}`, `["a.txt"]`, "frame:a.txt=alpha", ""},
 		{"off the screen, by its label", `{"selector":"#drawn"}`, `["b.txt"]`, "clipped:b.txt=beta", ""},
 		{"off the screen, itself", `{"selector":"#clipped"}`, `["a.txt"]`, "clipped:a.txt=alpha", ""},
-		{"an input that a press makes, later", `{"role":"button","name":"Later"}`, `["a.txt"]`, "slow:a.txt=alpha", ""},
+		{"an input that a click makes, later", `{"role":"button","name":"Later"}`, `["a.txt"]`, "slow:a.txt=alpha", ""},
 		{"rendered again by its own event", `{"selector":"#again input"}`, `["a.txt","b.txt"]`, "again:a.txt=alpha,b.txt=beta", ""},
 		{"and once more", `{"selector":"#again input"}`, `["b.txt"]`, "again:b.txt=beta", ""},
 	} {

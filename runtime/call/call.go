@@ -1,4 +1,4 @@
-// Package call has the messages of the runtime: a Call goes in, one Reply and
+// Package call has the messages of the runtime: a Call is sent in, one Reply and
 // any number of Events come out. It runs nothing and knows no protocol. The
 // runtime, its rooms and, through the names of package runtime, the faces use it.
 package call
@@ -28,7 +28,7 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
-	// Progress, when not nil, is told which step the call has reached. It must
+	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)
 }

@@ -142,7 +142,7 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 	return p, nil
 }
 
-// workflowProblems compiles a workflow once and says what is wrong with it and
+// workflowProblems compiles a workflow once and returns what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
 	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names, Arguments: m.arguments()})

@@ -1,4 +1,4 @@
-// Package mapset says which maps are on offer: files, bundles, maps that come with a
+// Package mapset decides which maps are on offer: files, bundles, maps that come with a
 // call, and what they import from the web; it compiles what they declare, once. It
 // runs nothing of them. The runtime owns one set, and its rooms use it.
 package mapset
@@ -129,7 +129,7 @@ func FromFiles(files fs.FS, name string, registry *primitives.Registry, engine e
 	return m, nil
 }
 
-// Salvage has maps that come from here on read as Options.Salvage says. It is
+// Salvage has maps that come from here on read as Options.Salvage sets. It is
 // called before the first of them.
 func (m *Maps) Salvage() { m.how.Salvage = true }
 
@@ -168,7 +168,7 @@ func (m *Maps) Known(primitive string) bool {
 	return ok
 }
 
-// Current is what is offered now.
+// Current is what is offered at this moment.
 func (m *Maps) Current() *Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()

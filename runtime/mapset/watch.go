@@ -30,7 +30,7 @@ type brokenOnDisk struct {
 	Message    string `json:"message"`
 }
 
-// reload loads the files again and offers what they hold now, beside the bundle.
+// reload loads the files again and offers what they declare, beside the bundle.
 func (m *Maps) reload() sites.Change {
 	m.reloading.Lock()
 	defer m.reloading.Unlock()

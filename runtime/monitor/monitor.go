@@ -33,7 +33,7 @@ const (
 	diagnoseRest  = 5 * time.Second
 	diagnoseShare = 9
 	// statelessRest is when a page without states is matched against
-	// the maps again although nothing said that it moved or that they changed.
+	// the maps again although no event reported that it moved or that they changed.
 	statelessRest = time.Minute
 )
 

@@ -55,7 +55,7 @@ func Begin(ctx context.Context, page primitives.Page, q Quietness, spawn func(fu
 		if ctx.Err() == nil {
 			return
 		}
-		// Nobody waits any more: the page need not either.
+		// Nobody waits: the page need not either.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = page.Call(ending, "", "change_end", map[string]any{"id": id}, nil)
@@ -77,6 +77,6 @@ func Pause(ctx context.Context, d time.Duration) {
 }
 
 // Again is when a page that did not show what is waited for is observed again:
-// soon after a change, and now and then without one, because not everything a
+// soon after a change, and from time to time without one, because not everything a
 // projection reads is reported.
 var Again = Quietness{Quiet: 40 * time.Millisecond, Longest: 200 * time.Millisecond, Timeout: 500 * time.Millisecond}

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Pages gives the page that a tab shows now, waiting for one while there is none.
+// Pages gives the page that a tab shows, waiting for one while there is none.
 type Pages interface {
 	LivePage(ctx context.Context) (primitives.Page, error)
 }

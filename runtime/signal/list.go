@@ -15,7 +15,7 @@ type Listed struct {
 	Description string          `json:"description,omitempty"`
 	Event       string          `json:"event"`
 	Ingestion   string          `json:"ingestion"`
-	Enabled     bool            `json:"enabled"` // in this tab, now
+	Enabled     bool            `json:"enabled"` // in this tab
 	Payload     json.RawMessage `json:"payload_schema,omitempty"`
 	Forwarded   int             `json:"forwarded"`
 	Dropped     map[string]int  `json:"dropped,omitempty"` // by reason

@@ -51,7 +51,7 @@ const (
 	droppedQueue   = "queue_full"
 )
 
-// signalsDropped says how many events were not forwarded since the last one.
+// signalsDropped reports how many events were not forwarded since the last one.
 type signalsDropped struct {
 	Dropped []droppedCount `json:"dropped"`
 }
@@ -103,7 +103,7 @@ type Tab interface {
 	Emit(call.Event)
 }
 
-// States says which states of maps are current.
+// States reports which states of maps are current.
 type States interface {
 	Verdict(m *sites.Map, state string) verify.Verdict
 }
@@ -116,7 +116,7 @@ type report struct {
 	runtime call.TabStatus
 }
 
-// pageReport is what a report says: an event of the page, or counts of those left out.
+// pageReport is the content of a report: an event of the page, or counts of those left out.
 type pageReport struct {
 	Event   string   `json:"event"`
 	Keys    []string `json:"keys"`
@@ -204,7 +204,7 @@ type listenedSignal struct {
 	TextContains string   `json:"text_contains"`
 }
 
-// listenRows are the signals that some page's script has to listen for now.
+// listenRows are the signals that some page's script has to listen for.
 func (h *Hub) listenRows() []listenedSignal {
 	wanted := map[string]bool{}
 	h.mu.Lock()
@@ -272,7 +272,7 @@ func (h *Hub) listenScript() (script Script, changed bool) {
 	return g.script, true
 }
 
-// Relisten has the documents listen for what the maps declare now.
+// Relisten has the documents listen for what the current maps declare.
 func (h *Hub) Relisten(ctx context.Context) {
 	h.table.Lock()
 	defer h.table.Unlock()
@@ -451,7 +451,7 @@ func (t *Signals) ListensTo(s Offered) bool {
 	if t.waited[s.Name] > 0 {
 		return true
 	}
-	if on, said := t.switched[s.Name]; said {
+	if on, set := t.switched[s.Name]; set {
 		return on
 	}
 	return s.Signal.Enabled()

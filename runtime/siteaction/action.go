@@ -77,7 +77,7 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 }
 
 // runGated runs a tool once the page is in the state that it needs, as a
-// transition when it is the tool of one, and says what the map's checks see when
+// transition when it is the tool of one, and reports what the map's checks find when
 // it fails.
 func (a *Actions) runGated(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
 	g := gateOf(o, match, o.Library.Moves(match))
@@ -151,7 +151,7 @@ type Preview struct {
 	Err    *fault.Error
 }
 
-// Preview says how an action would run at an address, and what it would lack.
+// Preview describes how an action would run at an address, and what it would lack.
 // probed returns why a function of the page cannot be called, nil when it can.
 func (a *Actions) Preview(o *mapset.Offer, url string, match *sites.Match, probed func(handler string) *fault.Error) Preview {
 	p, err := a.prepare(o, match)

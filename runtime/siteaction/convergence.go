@@ -71,7 +71,7 @@ func (a *Actions) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transiti
 		g.same = true
 	case strings.HasPrefix(text, "no_new_") && len(text) > len("no_new_"):
 		g.fresh = strings.TrimPrefix(text, "no_new_")
-	case text == "" && g.most > 1: // the bound alone: as often as it says, or until nothing changes
+	case text == "" && g.most > 1: // the bound alone: as often as it allows, or until nothing changes
 		g.same = true
 	}
 	return g, nil
@@ -83,7 +83,7 @@ func (g *goal) before(ctx context.Context, a *Actions) bool {
 	return (g.state != "" || g.check != nil) && g.onPage(ctx, a) == verify.Yes
 }
 
-// after says whether the goal is met now that the attempts gave values.
+// after reports whether the goal is met, given the values of the attempts.
 func (g *goal) after(ctx context.Context, a *Actions, values []json.RawMessage) verify.Verdict {
 	last := values[len(values)-1]
 	switch {
@@ -111,7 +111,7 @@ func (g *goal) onPage(ctx context.Context, a *Actions) verify.Verdict {
 	s := verify.Batch{Library: g.lib, Attached: a.Attachments.State}
 	g.want(&s)
 	if s.Evaluate(ctx, page) != nil {
-		return verify.No // it changes just now: another attempt may say more
+		return verify.No // it is changing: another attempt may show more
 	}
 	return g.judge(&s)
 }

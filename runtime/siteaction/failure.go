@@ -24,7 +24,7 @@ func failuresOfTargets(err *fault.Error) bool {
 }
 
 // withChecks adds to the error of a failed action what the map's checks about it
-// find now, so that drift is told apart from bad luck.
+// find now, so that drift is distinguished from bad luck.
 func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.Match, err *fault.Error) *fault.Error {
 	about := o.Library.ChecksAbout(match)
 	if !failuresOfTargets(err) || ctx.Err() != nil {

@@ -28,7 +28,7 @@ type gate struct {
 	checks   []sites.Exposed[manifest.Check] // they must pass
 	chosen   *move
 
-	// What the last batch could not decide, and held nothing up: required states
+	// What the last batch could not decide, and did not block: required states
 	// and signed_in, checks that need a setup.
 	undecided, unchecked []string
 }
@@ -189,7 +189,7 @@ func (g *gate) judge(s *verify.Batch) *fault.Error {
 	return first
 }
 
-// precondition says why a transition cannot start from what the page shows.
+// precondition returns why a transition cannot start from what the page shows.
 func (g *gate) precondition(s *verify.Batch, e *move) *fault.Error {
 	m, t := e.Source.Map, e.Entry
 	names := append([]string{t.From}, t.Preconditions...)

@@ -45,7 +45,7 @@ func (a *Actions) pageHandler(ctx context.Context, v invoker, match *sites.Match
 	return value, nil
 }
 
-// HasHandler says why a handler cannot be called now, nil when it can.
+// HasHandler returns why a handler cannot be called, nil when it can.
 func (a *Actions) HasHandler(ctx context.Context, name string) *fault.Error {
 	functions, err := a.functions(ctx, name)
 	if err != nil {

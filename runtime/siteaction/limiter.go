@@ -21,25 +21,25 @@ type limiter struct {
 const maxLimited = 1000
 
 // wait returns when least has passed since the last start under key, which this
-// is then, and says how long it waited.
+// is then, and returns how long it waited.
 func (l *limiter) wait(ctx context.Context, key string, least time.Duration) (time.Duration, *fault.Error) {
 	l.mu.Lock()
 	if l.last == nil || len(l.last) >= maxLimited {
 		l.last = map[string]time.Time{}
 	}
 	now := time.Now()
-	held := time.Duration(0)
+	delay := time.Duration(0)
 	if last, ok := l.last[key]; ok {
-		held = max(0, least-now.Sub(last))
+		delay = max(0, least-now.Sub(last))
 	}
 	// The place in the line is taken before the wait, which may be given up.
-	l.last[key] = now.Add(held)
+	l.last[key] = now.Add(delay)
 	l.mu.Unlock()
-	if held > 0 {
-		observe.Pause(ctx, held)
+	if delay > 0 {
+		observe.Pause(ctx, delay)
 		if ctx.Err() != nil {
-			return held, fault.From(ctx.Err())
+			return delay, fault.From(ctx.Err())
 		}
 	}
-	return held, nil
+	return delay, nil
 }

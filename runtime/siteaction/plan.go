@@ -28,7 +28,7 @@ type execution struct {
 	mode    string
 	steps   []plannedStep
 	handler string // dotted name of a primitive or a function of the page; "" is none
-	// fallback is what the map says of the second form after the first has
+	// fallback is what the map declares of the second form after the first has
 	// failed: steps, handler, none, or something for people.
 	fallback string
 }
@@ -65,7 +65,7 @@ const (
 type stepKind struct {
 	// uses names the primitives that the step may invoke.
 	uses func(s *plannedStep) []string
-	// target says whether the step needs one; the tool's target stands in for
+	// target is whether the step needs one; the tool's target stands in for
 	// a step that declares none.
 	target needsTarget
 	// reads means that its outcome is part of the result without being named
@@ -114,7 +114,7 @@ func init() { // the handlers refer to the run, and it to the table
 	}
 }
 
-// formOf says which executable form a tool has here. It is Match.Kind for what
+// formOf returns which executable form a tool has here. It is Match.Kind for what
 // the maps alone decide, and beyond that what this runtime executes.
 func formOf(m *mapset.Maps, match *sites.Match) form {
 	switch match.Kind() {
@@ -129,7 +129,7 @@ func formOf(m *mapset.Maps, match *sites.Match) form {
 	case match.Tool.Unusable != nil:
 		return formNone
 	case runnable && x.Execution.Mode == "" && x.Handler != "" && m.Known(x.Handler):
-		// Steps beside a primitive explain it unless a mode says otherwise.
+		// Steps beside a primitive explain it unless a mode is given.
 		return formPrimitive
 	case runnable && x.Execution.Mode != handlerOnly:
 		return formExecution

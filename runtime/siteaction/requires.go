@@ -18,7 +18,7 @@ import (
 const dictionaryVersion = 1
 
 // unmet decides before the first step whether the runtime has what a tool and
-// its map ask for: the primitives it will invoke, those it requires by name or
+// its map require: the primitives it will invoke, those it requires by name or
 // by capability, and the version of the dictionary. It costs no round trip.
 func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fault.Error {
 	m, t := match.Map, match.Tool
@@ -62,7 +62,7 @@ func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fau
 	return nil
 }
 
-// lacksPrimitive says why a primitive cannot be had here, "" when it can.
+// lacksPrimitive returns why a primitive is unavailable here, "" when it is available.
 func (a *Actions) lacksPrimitive(name string) string {
 	record, ok := a.Registry.Lookup(name)
 	switch {

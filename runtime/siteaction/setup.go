@@ -32,7 +32,7 @@ func (a *Actions) Setup(ctx context.Context, caller Caller, o *mapset.Offer, m *
 	}
 	whole, end := observe.Answerable(ctx)
 	defer end()
-	v := invoker{Caller: caller, from: m} // a check reaches no more of the storage than its map
+	v := invoker{Caller: caller, from: m} // a check has access to no more of the storage than its map
 	r := &executionRun{ctx: whole, a: a, lib: o.Library, match: match, v: v, raw: json.RawMessage("{}")}
 	reply := r.bySteps(plan)
 	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0

@@ -55,7 +55,7 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 	if selector == "" {
 		return nil, fault.New(fault.CapabilityUnavailable, "step %s reads fields, which needs a selector in its target", s.id)
 	}
-	// A list is what the page has, not what the viewport shows of it just now.
+	// A list is what the page has, not what the viewport shows of it at the moment.
 	args := map[string]any{"item_selector": selector, "fields": fields, "include": "rendered"}
 	if facts := f.match.Facts; !many && facts != nil && !facts.Rendered {
 		args["include"] = "all"
@@ -121,7 +121,7 @@ func extractFields(s *plannedStep) (fields []map[string]any, single bool) {
 	return fields, false
 }
 
-// extractField reads one member of fields, and says what it would need to be one
+// extractField reads one member of fields, and returns what it would need to be one
 // that can be read.
 func extractField(m namedMember) (f map[string]any, lacks string) {
 	f = map[string]any{"name": m.name}

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// navigate goes to an address; a relative one is one of the page's site.
+// navigate loads an address; a relative one is one of the page's site.
 func (r *executionRun) navigate(s *plannedStep) (json.RawMessage, *fault.Error) {
 	address := s.URL
 	if s.URLFrom != "" {

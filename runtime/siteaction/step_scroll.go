@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
-// defaultScroll is how far a scroll without amount goes, in CSS pixels.
+// defaultScroll is how far a scroll without amount moves, in CSS pixels.
 const defaultScroll = 600
 
 // scroll brings the target into view, or, with a direction or a distance, moves

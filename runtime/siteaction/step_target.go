@@ -19,7 +19,7 @@ type found struct {
 }
 
 // find waits until the step's target is there and returns the locator that
-// names what matched. rendered asks for an element with a box.
+// names what matched. rendered requires an element with a box.
 func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error) {
 	t := s.target
 	if s.Frame != "" || t.Extensions["x_frame"] != nil {

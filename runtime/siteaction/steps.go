@@ -391,7 +391,7 @@ func (s *plannedStep) missingArgument(r *executionRun) bool {
 	return false
 }
 
-// value is what a step types, chooses or goes to.
+// value is what a step types, chooses or navigates to.
 func (r *executionRun) value(s *plannedStep) (json.RawMessage, *fault.Error) {
 	switch {
 	case s.ValueFrom != "":
@@ -450,7 +450,7 @@ func unstarted(code fault.Code) bool {
 	return false
 }
 
-// resolve resolves one target now.
+// resolve resolves one target.
 func (r *executionRun) resolve(t *manifest.Target) (descriptor.Match, *fault.Error) {
 	s := verify.Batch{Library: r.lib}
 	s.AddTarget(t)

@@ -20,7 +20,7 @@ import (
 // transitionOutput is the primitive that the output of a transition names.
 const transitionOutput = "actions.transition"
 
-// transitionReport says how a transition went. It is the member transition of
+// transitionReport describes the outcome of a transition. It is the member transition of
 // the output of a tool that moves between states, and of a transition that was
 // called by its name.
 type transitionReport struct {
@@ -41,7 +41,7 @@ type transitionReport struct {
 	Reveals    []string `json:"reveals,omitempty"`
 	DoNotUse   []string `json:"do_not_use,omitempty"`
 
-	// Of a repeated traversal. Complete is null when nobody can tell.
+	// Of a repeated traversal. Complete is null when that cannot be decided.
 	Attempts    int             `json:"attempts,omitempty"`
 	MaxAttempts int             `json:"max_attempts,omitempty"`
 	Complete    *bool           `json:"complete,omitempty"`
@@ -111,7 +111,7 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, reachTime)
 	defer cancel()
-	// What cannot be observed any more is reported as it was last.
+	// What cannot be observed is reported as it was last.
 	_, _ = observe.Until(whole, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {
 		seen, err := verify.DiagnoseStates(ctx, page, lib, verify.StatesOf(lib, via))
 		if err != nil {
@@ -134,7 +134,7 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 }
 
 // runTransition performs a transition that was called by its name: its tool, as
-// often as its convergence asks, or the wait for its signal.
+// often as its convergence requires, or the wait for its signal.
 func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move, arguments json.RawMessage) call.Reply {
 	m, tr := e.Source.Map, e.Entry
 	if tr.Tool == "" && tr.Signal != "" {
@@ -167,7 +167,7 @@ func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer,
 	longest := time.Duration(0)
 	for attempt := 1; ; attempt++ {
 		if goal != nil {
-			if met := goal.before(ctx, a); met { // it may hold already
+			if met := goal.before(ctx, a); met { // it may be met already
 				if report == nil {
 					report = &transitionReport{Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), MaxAttempts: goal.most}
 				}

@@ -43,7 +43,7 @@ const (
 
 // siteCheck answers mode check: every check and every state of the maps that
 // apply, from one observation of the page. With wait_ms it observes again while a
-// check fails: a page that has just loaded goes on building itself. Checks with a
+// check fails: a page that has just loaded continues to build itself. Checks with a
 // setup come after it, one by one, each with its setup and an observation of its own.
 func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments) call.Reply {
 	o, url, err := x.actions.OfferFor(ctx, c.Message().Map)
@@ -165,7 +165,7 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 	return call.Encoded(out)
 }
 
-// recall adds what the caller asked for beside the verdict. A page that changed
+// recall adds what the caller requested beside the verdict. A page that changed
 // meanwhile gives nothing: the verdict stands without it.
 func recall(ctx context.Context, page primitives.Page, s *verify.Batch, m *sites.Map, k *manifest.Check, r *verify.CheckOutcome, in arguments) {
 	if in.Remember && (r.Status == verify.CheckPassed || r.Status == verify.CheckDrifted) {

@@ -62,7 +62,7 @@ func (x expectations) unmet(r *checkReport) []string {
 	return out
 }
 
-// saw reports whether something that a map says of the page holds.
+// saw reports whether something that a map declares of the page is so.
 func (r *checkReport) saw() bool {
 	return slices.ContainsFunc(r.Checks, func(c verify.CheckOutcome) bool {
 		return c.Status == verify.CheckPassed || c.Status == verify.CheckDrifted

@@ -17,7 +17,7 @@ import (
 )
 
 // siteListing is the output of mode list: what the maps offer on the page, where
-// the page stands now, and what cannot be called and why.
+// the page stands, and what cannot be called and why.
 type siteListing struct {
 	sites.Listing
 	URL   string `json:"url"`
@@ -185,7 +185,7 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 	return seen, targets, nil
 }
 
-// listAction says of one action what a call of it would meet now.
+// listAction describes one action and what a call of it would meet.
 func (x *Tool) listAction(ctx context.Context, o *mapset.Offer, url string, r sites.ActionRow, seen verify.Diagnosed, handlers map[string]*fault.Error) listedAction {
 	out := listedAction{ActionRow: r}
 	match, err := o.Library.Find(url, r.Name)

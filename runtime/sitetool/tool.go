@@ -48,9 +48,9 @@ type arguments struct {
 	// WaitMS is how long mode check probes again while its result is not ok.
 	WaitMS *int `json:"wait_ms"`
 	expectations
-	// Remember asks mode check what the elements look like that the checks found.
+	// Remember has mode check report the appearance of the elements that the checks found.
 	Remember bool `json:"remember"`
-	// Lock is what they looked like, by the path of the map: mode check proposes
+	// Lock is that appearance, recorded earlier, by the path of the map: mode check proposes
 	// repairs from it.
 	Lock map[string]*lock.File `json:"lock"`
 

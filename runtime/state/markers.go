@@ -65,7 +65,7 @@ func (m *markers) find(document, id string) (projection.Marker, []string, bool) 
 	return projection.Marker{}, ids[:min(len(ids), 50)], false
 }
 
-// documentToken identifies the document that the tab shows now.
+// documentToken identifies the document that the tab shows.
 func documentToken(ctx context.Context, page primitives.Page) (string, error) {
 	var out struct {
 		Token string `json:"token"`

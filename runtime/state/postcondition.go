@@ -16,13 +16,13 @@ import (
 
 // Verdicts of a postcondition.
 const (
-	verdictConfirmed    = "confirmed"    // it held
-	verdictContradicted = "contradicted" // the state was read and it did not hold
+	verdictConfirmed    = "confirmed"    // it was met
+	verdictContradicted = "contradicted" // the state was read and it was not met
 	verdictUnknown      = "unknown"      // the state could not be read or judged
 )
 
 // PostconditionResult is the member postcondition of a workflow's output, and
-// of the error when it does not hold.
+// of the error when it is not met.
 type PostconditionResult struct {
 	OK         bool   `json:"ok"`
 	Projection string `json:"projection"`

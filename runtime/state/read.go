@@ -61,7 +61,7 @@ type stateDifference struct {
 	ObservedAt     string          `json:"observed_at"`
 }
 
-// Query is what a call of a state mode says.
+// Query is the arguments of a call of a state mode.
 type Query struct {
 	Mode        string
 	Projection  string

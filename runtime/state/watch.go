@@ -69,7 +69,7 @@ type watches struct {
 	mu     sync.Mutex
 	byName map[string]*watch
 	closed bool
-	tokens float64 // reads that may begin now
+	tokens float64 // reads that may begin at once
 	filled time.Time
 	reads  int // ever begun
 }
@@ -142,7 +142,7 @@ func (ws *watches) start(w *watch, snap *projection.Snapshot) *fault.Error {
 }
 
 // stop ends the watch of a projection, if there is one, and returns when no
-// event of it can come any more.
+// event of it can follow.
 func (ws *watches) stop(name string) {
 	ws.mu.Lock()
 	w := ws.byName[name]

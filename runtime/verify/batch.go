@@ -1,4 +1,4 @@
-// Package verify says what a page shows of what its map declares: probes, states,
+// Package verify observes what a page shows of what its map declares: probes, states,
 // requirements, checks and drift. It observes and judges, and changes nothing. The
 // packages that run site actions, follow states and draw attachments call it.
 package verify
@@ -29,7 +29,7 @@ type Batch struct {
 	matches     []descriptor.Match
 	Attached    func(m *sites.Map, id string) (state string, known bool)
 	Prepared    *manifest.Check // its setup was done for this batch
-	Explain     bool            // observations say what is there in place of what does not hold
+	Explain     bool            // observations have what is there in place of what failed
 }
 
 // Verdict is yes, no, or unknown where a probe is about what nobody can observe.
@@ -56,7 +56,7 @@ type Observation struct {
 	Description string `json:"description,omitempty"`
 	// OK is null when the probe is about something that cannot be observed.
 	OK *bool `json:"ok"`
-	// Failed lists the members of the probe that do not hold.
+	// Failed lists the members of the probe that failed.
 	Failed []string `json:"failed,omitempty"`
 	// Reason is why the target was not found, see descriptor.Match.
 	Reason       string `json:"reason,omitempty"`
@@ -71,7 +71,7 @@ type Observation struct {
 	// Pointer and Line are where an assertion of a check stands in its map.
 	Pointer string `json:"pointer,omitempty"`
 	Line    int    `json:"line,omitempty"`
-	// Mismatches are what does not hold, with what was expected and found.
+	// Mismatches are the members that failed, with what was expected and found.
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
 	// Box is where the element is in the viewport, or the one that nearly matches.
 	Box *descriptor.Box `json:"box,omitempty"`
@@ -84,7 +84,7 @@ type Drift struct {
 	Preferred string `json:"preferred"`
 	Matched   string `json:"matched"`
 	Candidate string `json:"candidate"` // of the match: fallback_selectors/0, alternate_selectors/1
-	// Proposal is the target as the map could declare it now.
+	// Proposal is the target as the map could declare it.
 	Proposal json.RawMessage `json:"proposal"`
 	// MapPath and Pointer are where the target stands.
 	MapPath string `json:"map_path,omitempty"`
@@ -162,7 +162,7 @@ func (b *Batch) Match(d descriptor.Descriptor) descriptor.Match {
 	return descriptor.Match{Reason: "not_asked"}
 }
 
-// Judge says whether a probe holds. One that says nothing in particular holds
+// Judge decides whether a probe holds. One that says nothing in particular holds
 // when its target is there.
 func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observation {
 	return b.judgeAt(m, p, more, 0)
@@ -253,7 +253,7 @@ func (f *Observation) judgeState(s *Batch, m *sites.Map, p *manifest.Probe, dept
 	}
 }
 
-// judgeElement compares the element with what the probe says.
+// judgeElement compares the element with what the probe expects.
 func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, claim func(string, bool)) {
 	facts := match.Facts
 	if facts == nil {

@@ -38,14 +38,14 @@ type CheckOutcome struct {
 
 	Assertions         []Observation `json:"assertions,omitempty"`
 	NegativeAssertions []Observation `json:"negative_assertions,omitempty"`
-	// Evidence is what on_fail asks for: url, dom_snapshot, screenshot.
+	// Evidence is what on_fail names: url, dom_snapshot, screenshot.
 	Evidence    map[string]json.RawMessage `json:"evidence,omitempty"`
 	Contingency string                     `json:"contingency,omitempty"`
 	Error       *fault.Error               `json:"error,omitempty"`
 	Drift       []Drift                    `json:"drift,omitempty"`
 	Setup       *SetupOutcome              `json:"setup,omitempty"`
 	// Repairs are targets that could stand where the check finds nothing; Remembered
-	// is what its targets look like. Both are there when the caller asked.
+	// is the appearance of its targets. Both are there when the caller requested them.
 	Repairs    []Repair     `json:"repairs,omitempty"`
 	Remembered []Remembered `json:"remembered,omitempty"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Mismatch is one member of a probe that does not hold.
+// Mismatch is one member of a probe that failed.
 type Mismatch struct {
 	Member   string `json:"member"`
 	Expected any    `json:"expected"`
@@ -25,7 +25,7 @@ const maxQuoted = 120
 
 func quoted(s string) string { return strconv.Quote(fault.Clip(s, maxQuoted)) }
 
-// explain says of every member that failed what was expected and found.
+// explain adds to every member that failed what was expected and found.
 func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
 	for _, member := range f.Failed {
 		x := Mismatch{Member: member}
@@ -122,7 +122,7 @@ func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Desc
 	}
 }
 
-// absent says why there is no element, with what the nearest have instead.
+// absent explains why there is no element, with what the nearest have instead.
 func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
 	subject := subjectOf(d, "")
 	switch match.Reason {
@@ -165,7 +165,7 @@ func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descri
 	x.set(0, "present", "%s: no match, %s", subject, expected)
 }
 
-// explainPresence says of a negative assertion that it holds.
+// explainPresence explains why a negative assertion failed.
 func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe) {
 	x := Mismatch{Member: "negative"}
 	var d descriptor.Descriptor
@@ -227,7 +227,7 @@ func matchCount(n int) string {
 	return strconv.Itoa(n) + " matches"
 }
 
-// boxOf is where to look: the element, or the first that nearly matches.
+// boxOf is the box to show: of the element, or the first that nearly matches.
 func boxOf(match descriptor.Match) *descriptor.Box {
 	if match.Found {
 		return match.Box

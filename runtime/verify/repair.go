@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Remembered is what a target of a map looked like when a check found it.
+// Remembered is the appearance of a target of a map when a check found it.
 type Remembered struct {
 	MapPath string `json:"map_path"`
 	lock.Entry

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// SetupOutcome says how the setup of a check went.
+// SetupOutcome describes the outcome of the setup of a check.
 type SetupOutcome struct {
 	// Done is whether all of it was done by this runtime.
 	Done  bool            `json:"done"`
@@ -23,7 +23,7 @@ type SetupOutcome struct {
 
 // HasSetup says whether something must happen before the check can fail. What
 // has not been prepared may pass, which is as good as ever, but that it does not
-// says nothing about the site.
+// shows nothing about the site.
 func HasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest) > 0 }
 
 // NotRun turns the outcome of a check whose setup failed into one that says

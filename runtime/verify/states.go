@@ -10,12 +10,12 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Diagnosis says whether a state of a map is current, and why.
+// Diagnosis is whether a state of a map is current, and why.
 type Diagnosis struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// Current is null for a state that cannot be observed: it
-	// declares no diagnostics, or none that says anything.
+	// declares no diagnostics, or only empty ones.
 	Current     *bool         `json:"current"`
 	MapPath     string        `json:"map_path,omitempty"`
 	Diagnostics []Observation `json:"diagnostics,omitempty"`

@@ -112,7 +112,7 @@ func (b *Backend) violation(format string, args ...any) {
 	b.violations = append(b.violations, s)
 }
 
-// ServeHTTP accepts a client and serves it until it goes.
+// ServeHTTP accepts a client and serves it until it disconnects.
 func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	if b.closed {
@@ -291,7 +291,7 @@ func (b *Backend) checkEvent(raw json.RawMessage) {
 // ErrNoClient says that no client is connected.
 var ErrNoClient = errors.New("no client is connected")
 
-// ErrLost says that the client went before it answered.
+// ErrLost says that the client disconnected before it answered.
 var ErrLost = errors.New("the client went before it answered")
 
 // Await waits for a client.

@@ -30,7 +30,7 @@ type answer struct {
 
 var errEnded = errors.New("the provider ended")
 
-// peer talks to the provider and counts what it says.
+// peer talks to the provider and counts its messages.
 type peer struct {
 	out     io.Writer
 	reading sync.WaitGroup

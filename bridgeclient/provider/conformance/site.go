@@ -58,7 +58,7 @@ type site struct {
 	changed chan struct{} // closed, and replaced, when something happened
 }
 
-// newSite listens on the IPv4 loopback; the provider must reach it from this
+// newSite listens on the IPv4 loopback; the provider must have access to it from this
 // machine.
 func newSite() (*site, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed with the site

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Tier is what a provider reaches.
+// Tier is how much of the protocol a provider meets.
 type Tier string
 
 const (
@@ -37,7 +37,7 @@ const (
 type Scenario struct {
 	// ID names it in reports and in docs/reference/provider-conformance.md.
 	ID string
-	// Title says what must hold.
+	// Title is the requirement.
 	Title string
 	// Essential ones must pass for compatible.
 	Essential bool
@@ -80,7 +80,7 @@ type Options struct {
 	OnResult func(Result)
 }
 
-// Run tests a provider: in carries what it says, out what it gets. It returns
+// Run tests a provider: in carries its output, out its input. It returns
 // when all scenarios were run, the provider ended or ctx did.
 func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) (Report, error) {
 	if opts.CallLimit <= 0 {
@@ -121,7 +121,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, opts Options) (Report
 	return report, nil
 }
 
-// judge finds the tier and says why it is no better.
+// judge finds the tier and the reasons why it is no higher.
 func (r *Report) judge() {
 	essential := map[string]bool{}
 	for _, s := range Scenarios() {
@@ -216,17 +216,17 @@ func names(v any) []string {
 type run struct {
 	*suite
 	id       string
-	visit    string // tells the pages of this scenario from others
+	visit    string // distinguishes the pages of this scenario from others
 	reasons  []string
 	sessions []string // to close at the end
 }
 
-// wrong notes what does not hold and goes on.
+// wrong records a failed expectation and continues.
 func (r *run) wrong(format string, args ...any) {
 	r.reasons = append(r.reasons, fmt.Sprintf(format, args...))
 }
 
-// fail notes what does not hold and ends the scenario.
+// fail records a failed expectation and ends the scenario.
 func (r *run) fail(format string, args ...any) {
 	r.wrong(format, args...)
 	panic(stop{Failed})
@@ -248,7 +248,7 @@ func (r *run) leave() {
 
 type object = map[string]any
 
-// ask sends a request and returns the answer, whatever it says, after its form
+// ask sends a request and returns the answer, success or failure, after its form
 // was checked.
 func (r *run) ask(method string, params object) answer {
 	a, err := r.peer.ask(r.ctx, r.opts.CallLimit, method, params)
@@ -352,7 +352,7 @@ func (r *run) saw(method, what string) {
 	}
 }
 
-// pageText is what a fresh snapshot says.
+// pageText is the text of a fresh snapshot.
 func (r *run) pageText(session string) string {
 	result := r.call("page.snapshot", object{"session_id": session, "include_text": true})
 	text, _ := result["text"].(string)

@@ -90,8 +90,8 @@ func pageOf(out map[string]any) map[string]any {
 	return map[string]any{"tabId": tabNumber(out["page_id"]), "windowId": theWindow, "url": out["url"], "title": out["title"]}
 }
 
-// withContent adds what the page says; that it cannot be read is no failure of
-// having gone there.
+// withContent adds the page's content; that it cannot be read is no failure of
+// the navigation.
 func (c *client) withContent(opened map[string]any) map[string]any {
 	answer := pageOf(opened)
 	content, err := actContent(c, map[string]any{"format": "annotated", "tabId": float64(tabNumber(opened["page_id"]))})
@@ -381,7 +381,7 @@ func actFillForm(c *client, p map[string]any) (map[string]any, error) {
 	return map[string]any{"filled": filled, "results": results, "success": filled == len(results), "total": len(results)}, nil
 }
 
-// fill fills one field and says what kind it was.
+// fill fills one field and returns its kind.
 func (c *client) fill(f, result map[string]any) (kind string, err error) {
 	element := target(f, map[string]any{})
 	role, checked, err := c.inspect(element)
@@ -429,7 +429,7 @@ func (c *client) fill(f, result map[string]any) (kind string, err error) {
 	return role, err
 }
 
-// inspect says what an element is, and whether it is checked.
+// inspect returns what an element is, and whether it is checked.
 func (c *client) inspect(element map[string]any) (role string, checked bool, err error) {
 	args := map[string]any{"format": "json", "max_nodes": 1}
 	if ref, ok := element["element_ref"]; ok {

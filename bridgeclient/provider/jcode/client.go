@@ -85,12 +85,12 @@ func (f *Face) start(ctx context.Context, s Session) error {
 	cmd := exec.Command(self, append(slices.Clone(f.Self[1:]), "session", "start", s.Name)...) // it outlives this process
 	cmd.Args[0] = f.Self[0]
 	detach(cmd)
-	said, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	logFile, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer said.Close()
-	cmd.Stderr = said
+	defer logFile.Close()
+	cmd.Stderr = logFile
 	ready, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func inWords(f *provider.Failure) error {
 	return &failure{f.Code, string(f.Code) + ": " + f.Message}
 }
 
-// failure is a failure with the code that the text does not always tell.
+// failure is a failure with the code that the text does not always contain.
 type failure struct {
 	code provider.Code
 	text string

@@ -30,14 +30,14 @@ func executable() (string, error) {
 	return filepath.Join(home, "browser", "browser"), nil
 }
 
-// Installation is how the place where jcode looks stands.
+// Installation is what is at the path of jcode's browser command.
 type Installation struct {
 	Path  string
 	There bool // some program
 	Ours  bool
 }
 
-// Installed looks at the place where jcode looks for its browser command.
+// Installed inspects the path of jcode's browser command.
 func Installed() (Installation, error) {
 	path, err := executable()
 	if err != nil {

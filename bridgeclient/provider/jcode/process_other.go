@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// endSignal asks a session's process to end.
+// endSignal is the signal that ends a session's process.
 var endSignal = os.Kill
 
 // lockFile takes a lock that a process leaves behind only when it is killed.

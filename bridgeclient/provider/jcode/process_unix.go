@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// endSignal asks a session's process to end.
+// endSignal is the signal that ends a session's process.
 var endSignal os.Signal = syscall.SIGTERM
 
 // lockFile takes a lock that ends with the process, however it ends.

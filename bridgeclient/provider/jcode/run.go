@@ -102,7 +102,7 @@ func (f *Face) Run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// probe answers what jcode asks before each action, to learn whether there
+// probe answers the calls that jcode makes before each action, to learn whether there
 // is anybody: the ping, and without a session four actions with params that mean
 // nothing. No page is touched for them.
 func (f *Face) probe(action string, params map[string]any, session string) (out map[string]any, err error, done bool) { //nolint:revive // the error is one answer

@@ -89,7 +89,7 @@ func LiveSessions() []Session {
 	return out
 }
 
-// End asks the session's process to end and waits until it has. A process is only
+// End signals the session's process to end and waits until it has. A process is only
 // signalled while somebody serves the session: a pid alone may be anybody's.
 func (s Session) End(ctx context.Context) error {
 	pid := s.PID()
@@ -115,7 +115,7 @@ func (s Session) End(ctx context.Context) error {
 	})
 }
 
-// until looks again and again: a socket file tells nobody that it has changed.
+// until polls: a socket file gives no event when it changes.
 func (s Session) until(ctx context.Context, ok func() bool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -176,8 +176,8 @@ func (f *Face) session(ctx context.Context, args []string) error {
 	return fmt.Errorf("Unknown action: session %s", names[0]) //nolint:staticcheck // the words that jcode looks for
 }
 
-// serve is the session's process. It ends when it is told to, when nobody
-// has used it for as long as Idle says, and when its files are gone.
+// serve is the session's process. It ends when it is signalled, when nobody
+// has used it for as long as Idle says, and when its files are removed.
 func (f *Face) serve(ctx context.Context, s Session) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s Session) lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// remove removes a file that may be gone already.
+// remove removes a file that may be missing.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -256,10 +256,10 @@ func remove(path string) error {
 
 // use knows when something was last used.
 type use struct {
-	idle time.Duration
-	mu   sync.Mutex
-	now  int // users
-	last time.Time
+	idle   time.Duration
+	mu     sync.Mutex
+	active int // users
+	last   time.Time
 }
 
 func newUse(idle time.Duration) *use { return &use{idle: idle, last: time.Now()} }
@@ -267,18 +267,18 @@ func newUse(idle time.Duration) *use { return &use{idle: idle, last: time.Now()}
 func (u *use) begin() (end func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.now++
+	u.active++
 	return func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.now--
+		u.active--
 		u.last = time.Now()
 	}
 }
 
-// unused returns when nobody has used it for so long, when gone says so, or when
+// unused returns when nobody has used it for so long, when removed is true, or when
 // ctx ends.
-func (u *use) unused(ctx context.Context, gone func() bool) {
+func (u *use) unused(ctx context.Context, removed func() bool) {
 	tick := time.NewTicker(min(max(u.idle/10, 50*time.Millisecond), 10*time.Second))
 	defer tick.Stop()
 	for {
@@ -288,9 +288,9 @@ func (u *use) unused(ctx context.Context, gone func() bool) {
 			return
 		}
 		u.mu.Lock()
-		over := u.now == 0 && time.Since(u.last) >= u.idle
+		over := u.active == 0 && time.Since(u.last) >= u.idle
 		u.mu.Unlock()
-		if over || gone() {
+		if over || removed() {
 			return
 		}
 	}

@@ -2,7 +2,7 @@
 // tab in a fresh browser context for each test. It judges nothing. Tests of the
 // browser's packages and of the runtime call it.
 //
-// Without a browser on the machine such tests are skipped, which is said once.
+// Without a browser on the machine such tests are skipped, which is logged once.
 // With OUTRIDER_REQUIRE_BROWSER=1 they fail instead, so that continuous
 // integration cannot be green because nothing ran.
 package browsertest

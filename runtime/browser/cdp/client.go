@@ -51,7 +51,7 @@ type Command struct {
 	// OnReply, when set, is called by the reader with the answer. Nobody can wait
 	// for the answer then.
 	OnReply func(Reply)
-	// Observe, when set, is called by the reader with the answer before it goes to
+	// Observe, when set, is called by the reader with the answer before it is handed to
 	// the caller that waits for it.
 	Observe func(Reply)
 }

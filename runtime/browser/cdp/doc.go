@@ -8,5 +8,5 @@
 // runs the callbacks of commands and the handler of events, which must not wait for
 // anything: an event cannot overtake an answer then. Frames are taken apart without a
 // general decoder, because most events need only their name and because answers can
-// hold megabytes.
+// be megabytes long.
 package cdp

@@ -9,7 +9,7 @@ import (
 )
 
 // maxFrame bounds one incoming frame in bytes. A longer one is skipped: nothing
-// we ask for comes near it, and a page decides how long its answers are.
+// we request comes near it, and a page decides how long its answers are.
 const maxFrame = 512 << 20
 
 // Transport carries frames to and from a browser. Receive is called by one

@@ -10,7 +10,7 @@ import (
 )
 
 // Frames are read without a general decoder: most events are of no use to us
-// and need only their name, and answers can hold megabytes that must be looked
+// and need only their name, and answers can be megabytes that must be searched
 // at once, not once per layer. The scanner trusts nothing: whatever it does not
 // understand it reports as malformed, and values are decoded (and so validated)
 // by encoding/json where they are used.
@@ -136,7 +136,7 @@ func stringEnd(b []byte, i int) int {
 }
 
 // mark returns the index of the next quote or backslash from i on, at least
-// len(b) when there is none. It looks at eight bytes at a time: the text of an
+// len(b) when there is none. It tests eight bytes at a time: the text of an
 // answer is JSON inside a JSON string, with an escape every few bytes, where a
 // search that is fast over long stretches spends its time starting anew.
 func mark(b []byte, i int) int {

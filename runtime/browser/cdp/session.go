@@ -59,5 +59,5 @@ func (l *Lifetime) Over() bool {
 	}
 }
 
-// Err says why the lifetime ended. It must not be asked before.
+// Err says why the lifetime ended. It must not be called before.
 func (l *Lifetime) Err() error { return l.err }

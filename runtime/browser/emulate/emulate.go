@@ -297,7 +297,7 @@ func touchCommand(on bool) cdp.Command {
 }
 
 func geolocationCommand(g *primitives.GeolocationEmulation) cdp.Command {
-	if g.Unavailable { // without coordinates the browser says that it cannot find any
+	if g.Unavailable { // without coordinates the browser reports that it cannot find any
 		return cdp.Command{Method: "Emulation.setGeolocationOverride", Params: []byte(`{}`)}
 	}
 	b := strconv.AppendFloat([]byte(`{"latitude":`), g.Latitude, 'f', -1, 64)
@@ -369,7 +369,7 @@ func networkCommand(n *primitives.NetworkEmulation) cdp.Command {
 }
 
 // userAgentCommand sets user agent and languages, which go together in the
-// protocol: to set one, the other has to be said too.
+// protocol: to set one, the other has to be sent too.
 func (e *Emulator) userAgentCommand(ctx context.Context, want primitives.Emulation) (cdp.Command, error) {
 	if e.agent.known() == "" {
 		var version struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// commands are what the options ask of a new session beyond the command line. Without
+// commands are what the options set in a new session beyond the command line. Without
 // such options nothing is emulated.
 func (o *Options) commands(s *cdp.Session) []cdp.Command {
 	var c []cdp.Command

@@ -34,7 +34,7 @@ const (
 	maxFilename = 150
 )
 
-// Options says where files may come from and go to.
+// Options are where files may come from and where they are stored.
 type Options struct {
 	// UploadDirs are the folders whose files may be uploaded. None means that
 	// uploads are refused.

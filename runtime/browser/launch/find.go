@@ -23,7 +23,7 @@ type Found struct {
 // Find looks for a browser: explicit, then the environment variable PathEnv,
 // then the system's Chrome or Chromium, then the caches of Playwright and
 // Puppeteer, newest first. A path that is named but cannot be run is an error,
-// not a reason to look further. The error is browser_not_found and its NextStep
+// not a reason to search further. The error is browser_not_found and its NextStep
 // the command that would fix it.
 func Find(explicit string) (Found, error) { return findAmong(explicit, systemNames()) }
 

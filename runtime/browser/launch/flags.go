@@ -7,7 +7,7 @@ import (
 )
 
 // WindowWidth and WindowHeight are the size of a window in CSS pixels when no
-// viewport is asked for.
+// viewport is given.
 const (
 	WindowWidth  = 1280
 	WindowHeight = 800
@@ -56,7 +56,7 @@ func commandLine(o *Options, dir string) []string {
 		"--disable-ipc-flooding-protection",
 		// Input that arrives before the first paint of a new document is kept.
 		"--allow-pre-commit-input",
-		// A page that comes back from that cache is neither a new document nor
+		// A page that is restored from that cache is neither a new document nor
 		// the same one; load it again.
 		"--disable-back-forward-cache",
 
@@ -83,14 +83,14 @@ func commandLine(o *Options, dir string) []string {
 
 // disabledFeatures: translation bar, hints and models fetched in the
 // background, casting, the interstitial that replaces http by https, the
-// pages that are rendered before anybody asked for them, painting that waits for
+// pages that are rendered before anybody opened them, painting that waits for
 // a heuristic after a navigation, and the address bar's lists that are pages: two
 // are loaded for each window, for half a second of a processor and 30 MB.
 const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,DialMediaRouteProvider," +
 	"GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2,PaintHolding,LensOverlay,DestroyProfileOnBrowserClose," +
 	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
-// mousePresence makes (hover: hover) and (pointer: fine) hold, as they do for whom a
+// mousePresence makes (hover: hover) and (pointer: fine) match, as they do where a
 // mouse is on the desk: our input is a mouse's. A machine without one says that
 // there is none, and pages then show what they have for fingers: no menus that
 // open under the pointer, pickers of dates that cannot be typed into. The

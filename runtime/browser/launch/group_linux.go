@@ -19,7 +19,7 @@ func groupIsDead(group int) bool {
 		if err != nil {
 			continue
 		}
-		// pid (comm) state ppid pgrp; comm may hold anything.
+		// pid (comm) state ppid pgrp; comm may contain anything.
 		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 		if len(f) > 2 && bytes.Equal(f[2], want) && f[0][0] != 'Z' && f[0][0] != 'X' {
 			return false

@@ -66,13 +66,13 @@ func TestOrphans(t *testing.T) {
 			defer cmd.Wait()
 			defer cmd.Process.Kill()
 			var report childReport
-			var said []string
+			var output []string
 			for lines := bufio.NewScanner(out); report.PID == 0 && lines.Scan(); {
 				_ = json.Unmarshal(lines.Bytes(), &report)
-				said = append(said, lines.Text())
+				output = append(output, lines.Text())
 			}
 			if report.PID == 0 || report.Dir == "" {
-				t.Fatalf("the child did not launch a browser; it said\n%s", strings.Join(said, "\n"))
+				t.Fatalf("the child did not launch a browser; its output is\n%s", strings.Join(output, "\n"))
 			}
 			if n := len(using(t, report.Dir)); n < 3 {
 				t.Fatalf("found %d processes with the profile directory: the test does not see them", n)
@@ -92,7 +92,7 @@ func TestOrphans(t *testing.T) {
 				left = using(t, report.Dir)
 				return os.IsNotExist(err) && len(left) == 0
 			})
-			t.Logf("gone after %v", time.Since(start))
+			t.Logf("ended after %v", time.Since(start))
 			matches, _ := filepath.Glob(filepath.Join(filepath.Dir(report.Dir), "outrider-test-*"))
 			for _, m := range matches {
 				if strings.HasPrefix(report.Dir, m+"/") {
@@ -177,6 +177,6 @@ func TestNamedProfileIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
-		t.Errorf("the profile is gone: %v %v", entries, err)
+		t.Errorf("the profile was removed: %v %v", entries, err)
 	}
 }

@@ -210,7 +210,7 @@ func (t *tail) String() string {
 	return strings.Join(lines, "; ")
 }
 
-// Err says how the process ended, with what it last said; nil while it runs.
+// Err says how the process ended, with its last output; nil while it runs.
 // It is for logs.
 func (p *Process) Err() error {
 	select {

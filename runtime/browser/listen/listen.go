@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// Page events are heard by a script that runs before the first one of every
+// Page events are observed by a script that runs before the first one of every
 // document, in every frame, in an isolated world of its own. It reports through
 // a binding that exists in that world only: a page can neither see nor call it.
 //

@@ -27,7 +27,7 @@ import (
 // again, on the name and on the address that it stands for, and nothing of a
 // refused request is sent.
 //
-// The proxy listens on 127.0.0.1, so other programs of this machine can reach it;
+// The proxy listens on 127.0.0.1, so other programs of this machine can connect to it;
 // they get no further than the pages.
 type Egress struct {
 	policy   *originPolicy
@@ -227,7 +227,7 @@ func (e *Egress) dialAllowed(ctx context.Context, network, address string) (net.
 	switch addr, err := netip.ParseAddr(host); {
 	case err == nil:
 		addrs = []netip.Addr{addr}
-	case isLocalhost(d.host): // as browsers do, whatever the resolver says
+	case isLocalhost(d.host): // as browsers do, whatever the resolver returns
 		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 	default:
 		if addrs, err = e.lookup(ctx, host); err != nil {
@@ -290,7 +290,7 @@ func (e *Egress) Refused(seq int) (list []primitives.BlockedRequest, last int) {
 	return list, e.seq
 }
 
-// CheckNavigation decides about an address that a caller asks for. Only web
+// CheckNavigation decides about an address that a caller gives. Only web
 // addresses lead somewhere; files are not an origin that a list could name.
 func (e *Egress) CheckNavigation(raw string) error {
 	if e == nil {
@@ -298,7 +298,7 @@ func (e *Egress) CheckNavigation(raw string) error {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil // the browser says what is wrong with it
+		return nil // the browser reports what is wrong with it
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
@@ -348,7 +348,7 @@ func (e *Egress) ExplainNavigation(seq int, err error) error {
 	return originBlocked(last.Host, last.Rule)
 }
 
-// dialThrough asks an upstream proxy for a tunnel.
+// dialThrough opens a tunnel through an upstream proxy.
 func dialThrough(ctx context.Context, proxy *url.URL, target string) (net.Conn, error) {
 	host := proxy.Host
 	if proxy.Port() == "" {

@@ -110,7 +110,7 @@ func (r originRule) matchesPlace(d destination) bool {
 	return r.scheme == "" || d.scheme == "" || plain(r.scheme) == plain(d.scheme)
 }
 
-// matches says whether the rule means the destination by its name.
+// matches reports whether the rule names the destination.
 func (r originRule) matches(d destination) bool {
 	if !r.matchesPlace(d) {
 		return false
@@ -206,7 +206,7 @@ func closedAddress(a netip.Addr) bool {
 		netip.MustParsePrefix("100.64.0.0/10").Contains(a) || netip.MustParsePrefix("0.0.0.0/8").Contains(a)
 }
 
-// CheckOrigins says what is wrong with patterns of origins.
+// CheckOrigins returns what is wrong with patterns of origins.
 func CheckOrigins(patterns ...string) error {
 	_, err := newOriginPolicy(patterns, nil)
 	return err

@@ -13,7 +13,7 @@ type Tab interface {
 	// processes.
 	Sessions() []*cdp.Session
 	Lifetime() *cdp.Lifetime
-	// MainDocument names the document of the main frame by its loader, and says
+	// MainDocument names the document of the main frame by its loader, and reports
 	// whether the browser has found it quiet.
 	MainDocument() (loader string, quiet bool)
 }

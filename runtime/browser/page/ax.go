@@ -32,7 +32,7 @@ type axNode struct {
 }
 
 // AXTree implements primitives.Page. The browser keeps the tree only while it
-// is asked: nothing stays switched on.
+// is read: nothing stays switched on.
 func (p *Page) AXTree(ctx context.Context, frame primitives.FrameID) ([]primitives.AXNode, error) {
 	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {

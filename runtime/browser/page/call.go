@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/world"
 )
 
-// errStale means that a call reached no context of ours and so did nothing.
+// errStale means that a call ran in no context of ours and so did nothing.
 var errStale = errors.New("the document was replaced before the call reached it")
 
 // maxFollowed bounds how often one call follows a frame into a new document.
@@ -175,7 +175,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			}
 		}
 		at.document.SetWorld(w)
-		release() // a first call that waits for something must not hold up the others
+		release() // a first call that waits for something must not block the others
 	}
 	started := p.probeStart(at, w)
 	result, err := p.awaitPage(ctx, at, calls[0])
@@ -208,7 +208,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 
 // probeStart finds out whether a call has reached its document. When a document
 // is replaced, Chromium sends what was in flight again, to the new document's
-// process: the answer "cannot find context" then says nothing of the first time.
+// process: the answer "cannot find context" then tells nothing of the first time.
 // So a call that has taken a while is followed by an empty one: commands of a
 // session run in order, and an answer to the second proves that the first began.
 // A function that answers without waiting is through long before.
@@ -275,12 +275,12 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 		case <-at.lifetime.Done():
 			err = at.lifetime.Err()
 		case <-at.session.Done():
-			// The frame left the process: no answer comes any more.
+			// The frame left the process: no answer comes.
 			if err = p.awaitCause(ctx, at); err == nil {
 				err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 			}
 		case <-replaced:
-			// The answer says whether the function had started. It comes at
+			// The answer shows whether the function had started. It comes at
 			// once, if it comes: the process may have ended with the document.
 			replaced = nil
 			timer := time.NewTimer(graceAfterDocument)
@@ -320,7 +320,7 @@ const (
 	dueTimersAtLeast = 2 * time.Second
 )
 
-// makeWorld asks for our isolated world of the frame.
+// makeWorld creates our isolated world of the frame.
 func (p *Page) makeWorld(ctx context.Context, at resolvedFrame) (*world.World, error) {
 	calls, err := p.client.Start(ctx, world.CreateCommand(at.session, at.id))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
-// A document tells its title sooner than the browser does. Who follows the events has to
+// A document reports its title sooner than the browser does. Who follows the events has to
 // hear of it: the browser has nothing new to say afterwards. Issue 15.
 func TestWhatADocumentSaysOfItselfIsAChange(t *testing.T) {
 	changes, tab := page.Describe("http://a.example/", "A")

@@ -66,7 +66,7 @@ func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 	if err != nil && !refused {
 		return d.Dialog, cdp.Explain(err, "answering the dialog")
 	}
-	// The event that says so may come later than the answer.
+	// The event for it may come later than the answer.
 	p.mu.Lock()
 	closed := p.dialog == d
 	if closed {

@@ -2,5 +2,5 @@
 // across processes, calls of the page library, scripts, input, dialogs, navigations,
 // pictures. It knows neither other tabs nor the browser, and none of what is recorded
 // or emulated beside the page. Package browser calls it and hands it the events of its
-// sessions; what others must know it tells through Observer.
+// sessions; what others must know it reports through Observer.
 package page

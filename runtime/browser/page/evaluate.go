@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// maxException bounds what an error says of a script's exception, in bytes.
+// maxException bounds what an error quotes of a script's exception, in bytes.
 const maxException = 1000
 
 // remoteObject is what an evaluation gave.
@@ -79,7 +79,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 	return json.RawMessage("null"), nil
 }
 
-// stoppedAtDeadline reports whether err is what the browser says of a script that it ended at
+// stoppedAtDeadline reports whether err is the browser's error for a script that it ended at
 // the deadline of ctx, which may be some milliseconds before we see it pass.
 func stoppedAtDeadline(ctx context.Context, err error) bool {
 	var pe *cdp.Error
@@ -116,7 +116,7 @@ func (p *Page) evaluate(ctx context.Context, at resolvedFrame, method string, pa
 }
 
 // scriptParams are those of Runtime.evaluate for a script of the caller, which counts
-// as an act of the user. The limit of time ends one that never returns, which would hold
+// as an act of the user. The limit of time ends one that never returns, which would block
 // the page's thread. A promise that never settles is not stopped by it, only by our own
 // time.
 func scriptParams(ctx context.Context, expression string) []byte {

@@ -63,7 +63,7 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 }
 
 // copied is the JSON of a plain object or list, nil for anything else: a node,
-// a function or a Map copies to an empty object that says nothing.
+// a function or a Map copies to an empty object without information.
 func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject) json.RawMessage {
 	if object.Type != "object" || object.Subtype != "" && (object.Subtype != "array" || object.Class != "Array") {
 		return nil

@@ -28,8 +28,8 @@ type changes struct {
 
 func (c *changes) Changed() { c.n++ }
 
-// Describe plays, on a tab that shows "browser title" at address, that its document says
-// what it is and that the browser says the same after it. It returns how often the page
+// Describe plays, on a tab that shows "browser title" at address, that its document reports
+// what it is and that the browser reports the same after it. It returns how often the page
 // reported a change.
 func Describe(address, title string) (changed int, described primitives.TabInfo) {
 	observer := &changes{}
@@ -38,8 +38,8 @@ func Describe(address, title string) (changed int, described primitives.TabInfo)
 	p.main, p.commits = "f", 1
 	p.frames["f"] = &frame{id: "f", session: s}
 	report := p.newLoadReport()
-	said, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
-	params, _ := json.Marshal(map[string]any{"name": loadReportBinding, "payload": report.nonce + " " + string(said), "executionContextId": 7})
+	payload, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
+	params, _ := json.Marshal(map[string]any{"name": loadReportBinding, "payload": report.nonce + " " + string(payload), "executionContextId": 7})
 	p.onLoadReport(s, params)
 	described = p.Tab()
 	p.SetTarget(Target{ID: "t", URL: address, Title: described.Title})

@@ -23,7 +23,7 @@ type frame struct {
 	loader   string
 	loaded   bool   // the load event of this document fired
 	idle     string // loader whose document the browser has found quiet
-	failed   string // address that could not be reached, when this is an error page
+	failed   string // address that could not be loaded, when this is an error page
 	session  *cdp.Session
 	document *world.Document
 	crashed  bool
@@ -161,7 +161,7 @@ func (p *Page) removeChildren(f *frame) {
 	f.children = nil
 }
 
-// FramesChanged tells of other child frames, or other documents in them.
+// FramesChanged reports other child frames, or other documents in them.
 func (p *Page) FramesChanged() {
 	p.change.Notify()
 	p.observer.FramesChanged()
@@ -242,7 +242,7 @@ func (p *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
 
 // EndFrameSession: the frame moves into the process of its parent, which
 // reports it a moment later, or it was removed. A removal is reported too, but not by
-// every browser version, so the parent is asked.
+// every browser version, so the parent is queried.
 func (p *Page) EndFrameSession(s *cdp.Session) {
 	id := primitives.FrameID(s.Frame)
 	p.mu.Lock()

@@ -13,8 +13,8 @@ import (
 )
 
 // A frame and the element that shows it live in two documents, perhaps in two
-// processes; only the browser knows that they belong together. What it said
-// holds as long as the parent's document does, so it is asked once.
+// processes; only the browser knows that they belong together. Its answer
+// is valid as long as the parent's document, so it is requested once.
 
 // ChildFrame implements primitives.Page.
 func (p *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle string) (primitives.FrameID, error) {
@@ -123,7 +123,7 @@ func (p *Page) OwnerFrame(ctx context.Context, frame primitives.FrameID) (primit
 	return "", "", false, fault.New(fault.PageNavigated, "the parent document was replaced again and again")
 }
 
-// keepFrameElement asks for the element that shows frame and has the page library of
+// keepFrameElement resolves the element that shows frame and has the page library of
 // the parent keep it.
 func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame primitives.FrameID) (string, error) {
 	var owner struct {

@@ -39,7 +39,7 @@ func (p *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
 
 // observeRelease sees the answer to the release of a key. While a dialog is
 // open the browser drops input and answers at once; an event that came in time is
-// answered when the dialog has closed. A page must not find its key held for ever, so
+// answered when the dialog has closed. A page must not find its key pressed for ever, so
 // a release that was dropped is sent again then.
 func (p *Page) observeRelease(c cdp.Command) func(cdp.Reply) {
 	return func(r cdp.Reply) {

@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// classify tells a call that never reached its document from one that was
+// classify distinguishes a call that never reached its document from one that was
 // interrupted there.
 func (p *Page) classify(ctx context.Context, at resolvedFrame, err error) error {
 	var pe *cdp.Error
@@ -26,7 +26,7 @@ func (p *Page) classify(ctx context.Context, at resolvedFrame, err error) error 
 		"No node with given id found",
 		"Agent needs to be enabled first", // another process has taken the frame over, and is not ready yet
 		"Argument should belong to the same JavaScript world as target object":
-		_ = p.awaitCause(ctx, at) // what comes of it is asked anew
+		_ = p.awaitCause(ctx, at) // the caller resolves the document anew
 		return errStale
 	case "Execution context was destroyed.",
 		"Inspected target navigated or closed",

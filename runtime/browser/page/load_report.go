@@ -22,7 +22,7 @@ const (
 	loadReportTimeout = 25 * time.Millisecond
 )
 
-// describe says which document there is. It is evaluated in our world; a document
+// describe returns which document there is. It is evaluated in our world; a document
 // that does not answer is described from outside, and then ok is false.
 func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
 	info := p.Tab()
@@ -51,7 +51,7 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 	return out, true
 }
 
-// description is what a document says of itself.
+// description is what a document reports of itself.
 type description struct {
 	Title  string `json:"title"`
 	URL    string `json:"url"`
@@ -69,7 +69,7 @@ func (p *Page) onDescription(r cdp.Reply, commits int) {
 	}
 }
 
-// takeDescription takes over what the document that is there says of itself, and
+// takeDescription takes over what the current document reports of itself, and
 // reports whether that is new. The reader does so where it reads it: the browser may
 // say something newer before who waits for the description is awake. A document
 // without a title has the one that the browser gives it. p.mu is held.
@@ -96,7 +96,7 @@ const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Docume
 
 // An evaluation after the load event is answered behind its first drawing, which
 // costs a page that loads in 30 ms another 10. So a navigation brings a script along that
-// runs before those of the page, in our world of the document, and says what the document
+// runs before those of the page, in our world of the document, and reports what the document
 // is when its load event is over, before it is drawn. It speaks through a binding that
 // exists in that world only. Where it does not come to that, describe evaluates it.
 
@@ -105,19 +105,19 @@ const loadReportBinding = "outriderSays"
 
 // loadReportScript is run by frames too that come before it is taken back, where it does
 // nothing. The title may be set by listeners of the page that come after ours, so
-// another task says it; the binding may come a moment later still.
+// another task reports it; the binding may come a moment later still.
 const loadReportScript = `(()=>{"use strict";if(window.parent!==window)return;` + describeSource +
 	`const say=(left)=>{if(typeof globalThis.` + loadReportBinding + `==="function")` + loadReportBinding + `("%s "+describe());` +
 	`else if(left>0)setTimeout(say,0,left-1)};` +
 	`addEventListener("pageshow",()=>scheduler.postTask(()=>say(12),{priority:"user-blocking"}),{once:true})})()`
 
-// loadReport is what the document that a navigation brings says by itself.
+// loadReport is what the document that a navigation brings reports by itself.
 type loadReport struct {
 	nonce string
 
 	mu     sync.Mutex
-	script string // what the browser calls the script; "" before it has said
-	over   bool   // the script is not wanted any more
+	script string // what the browser calls the script; "" before the browser has answered
+	over   bool   // the report was taken, or the wait for it given up
 
 	given chan struct{} // closed when the report has come
 	// Set before given is closed.

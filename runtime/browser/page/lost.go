@@ -1,6 +1,6 @@
 package page
 
-// Lost reports whether no command reaches the tab any more: it was closed, or the
+// Lost reports whether commands cannot reach the tab: it was closed, or the
 // connection to its browser has ended. It is true a moment before Done is
 // closed.
 func (p *Page) Lost() bool {

@@ -18,12 +18,12 @@ const (
 	// DefaultLoad bounds the wait for the load event of a navigation that does not
 	// say how long it may take.
 	DefaultLoad = 15 * time.Second
-	// stuckAfter is how long a navigation may make no progress before we ask
+	// stuckAfter is how long a navigation may make no progress before we check
 	// whether the old document's thread still runs, and how long it has to say
 	// so.
 	stuckAfter = time.Second
 	// maxSelfReplaced is how many more documents are waited for when each replaces
-	// itself before it said what it is.
+	// itself before it reported what it is.
 	maxSelfReplaced = 5
 )
 
@@ -129,7 +129,7 @@ type navigation struct {
 	dialogs    chan struct{}
 	commits    int // documents the frame had before
 	deadline   *time.Timer
-	loader     string // of the new document; empty for a reload, where it is not said
+	loader     string // of the new document; empty for a reload, where it is not given
 	again      bool   // the page's process was ended for it
 	steps      bool   // along the history
 	moves      int    // moves within a document that the frame had before
@@ -279,7 +279,7 @@ func (n *navigation) committed() bool {
 }
 
 // load waits for the load event of the document that is there, also when the page
-// replaced itself meanwhile or has asked to.
+// replaced itself meanwhile or has requested to.
 func (n *navigation) load(ctx context.Context) error {
 	n.lifetime = n.page.Lifetime() // a crashed tab has a new one
 	for {
@@ -330,7 +330,7 @@ func (p *Page) responds() bool {
 	return true
 }
 
-// interruptStuckScript stops a script that keeps the page's thread. It has to be done before a
+// interruptStuckScript stops a script that blocks the page's thread. It has to be done before a
 // navigation begins: during one the browser holds even this command back.
 func (p *Page) interruptStuckScript() {
 	p.overran.Store(false)

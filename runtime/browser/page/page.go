@@ -39,7 +39,7 @@ type Page struct {
 	moves           int           // navigations of the main frame within its documents
 	loaders         [16]string    // ids of the newest of them
 	loading         bool          // between frameStartedLoading and frameStoppedLoading
-	redirect        bool          // the page asked for a navigation at once
+	redirect        bool          // the page requested a navigation at once
 	redirecting     bool          // it has begun
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
@@ -48,7 +48,7 @@ type Page struct {
 	// dialogCount counts the dialogs that have opened; lastDialog is the newest.
 	dialogCount int
 	lastDialog  *primitives.Dialog
-	// chooser, when set, gets the file chooser that the page asks for.
+	// chooser, when set, gets the file chooser that the page requests.
 	chooser chan chooser
 
 	refs primitives.Refs
@@ -63,7 +63,7 @@ type Page struct {
 	captures atomic.Int32
 }
 
-// Observer is told what happens to a page. The reader calls it, so it must not wait for
+// Observer receives what happens to a page. The reader calls it, so it must not wait for
 // anything.
 type Observer interface {
 	// Navigated: the main frame shows a new document.
@@ -184,7 +184,7 @@ func (p *Page) sessionsLocked() []*cdp.Session {
 	return list
 }
 
-// MainDocument names the document of the main frame by its loader, and says whether
+// MainDocument names the document of the main frame by its loader, and reports whether
 // the browser has found it quiet.
 func (p *Page) MainDocument() (loader string, quiet bool) {
 	p.mu.Lock()
@@ -206,7 +206,7 @@ type Activity struct {
 	LastDialog *primitives.Dialog
 }
 
-// Activity says how far the page has come.
+// Activity reports how far the page has come.
 func (p *Page) Activity() Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -276,7 +276,7 @@ func (p *Page) End(err error) {
 	p.mu.Lock()
 	l := p.lifetime
 	if p.crashed {
-		// The crash ended that life already; what comes now meets the new end.
+		// The crash ended those contexts already; what follows is ended by the new one.
 		l = cdp.NewLifetime()
 		p.lifetime = l
 		p.crashed = false
@@ -315,7 +315,7 @@ func (p *Page) TargetCrashed() {
 	}
 }
 
-// restartLocked gives a crashed tab a new life; p.mu is held.
+// restartLocked makes a crashed tab usable again; p.mu is held.
 func (p *Page) restartLocked() {
 	if p.crashed {
 		p.crashed = false
@@ -323,8 +323,8 @@ func (p *Page) restartLocked() {
 	}
 }
 
-// SetTarget takes over what the browser says of the tab: the title, and, where the
-// frames do not tell it, the address. The browser's is one of its address bar: empty
+// SetTarget takes over what the browser reports of the tab: the title, and, where the
+// frames do not have it, the address. The browser's is one of its address bar: empty
 // for a moment when another process takes the page over, and of a page that is still
 // to come.
 func (p *Page) SetTarget(info Target) {
@@ -340,7 +340,7 @@ func (p *Page) SetTarget(info Target) {
 	}
 }
 
-// refreshTarget asks the browser, not the page, for address and title: it reports a
+// refreshTarget requests address and title from the browser, not from the page: it reports a
 // new title only together with a navigation. So a title that a script sets later
 // shows after the next input, navigation or stage of loading. One answer is awaited at
 // a time; when something happened meanwhile, it may be too old, and another follows.
@@ -378,7 +378,7 @@ func (p *Page) closed() bool {
 	}
 }
 
-// blockedReason returns why the page cannot be asked now, nil when it can; p.mu is
+// blockedReason returns why the page cannot be evaluated, nil when it can; p.mu is
 // held.
 func (p *Page) blockedReason() error {
 	if p.lifetime.Over() {

@@ -16,9 +16,9 @@ import (
 
 // OpenShadows implements primitives.Page. Only the browser can look into a
 // closed shadow root; it hands the root over to our world, where the page cannot
-// see that we have it. Only the browser knows, too, what a custom element says of
-// itself through its ElementInternals: of a handle that begins with a question
-// mark the accessibility tree is asked.
+// see that we have it. Only the browser knows, too, what a custom element declares
+// through its ElementInternals. For a handle that begins with a question
+// mark the accessibility tree is read.
 func (p *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
 	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handle
 }
 
 func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) (int, error) {
-	handle, ask := strings.CutPrefix(handle, "?")
+	handle, describe := strings.CutPrefix(handle, "?")
 	w := at.document.World()
 	if w == nil {
 		return 0, nil // the document that knew the handle was replaced
@@ -95,17 +95,17 @@ func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) 
 		}
 		opened++
 	}
-	if !ask {
+	if !describe {
 		return opened, nil
 	}
-	told, err := p.describeComponent(ctx, at, handle, element, described.Node.BackendNodeID)
-	if told {
+	richer, err := p.describeComponent(ctx, at, handle, element, described.Node.BackendNodeID)
+	if richer {
 		opened++
 	}
 	return opened, err
 }
 
-// describeComponent tells the page library what the accessibility tree says of a
+// describeComponent gives the page library what the accessibility tree has of a
 // custom element, and answers whether that was more than its attributes do.
 func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, element string, backend int) (bool, error) {
 	var tree struct {
@@ -123,24 +123,24 @@ func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, 
 		if n.Backend != backend {
 			continue
 		}
-		said := map[string]any{"role": n.Role.text(), "name": n.Name.text(), "ignored": n.Ignored}
+		component := map[string]any{"role": n.Role.text(), "name": n.Name.text(), "ignored": n.Ignored}
 		if n.Value != nil {
-			said["value"] = n.Value.Value
+			component["value"] = n.Value.Value
 		}
 		states := map[string]any{}
 		for _, prop := range n.Properties {
 			states[prop.Name] = prop.Value.Value
 		}
-		said["states"] = states
-		// An element that only says nothing is ignored as uninteresting; any other reason can pass.
-		said["unseen"] = n.Ignored && !slices.ContainsFunc(n.Reasons, func(r struct {
+		component["states"] = states
+		// An element without information is ignored as uninteresting; any other reason can pass.
+		component["unseen"] = n.Ignored && !slices.ContainsFunc(n.Reasons, func(r struct {
 			Name string `json:"name"`
 		}) bool {
 			return r.Name == "uninteresting" || r.Name == "presentationalRole" || r.Name == "emptyAlt"
 		})
-		about, err := json.Marshal(said)
+		about, err := json.Marshal(component)
 		if err != nil {
-			return false, fault.Wrap(fault.Internal, err, "encoding what a component says")
+			return false, fault.Wrap(fault.Internal, err, "encoding the description of a component")
 		}
 		remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
 			return world.Invocation{Function: describeComponentFunction, Args: []string{token, handle, string(about)}, ByValue: true}
@@ -155,7 +155,7 @@ func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, 
 
 const describeComponentFunction = `function(t,h,s){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.describe(h,JSON.parse(s))}`
 
-// unlessReplaced drops the error of a document that is not there any more:
+// unlessReplaced drops the error of a document that was replaced:
 // nothing is left to open.
 func unlessReplaced(err error) error {
 	if errors.Is(err, errStale) {

@@ -41,7 +41,7 @@ func (p *Page) SetFiles(ctx context.Context, frame primitives.FrameID, handle st
 	return cdp.Explain(err, "choosing files")
 }
 
-// chooser is a file chooser that a page asked for.
+// chooser is a file chooser that a page requested.
 type chooser struct {
 	session *cdp.Session
 	mode    string
@@ -53,13 +53,13 @@ const chooserTimeout = 5 * time.Second
 
 // ChooseFiles implements primitives.FilePage.
 func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []primitives.UploadFile) error {
-	asked := make(chan chooser, 1)
+	requested := make(chan chooser, 1)
 	p.mu.Lock()
 	if p.chooser != nil {
 		p.mu.Unlock()
 		return fault.New(fault.UnsafeState, "another call is choosing files on this tab")
 	}
-	p.chooser = asked
+	p.chooser = requested
 	sessions := p.sessionsLocked()
 	p.mu.Unlock()
 	defer func() {
@@ -81,7 +81,7 @@ func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []prim
 	defer timer.Stop()
 	l := p.Lifetime()
 	select {
-	case c := <-asked:
+	case c := <-requested:
 		if c.mode == "selectSingle" && len(files) > 1 {
 			return fault.New(fault.InvalidArguments, "the page asks for one file").With("count", len(files))
 		}

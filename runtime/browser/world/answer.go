@@ -122,7 +122,7 @@ const maxExpanded = 64 << 20
 // expand puts the lines of an answer where text refers to them: the control
 // character 1 stands for the first, which may itself refer to those after it
 // (class Raw in inject/base/base.js). Strings of JSON have no control characters, so what
-// the page itself says cannot refer to anything. There are 8 lines at most: the next
+// the page itself writes cannot refer to anything. There are 8 lines at most: the next
 // characters are white space.
 func expand(text, lines []byte) ([]byte, bool) {
 	var table lineTable

@@ -1,5 +1,5 @@
-// Package world says what is sent to our isolated world of a document and how its
-// answers are read: the page library and its calls, the tokens that tell worlds apart,
+// Package world defines what is sent to our isolated world of a document and how its
+// answers are read: the page library and its calls, the tokens that distinguish worlds,
 // and what is known of one document. It sends nothing itself and knows no tab. Package
 // page calls it.
 package world

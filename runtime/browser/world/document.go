@@ -23,7 +23,7 @@ type Document struct {
 //
 // Context ids are numbered per renderer process, so the id of a document that
 // was replaced can name some other context for a moment, even one of the page's
-// own world. The token tells them apart: it is set when the library is
+// own world. The token distinguishes them: it is set when the library is
 // installed and checked by each call.
 type World struct {
 	Context int
@@ -71,7 +71,7 @@ func (d *Document) SetWorld(w *World) {
 	d.world = w
 }
 
-// Forget drops w: its context does not exist any more.
+// Forget drops w: its context was destroyed.
 func (d *Document) Forget(w *World) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -28,7 +28,7 @@ func RefsGiven(remote []byte) int {
 	return 0
 }
 
-// StaleAnswer is what a call says that came into another world than it was meant for.
+// StaleAnswer is the answer of a call that ran in another world than it was meant for.
 const StaleAnswer = `{"stale":true}`
 
 // Call is the invocation of a function of the page library. It is an

@@ -26,7 +26,7 @@ func InstallCommand(s *cdp.Session, w *World) cdp.Command {
 	return evaluateQuietly(s, w, b)
 }
 
-// BeginCommand sets the token of a world, and says where the refs of its
+// BeginCommand sets the token of a world, and where the refs of its
 // document begin.
 func BeginCommand(s *cdp.Session, w *World, refPrefix string, refFrom int) cdp.Command {
 	b := append([]byte(`{"expression":"globalThis.outriderWorld='`), w.Token...)
@@ -70,7 +70,7 @@ func NewToken() string {
 
 var tokenPrefix = rand.Text()
 
-// CreateCommand asks for our isolated world of a frame.
+// CreateCommand creates our isolated world of a frame.
 func CreateCommand(s *cdp.Session, frame primitives.FrameID) cdp.Command {
 	return cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", string(frame), "worldName", Name)}
 }
