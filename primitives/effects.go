@@ -14,12 +14,12 @@ import (
 )
 
 // Every primitive that acts takes a further argument, effects: with it the
-// answer says what followed, seen from the page and from the browser. It is one
+// answer is what followed, as the page and the browser report it. It is one
 // mechanism around the handlers, so that no handler can claim more than was seen.
 
 const (
 	// defaultEffectsWindow bounds the wait for what follows; a page on which
-	// nothing happens any more ends it early.
+	// nothing happens ends it early.
 	defaultEffectsWindow = 300 * time.Millisecond
 	// effectsQuiet is how long a document must not change to count as quiet.
 	effectsQuiet = 30 * time.Millisecond
@@ -188,8 +188,8 @@ type effectsWatch struct {
 
 var effectsIDs atomic.Int64
 
-// watchEffects begins before the action. What cannot be watched is said in the
-// report and never keeps the action from happening.
+// watchEffects begins before the action. What cannot be watched is named in the
+// report and never prevents the action.
 func watchEffects(ctx context.Context, p Page) *effectsWatch {
 	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10)}
 	ctx, cancel := context.WithTimeout(ctx, effectsCap)
@@ -228,7 +228,7 @@ type frameEffects struct {
 	Values  []valueEffect   `json:"values"`
 }
 
-// report waits for what follows, within the window, and says it.
+// report waits for what follows, within the window, and returns it.
 func (w *effectsWatch) report(ctx context.Context, window time.Duration) json.RawMessage {
 	start := time.Now()
 	w.settle(ctx, start.Add(window))

@@ -12,7 +12,7 @@ import (
 // FrameID names a frame of a tab. The empty id is the main frame.
 type FrameID string
 
-// Page is what a handler may ask of one tab. It has only methods that some
+// Page is what a handler may call of one tab. It has only methods that some
 // primitive uses; package runtime/browser implements it.
 //
 // Every method returns within its context. Errors carry the codes of package
@@ -76,7 +76,7 @@ type Page interface {
 
 	// Evaluate runs an expression in the page's own world of the main frame, as
 	// if a user had asked for it, awaits a promise and returns the value as
-	// JSON: null for undefined, a description for what JSON cannot hold. An
+	// JSON: null for undefined, a description for what JSON cannot express. An
 	// exception is handler_failed with its text as evidence. The page can see
 	// and change what happens there.
 	Evaluate(ctx context.Context, expression string) (json.RawMessage, error)
@@ -94,11 +94,11 @@ type Page interface {
 	// names, and returns its handle; target_not_found when the node is detached.
 	ResolveNode(ctx context.Context, frame FrameID, domNode int) (handle string, err error)
 
-	// OpenShadows has the page library of frame look into the closed shadow roots
+	// OpenShadows has the page library of frame search the closed shadow roots
 	// of the elements that it keeps under handles, from then on in every page call.
 	// It returns how many there were; elements without one do no harm. Of a handle
 	// that begins with a question mark the library also gets what the accessibility tree
-	// says, which counts when it is more than attributes do.
+	// reports, which counts when it is more than attributes give.
 	OpenShadows(ctx context.Context, frame FrameID, handles []string) (opened int, err error)
 
 	// Refs is what the tab remembers of the refs of its elements, the same value
@@ -243,7 +243,7 @@ type HistoryEntry struct {
 
 // Navigation says what became of a navigation.
 type Navigation struct {
-	URL          string // address of the document that is there now
+	URL          string // address of the document that is there
 	Title        string
 	SameDocument bool // only the fragment or history state changed
 	Replaced     bool // there is a new document
@@ -260,7 +260,7 @@ type CaptureOptions struct {
 	Fast    bool   // png only: less time for a larger file
 }
 
-// Picture is an encoded image as base64, as the browser tells it and as callers
+// Picture is an encoded image as base64, as the browser gives it and as callers
 // get it: megabytes that need not be decoded to be passed on.
 type Picture []byte
 
@@ -305,11 +305,11 @@ type EvaluateOptions struct {
 
 // EvaluatedValue is what an expression gave.
 type EvaluatedValue struct {
-	// Type is the type of the value as typeof tells it; object for null.
+	// Type is the type of the value as typeof gives it; object for null.
 	Type string
-	// Value is the value as JSON; nil when JSON cannot hold it.
+	// Value is the value as JSON; nil when JSON cannot express it.
 	Value json.RawMessage
-	// Description stands for a value that JSON cannot hold: "body", "Map(1)",
+	// Description stands for a value that JSON cannot express: "body", "Map(1)",
 	// "NaN"; "" for undefined.
 	Description string
 	// Dialogs are the types of the dialogs that were answered.

@@ -14,7 +14,7 @@ type ActedPage interface {
 
 // PageWatch is what has happened to a tab since a moment.
 type PageWatch interface {
-	// Events says what has happened so far.
+	// Events is what has happened so far.
 	Events() PageEvents
 	// Next waits for something more, for at most d.
 	Next(ctx context.Context, d time.Duration)
@@ -22,7 +22,7 @@ type PageWatch interface {
 
 // PageEvents are what happened to a tab.
 type PageEvents struct {
-	From, To    string // address of the page before and now
+	From, To    string // address of the page before and after
 	NewDocument bool
 	Loading     bool // the main frame is on its way to another document
 	Dialogs     []Dialog

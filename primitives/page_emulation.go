@@ -13,11 +13,11 @@ type EmulatedPage interface {
 	// ClearEmulation ends the named kinds, all of them without names.
 	ClearEmulation(ctx context.Context, kinds []string) error
 
-	// Emulated is what is emulated now, the options of the browser left out.
+	// Emulated is what is emulated, the options of the browser left out.
 	Emulated() Emulation
 }
 
-// Emulation says what to pretend. A nil member is left alone.
+// Emulation is what to emulate. A nil member is left alone.
 type Emulation struct {
 	Viewport    *ViewportEmulation    `json:"viewport,omitempty"`
 	Locale      *LocaleEmulation      `json:"locale,omitempty"`

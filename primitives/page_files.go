@@ -18,9 +18,9 @@ type FilePage interface {
 	// knows by handle; the page gets its input and change events.
 	SetFiles(ctx context.Context, frame FrameID, handle string, files []UploadFile) error
 
-	// ChooseFiles clicks, waits until the page asks for files, and answers with
-	// these. A page that asks for one gets no more: the error is
-	// invalid_arguments then, and target_not_actionable when it does not ask.
+	// ChooseFiles clicks, waits until the page opens a file chooser, and answers with
+	// these. A page that takes one file gets no more: the error is
+	// invalid_arguments then, and target_not_actionable when no file chooser opens.
 	ChooseFiles(ctx context.Context, click func() error, files []UploadFile) error
 
 	// Downloads lists the downloads of all tabs, oldest first.

@@ -21,7 +21,7 @@ type ObservedPage interface {
 
 	// NetworkBody returns at most limit bytes of a body; target_not_found when
 	// no entry has this id, and capability_unavailable when the browser does not
-	// keep the body any more.
+	// have the body.
 	NetworkBody(ctx context.Context, id string, part BodyPart, limit int) (NetworkBody, error)
 
 	// NetworkQuiet returns once at most maxInflight requests have been under way
@@ -38,7 +38,7 @@ type ConsoleLog struct {
 	// Since is when recording began.
 	Since    time.Time
 	Messages []ConsoleMessage
-	Dropped  int // messages that the ring has no room for any more
+	Dropped  int // messages that the ring had no room for
 	Last     int // number of the newest message, the cursor of the next call
 }
 
@@ -62,7 +62,7 @@ type NetworkLog struct {
 	Since    time.Time
 	Requests []NetworkRequest
 	Inflight int // requests without an end, streams not counted
-	Dropped  int // entries that the ring has no room for any more
+	Dropped  int // entries that the ring had no room for
 	Last     int // Newest revision, the cursor of the next call
 	// Blocked are requests of any tab that the origin policy refused, oldest
 	// first; HasOriginPolicy says that there is one.
@@ -94,7 +94,7 @@ type NetworkRequest struct {
 	URL             string // without user and password; at most 2,048 bytes
 	Type            string // "document", "script", "fetch", "websocket", ...
 	Frame           FrameID
-	Document        string // address of the document that asked
+	Document        string // address of the document that made the request
 	Initiator       string // "parser", "script", ...
 	Status          int    // 0 while there is no answer
 	StatusText      string
@@ -107,7 +107,7 @@ type NetworkRequest struct {
 	ResponseHeaders json.RawMessage
 	Started         time.Time
 	FirstByte       time.Duration // until the head of the answer; 0 without one
-	Duration        time.Duration // until its end, or until now
+	Duration        time.Duration // until its end, or until the call
 	Bytes           int64         // as transferred, head and body
 	BodyBytes       int64         // after decompression, as far as received
 	State           string        // "pending", "finished", "failed", "redirected"

@@ -18,7 +18,7 @@ type StoredPage interface {
 
 	// LocalStorage reads what each origin keeps: the given ones, or without any
 	// those that the tabs of this browser context show. An origin that no tab
-	// shows is asked in a tab of its own, without a request to it.
+	// shows is read in a tab of its own, without a request to it.
 	LocalStorage(ctx context.Context, origins []string) ([]OriginStorage, error)
 
 	// SetLocalStorage stores items, and first empties the origins that are named

@@ -11,7 +11,7 @@ import (
 )
 
 // WithQuirks returns p with the quirks of a profile: handlers find them with
-// QuirksOf, and the page library is told those that it decides. Without quirks
+// QuirksOf, and the page library receives those that it decides. Without quirks
 // it is p itself.
 func WithQuirks(p Page, set quirks.Set) Page {
 	if set.Empty() {
@@ -41,7 +41,7 @@ type quirkyPage struct {
 func (q quirkyPage) Quirks() quirks.Set { return q.set }
 
 // Call implements Page. The names travel as the argument quirks, which the
-// library takes before it looks for its function.
+// library reads before it finds its function.
 func (q quirkyPage) Call(ctx context.Context, frame FrameID, fn string, args, out any) error {
 	if q.member == nil {
 		return q.Page.Call(ctx, frame, fn, args, out)
@@ -59,7 +59,7 @@ func (q quirkyPage) Call(ctx context.Context, frame FrameID, fn string, args, ou
 }
 
 // Mouse implements Page: where input is synthetic the page library dispatches
-// the presses and releases, all on one element; a movement is not heard. A drag does
+// the button events, all on one element; a movement is not dispatched. A drag does
 // not come this way.
 func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 	if !q.set.Has(quirks.SyntheticInput) {

@@ -29,7 +29,7 @@ type refFrame struct {
 	next int
 }
 
-// mainRefs is the number of the main frame, whatever id it has just now.
+// mainRefs is the number of the main frame, whatever id it has.
 const mainRefs = 0
 
 func (r *Refs) number(frame FrameID) int {

@@ -177,7 +177,7 @@ var discard = slog.New(slog.DiscardHandler)
 
 // prepare normalises and checks arguments.
 //
-// window is what the argument effects asks for, which every acting primitive
+// window is what the argument effects requests, which every acting primitive
 // takes and no handler sees: 0 for no report.
 func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.Duration, _ *fault.Error) {
 	args = bytes.TrimSpace(args)
@@ -248,8 +248,8 @@ func (c *checks) invalidInput(problems []schema.Problem) *fault.Error {
 	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("validation_errors", entries).With("missing_required", missing)
 }
 
-// CheckArguments tells what is wrong with the arguments of the named primitive,
-// as far as that can be known without calling it. open says which strings stand
+// CheckArguments reports what is wrong with the arguments of the named primitive,
+// as far as that can be known without calling it. open reports which strings stand
 // for a value that is not known yet; such a value may also come out absent.
 // Nothing is wrong with the arguments of a primitive that is not in r.
 func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(text string) bool) []ArgumentProblem {

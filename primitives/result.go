@@ -42,10 +42,10 @@ type Result struct {
 	Flat    bool
 	Payload json.RawMessage
 	Err     *fault.Error
-	// Effects is what followed, when the call asked for it: also after a
+	// Effects is what followed, when the call requested it: also after a
 	// failure. It is a member of its own beside the value.
 	Effects json.RawMessage
-	// Wait is how long pacing held the call back before it ran.
+	// Wait is how long pacing delayed the call before it ran.
 	Wait     time.Duration
 	Duration time.Duration
 }
@@ -62,7 +62,7 @@ func (r Result) AdapterName() string {
 }
 
 // Answered says whether the extension answers a failure such as r with an
-// output that tells of it. It answers others with an error, as those of a
+// output that reports it. It answers others with an error, as those of a
 // handler that threw.
 func (r Result) Answered() bool {
 	if r.Err == nil {
@@ -77,7 +77,7 @@ func (r Result) Answered() bool {
 	case fault.Timeout, fault.CapabilityUnavailable:
 		return true
 	default:
-		// The extension's primitives look at their arguments themselves, so what is
+		// The extension's primitives check their arguments themselves, so what is
 		// refused here is an answer of the primitive there.
 		return code == fault.InvalidInput || !fault.Universal(code)
 	}

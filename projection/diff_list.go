@@ -31,7 +31,7 @@ func (d *differ) list(before, after []*value) {
 			d.ops = append(d.ops, operation{op: "remove", path: at(i), value: before[i], entity: d.entity})
 		}
 	}
-	// rest holds the old items that have not reached their place, in order.
+	// rest holds the old items that are not in their place yet, in order.
 	rest := make([]int, 0, len(before))
 	for i, t := range m.target {
 		if t != none {
@@ -136,7 +136,7 @@ func (m *matching) pair(i, j int, stable bool) {
 }
 
 // tokens gives each item a number that says what it is: its identity when it
-// has one to itself, else its content. named tells the two apart.
+// has one to itself, else its content. named distinguishes the two.
 func (d *differ) tokens(items []*value, key []string) (tokens []int, named []bool) {
 	tokens, named = make([]int, len(items)), make([]bool, len(items))
 	seen := map[int]int{}

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// extraction is what the page said.
+// extraction is what the page answered.
 type extraction struct {
 	head
 	records json.RawMessage

@@ -8,7 +8,7 @@ import (
 
 // Hash is the state hash of the reference runtime: djb2 over the UTF-16 code
 // units of JSON.stringify(state). The order of members counts, white space and
-// the spelling of numbers do not. It tells states apart that differ by chance,
+// the spelling of numbers do not. It distinguishes states that differ by chance,
 // not on purpose. It is "" for what is not JSON.
 func Hash(state json.RawMessage) string {
 	v, err := parseValue(state)

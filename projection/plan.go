@@ -13,12 +13,12 @@ import (
 
 // Limits of one extraction. Each ends it with state_extract_limit_exceeded.
 const (
-	// MaxNodes bounds the nodes that are looked at, one for each record and
+	// MaxNodes bounds the nodes that are visited, one for each record and
 	// each field, in one frame.
 	MaxNodes = 200_000
 	// MaxExtractBytes bounds the records in UTF-8 bytes of JSON.
 	MaxExtractBytes = 8 << 20
-	// MaxExtractTime bounds the time the page's thread is held, in one frame.
+	// MaxExtractTime bounds the time the page's thread is blocked, in one frame.
 	MaxExtractTime = 2 * time.Second
 	// MaxDiagnostics bounds the paths under selector_counts and under
 	// missing_required_fields; diagnostics.truncated says that there are more.

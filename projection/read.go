@@ -49,7 +49,7 @@ type Snapshot struct {
 }
 
 // Read takes a snapshot. Whether the projection applies to the page is for the
-// caller to ask before.
+// caller to check before.
 //
 // What is wrong is found in this order: extraction, expression, schema,
 // markers, size. The codes are those of section "State projections" in

@@ -116,7 +116,7 @@ func (b *Bundle) Paths() []string {
 	return slices.Sorted(maps.Keys(b.entries))
 }
 
-// Import returns what a runtime holds after in arrived, b being what it held
+// Import returns what a runtime has after in arrived, b being what it had
 // before (nil is nothing). A hydration is merged path by path: an entry it has
 // is kept unless the new one says a strictly later time, and entries that did
 // not come stay. Any other bundle replaces all.
@@ -160,8 +160,8 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		refused []refusal
 		place   = map[*Map]int{} // of its report
 	)
-	storage, said := b.workspace()
-	reports = append(reports, said...)
+	storage, problems := b.workspace()
+	reports = append(reports, problems...)
 	for _, name := range b.Paths() {
 		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), location.HoldsNoMaps) {
 			continue

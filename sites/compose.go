@@ -32,7 +32,7 @@ type Source struct {
 	Map *Map
 	// Disabled: the composition policy or the import itself turned it off.
 	Disabled bool
-	// Pending: it is on the web, and no page has asked yet.
+	// Pending: it is on the web, and no page has requested it yet.
 	Pending bool
 	// Err is why it offers nothing.
 	Err *fault.Error

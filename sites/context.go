@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Situation is where an agent is, as far as anybody has looked. What is unknown
+// Situation is where an agent is, as far as it is known. What is unknown
 // is left empty, and blocks that depend on it are not selected.
 type Situation struct {
 	URL         string
@@ -106,14 +106,14 @@ func loads(w *manifest.LoadWhen, s Situation, namespace string) bool {
 }
 
 // aboutTask reports whether the words of a declared task occur in what the agent
-// says it is about, in any order: search.results is about "Search the results".
-func aboutTask(declared, said string) bool {
+// gave as its task, in any order: search.results is about "Search the results".
+func aboutTask(declared, given string) bool {
 	words := func(text string) []string {
 		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 			return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127)
 		})
 	}
-	want, have := words(declared), words(said)
+	want, have := words(declared), words(given)
 	if len(want) == 0 {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 
 // Fetcher reads maps that are not in the storage: those a website publishes and
 // those that an import names by a web address. The runtime implements it through
-// the page, so that a map is asked for as the page itself could ask for it: with
+// the page, so that a map is requested as the page itself could request it: with
 // the user's session on the page's own origin, without it anywhere else, and
 // under the rules of the browser. Implementations are safe for concurrent use.
 type Fetcher interface {
@@ -22,7 +22,7 @@ type FetchLimits struct {
 	MaxBytes int           // of the body
 	Timeout  time.Duration // of the whole request
 	// Redirects is how many redirects may be followed; a browser follows 20 at
-	// most. All of them stay on the origin that was asked for.
+	// most. All of them stay on the origin that was requested.
 	Redirects int
 }
 

@@ -55,7 +55,7 @@ func (m *Map) trust() Trust {
 	return Trust(m.Location.Scope)
 }
 
-// importPlace is where an import is looked for: storage paths, or web addresses,
+// importPlace is where an import is searched: storage paths, or web addresses,
 // to try in order.
 type importPlace struct {
 	paths   []string
@@ -64,7 +64,7 @@ type importPlace struct {
 }
 
 // placeOf reads kind and uri of an import of m. page is the address of the page
-// that asks, "" when there is none yet: then the web addresses are unknown and
+// that requests it, "" when there is none yet: then the web addresses are unknown and
 // web holds what can be said.
 func placeOf(m *Map, i *manifest.Import, pageURL string) (importPlace, *fault.Error) {
 	uri := strings.TrimSpace(i.URI)

@@ -26,10 +26,10 @@ type Options struct {
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
-	// Needs reports which permissions the actions of a map need; nil for nobody who asks.
+	// Needs reports which permissions the actions of a map need; nil when nobody needs them.
 	Needs func(m *Map) map[Permission][]string
 	// Inspect reports what is certain to be refused when the map is used beside the
-	// others of its library; nil for nobody who asks.
+	// others of its library; nil when nobody needs them.
 	Inspect      func(l *Library, m *Map) (errors, warnings []manifest.Problem)
 	AcceptDrafts bool
 	Salvage      bool
@@ -84,7 +84,7 @@ func newLibrary(all []*Map, refused []refusal, opts Options) *Library {
 	return l
 }
 
-// admit returns l without the maps whose imports cannot be composed, and tells
+// admit returns l without the maps whose imports cannot be composed, and reports
 // their reports why. report returns that of a map. before, when it is not nil,
 // gives what such a map was composed to in an earlier load, which is kept.
 func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Composition) *Library {
@@ -111,7 +111,7 @@ func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Compos
 		}
 		r.OK = false
 		r.Errors = append(r.Errors, c.Problems...)
-		// What a map may not reach any more it does not keep.
+		// What a map may not read it does not keep.
 		forbidden := slices.ContainsFunc(c.Problems, func(p manifest.Problem) bool { return p.Code == fault.PermissionDenied })
 		if before != nil && !forbidden {
 			if old := before(m); old != nil {

@@ -58,7 +58,7 @@ type ActionRow struct {
 	MapPath           string  `json:"map_path"`
 	// Source is set for an imported action.
 	Source *SourceRow `json:"source,omitempty"`
-	// Unavailable says why a call would be refused now.
+	// Unavailable says why a call would be refused.
 	Unavailable *Unavailable `json:"unavailable,omitempty"`
 }
 
@@ -198,7 +198,7 @@ func (out *Listing) projections(l *Library, m *Map, pageURL string) {
 	})
 }
 
-// companions adds the declared files that are there now; one that is missing
+// companions adds the declared files that are there; one that is missing
 // spoils nothing else.
 func (out *Listing) companions(m *Map) {
 	if m.companions == nil {

@@ -30,7 +30,7 @@ type FileReport struct {
 	// the scopes shared and public have them only when they are given.
 	Needs map[Permission][]string `json:"needs,omitempty"`
 	Scope location.Scope          `json:"scope,omitempty"`
-	// Kept: the file is invalid now, and what it was before stays on offer.
+	// Kept: the file is invalid, and its last valid version stays on offer.
 	Kept bool `json:"kept,omitempty"`
 	// Named: the user named this very file, which was not found in a folder.
 	Named bool `json:"-"`
@@ -109,7 +109,7 @@ type loader struct {
 	reportOf map[*Map]int // index of its report
 
 	// before are the maps of an earlier load by file: what is the same is not
-	// read again, what is broken now is kept as it was.
+	// read again, what is broken is kept as it was.
 	before map[string]*Map
 	kept   []*Map
 }

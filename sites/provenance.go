@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// What a public map should not tell in its provenance (schema v1, "provenance").
+// What a public map should not reveal in its provenance (schema v1, "provenance").
 // These are guesses at what a text is, and so warnings; they do not repeat it.
 var (
 	mailAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
@@ -24,26 +24,26 @@ var (
 	secretParam = regexp.MustCompile(`(?i)(token|secret|passw|api_?key|signature|session|auth)`)
 )
 
-// unsafeProvenance warns of what a public map tells of people and machines.
+// unsafeProvenance warns of what a public map reveals of people and machines.
 func (m *Map) unsafeProvenance() []manifest.Problem {
 	if m.Location.Scope != location.Public {
 		return nil
 	}
 	var out []manifest.Problem
-	look := func(at string, raw json.RawMessage) {
+	check := func(at string, raw json.RawMessage) {
 		var v any
 		if len(raw) > 0 && json.Unmarshal(raw, &v) == nil {
 			eachText(at, v, func(pointer, text string) {
 				if what := privateIn(text); what != "" {
-					out = append(out, manifest.Problem{Pointer: pointer, Code: fault.InvalidValue, Message: "a public map should not tell " + what})
+					out = append(out, manifest.Problem{Pointer: pointer, Code: fault.InvalidValue, Message: "a public map should not reveal " + what})
 				}
 			})
 		}
 	}
-	look("/provenance", m.Manifest.Provenance.Raw)
+	check("/provenance", m.Manifest.Provenance.Raw)
 	for i := range m.Manifest.Imports {
 		for _, name := range slices.Sorted(maps.Keys(m.Manifest.Imports[i].Provenance)) {
-			look(fmt.Sprintf("/imports/%d/provenance/%s", i, strings.NewReplacer("~", "~0", "/", "~1").Replace(name)), m.Manifest.Imports[i].Provenance[name])
+			check(fmt.Sprintf("/imports/%d/provenance/%s", i, strings.NewReplacer("~", "~0", "/", "~1").Replace(name)), m.Manifest.Imports[i].Provenance[name])
 		}
 	}
 	return out

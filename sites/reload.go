@@ -8,7 +8,7 @@ import (
 type Change struct {
 	// Added, Changed and Removed are paths of maps on offer, as Map.Path.
 	Added, Changed, Removed []string
-	// Kept are files whose map is invalid now and stays on offer as it was;
+	// Kept are files whose map is invalid and stays on offer as it was;
 	// Refused are invalid ones that were not on offer before.
 	Kept, Refused []FileReport
 }
@@ -19,8 +19,8 @@ func (c Change) Empty() bool {
 }
 
 // Reload loads paths again. A map whose text is the same is not read again; one
-// that is invalid now, in itself or in what it imports, stays as it was in l, and
-// its report says so with Kept. A file that is gone takes its map with it.
+// that is invalid, in itself or in what it imports, stays as it was in l, and
+// its report says so with Kept. A file that was removed takes its map with it.
 func (l *Library) Reload(paths []string) (*Library, []FileReport, Change) {
 	k := newLoader(l.opts)
 	k.before = map[string]*Map{}

@@ -22,7 +22,7 @@ func StoragePath(scope, name string) (full string, ok bool) {
 
 // ReadStored reads a file by its path from the storage root, wherever the maps
 // of the library come from; fs.ErrNotExist when none of them has it. Unlike
-// ReadFile it asks no map whether it may: the caller must.
+// ReadFile it checks the rights of no map: the caller must.
 func (l *Library) ReadStored(full string, max int64) ([]byte, error) {
 	err := error(fs.ErrNotExist)
 	for _, m := range l.Maps() {

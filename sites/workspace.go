@@ -39,9 +39,9 @@ type guard struct {
 
 // workspace is what the files of a storage say about scopes. It can give a scope
 // to a folder whose path says none, and it can keep what a path calls public from
-// those it is not meant for; it cannot make anything more public, and it cannot
-// raise a map above the rank of its path: a checkout of somebody else's maps
-// brings its scope.json along. The nil workspace says nothing.
+// those it is not meant for. It cannot make anything more public, and it cannot
+// raise a map above the rank of its path, since a checkout of somebody else's maps
+// brings its scope.json along. The nil workspace declares nothing.
 type workspace struct {
 	rules []scopeRule
 }
@@ -68,18 +68,18 @@ func (w *workspace) locate(name string, loc location.Location) (location.Locatio
 		if r.folder != "" && !strings.HasPrefix(name, r.folder+"/") {
 			continue
 		}
-		said := guard{r.scope, r.audience}
+		declared := guard{r.scope, r.audience}
 		switch {
 		case loc.Scope == location.Unscoped && (r.file == workspaceFile || r.folder == "" || r.scope != location.Private):
-			loc.Scope, loc.Audience, keep = r.scope, r.audience, said
-		case said == keep:
+			loc.Scope, loc.Audience, keep = r.scope, r.audience, declared
+		case declared == keep:
 		case r.scope == location.Shared && keep.scope == location.Shared:
 			// Two audiences: neither may see what is for the other.
 			keep = guard{location.Private, ""}
 			odd = append(odd, r.odd(loc, keep))
 		default:
 			if r.scope.Rank() < keep.scope.Rank() {
-				keep = said
+				keep = declared
 			}
 			odd = append(odd, r.odd(loc, keep))
 		}

@@ -64,11 +64,11 @@ func checkSelector(args json.RawMessage, pointer string) error {
 		Next("check what the expression reads, or guard the step with when")
 }
 
-// maxLocatorDepth is how deep locators are looked for in arguments. The
+// maxLocatorDepth is how deep locators are searched in arguments. The
 // dictionary has none deeper than a frame in a scope in an argument.
 const maxLocatorDepth = 8
 
-// selectorSlots finds the slots that checkSelector looks at.
+// selectorSlots finds the slots that checkSelector checks.
 func selectorSlots(raw json.RawMessage) []string {
 	var out []string
 	var walk func(raw json.RawMessage, at string, depth int)

@@ -91,7 +91,7 @@ type classification struct {
 // reference, which has no class for arguments that are refused: whatever is of
 // no other class is target_not_found.
 func classify(s *step, cause *failure) classification {
-	said := strings.ToLower(string(cause.code) + " " + cause.message)
+	text := strings.ToLower(string(cause.code) + " " + cause.message)
 	id := strings.ToLower(s.id)
 	contains := func(text string, words ...string) bool {
 		for _, w := range words {
@@ -102,7 +102,7 @@ func classify(s *step, cause *failure) classification {
 		return false
 	}
 	switch {
-	case contains(said, "overlay", "occlud", "intercept"):
+	case contains(text, "overlay", "occlud", "intercept"):
 		return classification{"overlay_interference", "mutation", true, true,
 			"hide the overlay, return to a known state, then retry"}
 	case cause.code == "postcondition_failed" || contains(id, "postcondition"):

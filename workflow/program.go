@@ -38,7 +38,7 @@ const (
 )
 
 // waitPrimitives are those that after_each may run: it is a place to wait and
-// to look, not a second action.
+// to probe, not a second action.
 var waitPrimitives = []string{
 	"locator.wait_for", "locator.element_info", "dom.observe.visible", "viewport.scroll",
 	"overlay.menu.hide", "overlay.menu.show",

@@ -64,7 +64,7 @@ func (r *run) resultOf(res primitives.Result) result {
 }
 
 // swallowed says whether the extension takes this answer of a primitive for a
-// success: it looks only at whether the primitive answered at all, not at what.
+// success: it checks only whether the primitive answered at all, not at what.
 func swallowed(res primitives.Result) bool {
 	if res.Err == nil {
 		return res.Flat // its payload may say ok:false

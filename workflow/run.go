@@ -37,7 +37,7 @@ type RunOptions struct {
 	// ChecksPostcondition promises that the caller checks Program.Postcondition
 	// once the run has succeeded. Without it a program that declares one is
 	// refused before its first step: an action whose effect nobody verifies must
-	// not look verified.
+	// not seem verified.
 	ChecksPostcondition bool
 
 	Now   func() time.Time                                 // default time.Now

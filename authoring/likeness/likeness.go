@@ -49,7 +49,7 @@ type Element struct {
 	Nth        int                 `json:"nth"`
 	Siblings   int                 `json:"siblings"`
 	// Others are hashes of what stood on the page beside it, and was alike: an element
-	// that is one of these is not the one that is looked for.
+	// that is one of these is not the one that is searched.
 	Others []string `json:"others,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func (s Seen) Describe(withNames bool) Element {
 	for _, name := range hashedAttributes {
 		v := s.Attributes[name]
 		if u, err := url.Parse(v); (name == "href" || name == "src") && err == nil {
-			v = u.Path + " " + u.Fragment // queries hold sessions and numbers of records
+			v = u.Path + " " + u.Fragment // queries contain sessions and numbers of records
 		}
 		hash(name, v)
 	}
@@ -134,8 +134,8 @@ func (s Seen) Remember(live []Seen, withNames bool) Element {
 	return e
 }
 
-// keys are hashes of what tells an element from others. A name that the remembered
-// one has too tells nothing by itself.
+// keys are hashes of what distinguishes an element from others. A name that the
+// remembered one has too distinguishes nothing by itself.
 func (s Seen) keys(notName string) []string {
 	id := s.Attributes["id"]
 	if Generated(id) {

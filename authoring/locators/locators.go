@@ -170,11 +170,11 @@ func escape(s string) string {
 // the best first. It takes one page call.
 func Unique(ctx context.Context, page primitives.Page, e likeness.Seen) ([]Locator, error) {
 	all := Ranked(e)
-	asked := make([]descriptor.Descriptor, len(all))
+	descriptors := make([]descriptor.Descriptor, len(all))
 	for i, l := range all {
-		asked[i] = l.descriptor()
+		descriptors[i] = l.descriptor()
 	}
-	matches, err := descriptor.ResolveAll(ctx, page, asked)
+	matches, err := descriptor.ResolveAll(ctx, page, descriptors)
 	if err != nil {
 		return nil, err
 	}

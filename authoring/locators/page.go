@@ -8,11 +8,11 @@ import (
 )
 
 // maxLive bounds the elements of one search: a page has more only in long lists,
-// whose rows are told apart by their data.
+// whose rows are distinguished by their data.
 const maxLive = 1500
 
-// Describe says what the elements with the given handles look like, nil for those
-// that are gone.
+// Describe describes the elements with the given handles, nil for those
+// that are detached.
 func Describe(ctx context.Context, page primitives.Page, handles []string) ([]*likeness.Seen, error) {
 	var out struct {
 		Elements []*likeness.Seen `json:"elements"`

@@ -1,5 +1,5 @@
 // Package lock keeps what the targets of a map looked like, in a file beside the map. It reads and writes that file and
-// does not look at pages. Checks write it, and repair reads it.
+// does not read pages. Checks write it, and repair reads it.
 package lock
 
 import (
@@ -40,7 +40,7 @@ func PathOf(mapFile string) string {
 	return strings.TrimSuffix(mapFile, filepath.Ext(mapFile)) + ".lock.json"
 }
 
-// Key is what tells one target from another, wherever it stands in the map.
+// Key is what distinguishes one target from another, wherever it stands in the map.
 func Key(d descriptor.Descriptor) string {
 	d.Explain = false
 	text, err := json.Marshal(d)
@@ -63,7 +63,7 @@ func (f *File) Find(d descriptor.Descriptor) (likeness.Element, bool) {
 	return f.Targets[i].Element, true
 }
 
-// Merge puts in what was seen now. Targets that were not seen keep what they have:
+// Merge puts in what was observed. Targets that were not observed keep what they have:
 // they may be on another page.
 func (f *File) Merge(seen []Entry) {
 	byKey := map[string]Entry{}

@@ -46,9 +46,8 @@ type a11yAttested struct {
 	ClickableCenter *primitives.Point `json:"clickable_center,omitempty"`
 }
 
-// a11yQuery finds by role and name in the browser's own tree, and asks the page
-// whether a click would reach what it found: the tree says nothing of what lies
-// over an element.
+// a11yQuery finds by role and name in the browser's own tree. A page call then
+// hit-tests what it found, since the tree does not know what lies over an element.
 var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p primitives.Page, in a11yQueryIn) (any, error) {
 	p, err := primitives.PeerOf(p, in.TabID)
 	if err != nil {
@@ -109,8 +108,8 @@ func axState(n primitives.AXNode) map[string]bool {
 	return state
 }
 
-// attest queries whether a click at the middle of a node reaches it. A node that
-// has gone since the tree was read, or has no box, gives an attestation that
+// attest queries whether a click at the middle of a node hits it. A node that
+// was detached after the tree was read, or has no box, gives an attestation that
 // says so.
 func attest(ctx context.Context, p primitives.Page, frame primitives.FrameID, domNode int) (a11yAttested, error) {
 	none := a11yAttested{}

@@ -15,7 +15,7 @@ import (
 type axVisit func(node primitives.AXNode, frame primitives.FrameID, depth int) bool
 
 // walkAX visits the exposed nodes of a tab, the documents of frames below the
-// nodes that show them. A frame that goes away meanwhile is left out. Ignored
+// nodes that show them. A frame that is detached meanwhile is left out. Ignored
 // nodes add no depth, and the pieces that a line of text is broken into are
 // left out: they repeat the text.
 func walkAX(ctx context.Context, p primitives.Page, visit axVisit) error {

@@ -9,13 +9,13 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// ActedOn is what an action was done to, as the page library's acted.js tells
+// ActedOn is what an action was done to, as the page library's acted.js reports
 // it before the action: tag_name, role, name and bounding_box in pixels of the
 // tab's viewport, and point where there is one. It is null when there was no
-// element, and never tells what was typed or what a control holds.
+// element, and never contains what was typed or the value of a control.
 type ActedOn = json.RawMessage
 
-// FocusedTarget is the element that a key press would go to now. It costs a
+// FocusedTarget is the element that a key press would go to. It costs a
 // round trip, and another for each frame the focus is in. A page that cannot
 // say, because it is being replaced or a dialog is open, gives nil: whether a
 // key can be pressed then is not decided here.

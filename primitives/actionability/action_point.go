@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// ActionPoint is a point that was checked, and what a click there would reach.
+// ActionPoint is a point that was checked, and what a click there would hit.
 type ActionPoint struct {
 	X, Y   float64
 	Target json.RawMessage // description of the element, in viewport pixels
@@ -37,7 +37,7 @@ type hitAnswer struct {
 }
 
 // At checks the point and describes what is there before anything is
-// clicked: afterwards it may be gone. It costs one round trip, and two more for
+// clicked: afterwards it may be detached. It costs one round trip, and two more for
 // each frame of another origin on the way.
 //
 // Where input is synthetic, frames and shadow roots are not entered: the events do not

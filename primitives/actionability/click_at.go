@@ -23,9 +23,9 @@ const clicksAtPoint = 7
 // ClickAt sends a click at a point that was checked.
 //
 // The browser finds the frame of a click by what it drew last. In a frame that another
-// process has just loaded the first clicks can go to the document around it, and nothing
-// tells when that is over. So a young frame is asked whether the click came, and where it
-// did not, it is sent again; target_not_actionable when none came.
+// process has just loaded the first clicks can go to the document around it, and no event
+// reports when that is over. So a young frame is queried whether the click came, and where it
+// did not, it is sent again. The error is target_not_actionable when none came.
 func ClickAt(ctx context.Context, p primitives.Page, a ActionPoint, events []primitives.MouseEvent, mods primitives.Modifiers) error {
 	for n := 0; ; n++ {
 		if err := sendClick(ctx, p, events, mods); err != nil {

@@ -46,7 +46,7 @@ const verdictGrace = 50 * time.Millisecond
 var clickIDs atomic.Int64
 
 // watchClick starts to listen, and returns when the page call is on its way to the page:
-// what is asked next finds it there. The watch has to be ended with result or end.
+// the next page call finds it there. The watch has to be ended with result or end.
 func watchClick(ctx context.Context, p primitives.Page, at locator.Place) *clickWatch {
 	ctx, stop := context.WithCancel(ctx)
 	w := &clickWatch{page: p, at: at, id: "g" + strconv.FormatInt(clickIDs.Add(1), 36), stop: stop, answer: make(chan verdict, 1), done: make(chan struct{})}
@@ -109,7 +109,7 @@ func (w *clickWatch) result(ctx context.Context) verdict {
 	return seen
 }
 
-// drain waits until nobody asks any more. stop has been called.
+// drain waits until the last page call has returned. stop has been called.
 func (w *clickWatch) drain() { <-w.done }
 
 // end stops watching, whatever keeps the page from answering.

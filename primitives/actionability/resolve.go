@@ -111,7 +111,7 @@ func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout ti
 type Requirements struct {
 	Click   bool // a button will be clicked
 	Enabled bool // the element has to take it
-	guard   bool // clicks that hit something else are held back
+	guard   bool // clicks that hit something else are kept from the page
 	// Until is "attached" or "drawn" where no click is meant.
 	Until    string
 	Editable bool // a read-only control is waited for
@@ -139,7 +139,7 @@ type pageAnswer struct {
 	Hosts     []string          `json:"hosts"` // elements whose closed shadow roots have to be opened first
 	Part      *locator.ClipRect `json:"part"`
 	Attempts  json.RawMessage   `json:"attempts"`
-	Acted     ActedOn           `json:"acted"`   // the target as answers tell it, unless it is to be clicked
+	Acted     ActedOn           `json:"acted"`   // the target as answers report it, unless it is to be clicked
 	Watched   bool              `json:"watched"` // the call of the watch is in the page
 
 	Pending  string         `json:"pending"`
@@ -250,7 +250,7 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			if a.Until == "drawn" && framed && !got.Fully && got.Part != nil && shown < 2 {
 				shown++
 				if moved, err := at.Reveal(ctx, p, *got.Part); err == nil && len(moved) > 0 {
-					continue // the ancestors show more of it now
+					continue // after the scroll the ancestors show more of it
 				}
 			}
 			var occluder json.RawMessage
@@ -378,9 +378,9 @@ func sameOrigin(main, frame string) bool {
 	return errA == nil && errB == nil && a.Scheme == b.Scheme && a.Host == b.Host
 }
 
-// Click sends events at a held element and says whether they arrived there.
-// A click that something else would have got has been held back from the page;
-// then the error is target_not_actionable and nothing has happened.
+// Click sends events at a resolved target and reports whether they arrived there.
+// A click that would have hit something else is kept from the page. Then the error
+// is target_not_actionable and nothing has happened.
 func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
 	err := sendClick(ctx, p, events, mods)
 	if h.watch == nil {
@@ -413,11 +413,11 @@ func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primiti
 		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", primitives.Point{X: h.X, Y: h.Y})
 }
 
-// maxClicks bounds how often a click that was held back is tried again.
+// maxClicks bounds how often a click that was kept from the page is tried again.
 const maxClicks = 4
 
-// Act reaches the element of a locator and clicks there, again when the
-// click was held back and there is time left.
+// Act resolves the element of a locator and clicks there. It tries again when the
+// click was kept from the page and there is time left.
 func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target, events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers) (Resolved, error) {
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()
@@ -438,7 +438,7 @@ func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requiremen
 			return Resolved{}, fault.From(err).With("locator", l).With("presses_held_back", n)
 		}
 		if h.At.View != nil {
-			// Nobody tells when the browser has drawn the frame where it is now; a
+			// No event reports when the browser has drawn the frame in its new place. A
 			// busy machine takes its time.
 			primitives.Pause(ctx, min(locator.FrameRetry<<(2*n), max(timeout-time.Since(start), 0)))
 		}

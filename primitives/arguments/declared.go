@@ -102,7 +102,7 @@ func DeclaredBy(raw json.RawMessage) (*Declared, error) {
 }
 
 // recursive says whether a schema marks a member as one of the form of the
-// object it is in: a locator looks within a locator.
+// object it is in: a locator searches within a locator.
 func recursive(raw json.RawMessage) bool {
 	var n struct {
 		Recursive bool `json:"x_recursive"`

@@ -81,7 +81,7 @@ func (w *written) problems() []Problem {
 			case w.isOpen(valueAt(w.given, g)):
 				certain = false // another alternative may hold in the end
 			case !undeclared && !alternative(p):
-				certain = false // told by the problem of the group
+				certain = false // reported by the problem of the group
 			}
 		}
 		// A name that is not declared is why its object matches nothing.
@@ -173,14 +173,14 @@ func (w *written) problem(p schema.Problem, certain bool) Problem {
 	case "type":
 		out.Code = fault.WrongType
 	}
-	said := p.Message
+	message := p.Message
 	if wanted, ok := p.Expected.([]any); ok && p.Keyword == "enum" && len(wanted) <= maxShownChoices {
-		said = "must be one of " + choices(wanted)
+		message = "must be one of " + choices(wanted)
 	}
 	if last == "" {
 		last = "arguments"
 	}
-	out.Message = fmt.Sprintf("%s%s of %s %s", last, in, w.name, said)
+	out.Message = fmt.Sprintf("%s%s of %s %s", last, in, w.name, message)
 	return out
 }
 

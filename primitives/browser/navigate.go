@@ -25,10 +25,10 @@ type browserNavigateOut struct {
 	Connected bool `json:"connected"`
 	Reloaded  bool `json:"reloaded"`
 	// RuntimeIdentityAttested means that the browser confirmed which document
-	// is there now; the call fails when it does not.
+	// is there; the call fails when it does not.
 	RuntimeIdentityAttested bool `json:"runtime_identity_attested"`
 	// RuntimeReplaced means that there is a new document: handles, markers and
-	// the focus of the old one are gone. The runtime id stays.
+	// the focus of the old one are lost. The runtime id stays.
 	RuntimeReplaced bool   `json:"runtime_replaced"`
 	Loaded          bool   `json:"loaded"`
 	SameDocument    bool   `json:"same_document"`

@@ -98,7 +98,7 @@ type clipboardPasteOut struct {
 	Source           string                `json:"source"`
 }
 
-// clipboardPaste gives an editor data as a paste event, which reaches editors
+// clipboardPaste gives an editor data as a paste event, which works in editors
 // with a model of their own, also inside frames. What nobody takes goes to the
 // caret of what takes text.
 var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Context, p primitives.Page, in clipboardPasteIn) (clipboardPasteOut, error) {

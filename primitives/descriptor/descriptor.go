@@ -25,7 +25,7 @@ type Descriptor struct {
 	TextContains      string   `json:"text_contains,omitempty"`
 	URLContains       string   `json:"-"` // part of the address, case aside
 	URLMatches        string   `json:"-"` // whole address, case aside; * is any run of characters
-	// Explain asks for Box, and for Near of candidates that match nothing.
+	// Explain requests Box, and for Near of candidates that match nothing.
 	Explain bool `json:"explain,omitempty"`
 }
 
@@ -77,12 +77,12 @@ type NearMiss struct {
 	Box    *Box     `json:"box,omitempty"`
 }
 
-// TriedCandidate is one look for one candidate.
+// TriedCandidate is one probe for one candidate.
 type TriedCandidate struct {
 	Candidate string `json:"candidate"`
 	Count     int    `json:"count"`
 	Unmatched string `json:"unmatched,omitempty"` // the predicate that left nothing
-	Code      string `json:"code,omitempty"`      // why it could not be looked for
+	Code      string `json:"code,omitempty"`      // why it could not be probed
 	// Near is about the elements that Unmatched alone, or what comes after it, keeps
 	// from matching.
 	Near *NearMiss `json:"near,omitempty"`

@@ -16,7 +16,7 @@ type domObserveVisibleIn struct {
 	Frame           locator.FrameSelectors `json:"frame,omitempty"`
 }
 
-// domObserveVisible reports what the viewport shows now. It is the one
+// domObserveVisible reports what the viewport shows. It is the one
 // primitive that can assert absence: no match is a success with match_count 0.
 var domObserveVisible = primitives.Define("dom.observe.visible", func(ctx context.Context, p primitives.Page, in domObserveVisibleIn) (json.RawMessage, error) {
 	var out json.RawMessage

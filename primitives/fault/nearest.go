@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxNear bounds the names that are compared and told.
+// maxNear bounds the names that are compared and reported.
 const (
 	maxNear       = 3
 	maxNearLength = 64

@@ -20,7 +20,7 @@ type uploadSetFilesOut struct {
 	Count int            `json:"count"`
 	Files []uploadedFile `json:"files"`
 	// Via is "input" when the input was found at once, "chooser" when a click
-	// made the page ask.
+	// made the page open its file chooser.
 	Via    string        `json:"via"`
 	Target *uploadTarget `json:"target"`
 }
@@ -41,7 +41,7 @@ type uploadTarget struct {
 }
 
 // uploadSetFiles makes files the choice of a file input, which need not be
-// visible. Any other element is clicked, and the file chooser that the page asks
+// visible. Any other element is clicked, and the file chooser that the page opens
 // for is answered.
 var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Context, p primitives.Page, in uploadSetFilesIn) (uploadSetFilesOut, error) {
 	files, err := p.UploadFiles(in.Paths)

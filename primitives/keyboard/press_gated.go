@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// gateDwell is how long an editor gets, after each press, to say what the
-	// press did. Nothing announces that it has nothing more to say.
+	// gateDwell is how long an editor gets, after each press, to report what the
+	// press did. No event announces that its report is complete.
 	gateDwell      = 40 * time.Millisecond
 	defaultPresses = 200
 )

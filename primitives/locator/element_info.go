@@ -14,7 +14,7 @@ type locatorElementInfoIn struct {
 	TimeoutMS  int     `json:"timeout_ms"`
 }
 
-// elementInRound is one look at the target by the page library, inside one
+// elementInRound is one probe of the target by the page library, inside one
 // frame.
 type elementInRound struct {
 	Info      json.RawMessage `json:"info"`

@@ -18,10 +18,10 @@ import (
 type Locator struct {
 	Raw   json.RawMessage
 	Frame FrameSelectors
-	Ref   string // its own, or that of the innermost locator it looks within
+	Ref   string // its own, or that of the innermost locator it searches within
 }
 
-// maxWithin bounds how deep locators look within each other.
+// maxWithin bounds how deep locators are nested by within.
 const maxWithin = 8
 
 // locatorFields are the members of a locator, for what a schema cannot check:
@@ -83,7 +83,7 @@ func (m *textMatch) UnmarshalJSON(b []byte) error {
 
 func (l *Locator) UnmarshalJSON(b []byte) error {
 	*l = Locator{Raw: slices.Clone(b)}
-	// Upstream's members need no second look; what is refused below names its
+	// Upstream's members need no second check; what is refused below names its
 	// reason, which a schema's message would not.
 	if !extendedLocator(b) {
 		if !bytes.Contains(b, []byte(`"frame"`)) && !escapedLetters(b) {
@@ -182,7 +182,7 @@ func extendedLocator(b []byte) bool {
 // escapedLetters says whether letters may be written as escapes, in names too.
 func escapedLetters(b []byte) bool { return bytes.Contains(b, []byte(`\u`)) }
 
-// hasExtension is extendedLocator by a full look.
+// hasExtension is extendedLocator by full decoding.
 func hasExtension(b []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(b, &members) != nil {
@@ -258,8 +258,8 @@ func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, arg
 	return l.EvaluateIn(ctx, p, at.Frame, fn, args, out)
 }
 
-// EvaluateIn calls fn in a frame. What a locator that looks into shadow roots does not
-// find may be in a closed one: those are opened, and it looks again.
+// EvaluateIn calls fn in a frame. What a locator that searches shadow roots does not
+// find may be in a closed one. Those are opened, and the call is repeated.
 func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
 	var payload any = args
 	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most page calls take: not encoded again
@@ -282,7 +282,7 @@ func IsMiss(err error) bool {
 	return f.Code == fault.TargetNotFound || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
 }
 
-// pierces says whether the locator looks into shadow roots.
+// pierces reports whether the locator searches shadow roots.
 func (l Locator) pierces() bool {
 	var in struct {
 		Pierce *bool `json:"pierce"`
@@ -296,7 +296,7 @@ func (l Locator) pierces() bool {
 	return hasExtension(l.Raw)
 }
 
-// openHidden opens closed shadow roots that were not looked into yet, and says
+// openHidden opens closed shadow roots that were not searched yet, and says
 // whether there were some. It costs a page call where there are none.
 func openHidden(ctx context.Context, p primitives.Page, frame primitives.FrameID) bool {
 	var found struct {

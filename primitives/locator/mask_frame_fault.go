@@ -9,7 +9,7 @@ import (
 )
 
 // MaskFrameFault gives a frame that cannot be resolved the code that a missing
-// target has there: upstream tells of frames in few places only. The evidence
+// target has there: upstream reports frames in few places only. The evidence
 // names the frame all the same.
 func MaskFrameFault(p primitives.Page, err error, code fault.Code) error {
 	if err == nil || !primitives.QuirksOf(p).Has(quirks.FramesUnseen) || !IsFrameFault(fault.CodeOf(err)) {

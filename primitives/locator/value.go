@@ -13,7 +13,7 @@ type locatorValueIn struct {
 }
 
 // locatorValue reads the live value property; the attribute keeps what the
-// document said at first.
+// document had at first.
 var locatorValue = primitives.Define("locator.value", func(ctx context.Context, p primitives.Page, in locatorValueIn) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.Evaluate(ctx, p, "value", nil, &out)

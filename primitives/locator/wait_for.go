@@ -29,7 +29,7 @@ const (
 	// the frame's place: its ancestors scroll without telling it.
 	ViewSlice = 250 * time.Millisecond
 	// FrameRetry is the pause before a frame that is just being attached or
-	// replaced is looked for again; nothing in a page announces that.
+	// replaced is searched again; no event of a page announces that.
 	FrameRetry = 20 * time.Millisecond
 )
 
@@ -88,7 +88,7 @@ func (w *waiting) left() time.Duration { return w.timeout - time.Since(w.start) 
 // absent says whether the state is one that holds where there is nothing.
 func (w *waiting) absent() bool { return w.in.State == "hidden" || w.in.State == "detached" }
 
-// once waits in the documents that are there now.
+// once waits in the documents that are there.
 func (w *waiting) once(ctx context.Context, p primitives.Page) error {
 	var at Place
 	if w.in.Locator.Ref != "" {

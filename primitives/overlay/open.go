@@ -87,7 +87,7 @@ var overlayOpen = primitives.Define("overlay.open", func(ctx context.Context, p 
 })
 
 // overlayRegisterLauncher puts buttons on the page that open the overlay. What
-// they open is fixed now: a click is answered in the page, without the runtime.
+// they open is fixed here: a click is answered in the page, without the runtime.
 var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", func(ctx context.Context, p primitives.Page, in overlayOpenIn) (overlayRegisterOut, error) {
 	args, err := in.content(p, "overlay.register_launcher")
 	if err != nil {
@@ -101,7 +101,7 @@ var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", fun
 	return out, err
 })
 
-// content is what the page library is told to show.
+// content is what the page library shows.
 func (in overlayOpenIn) content(p primitives.Page, primitive string) (map[string]any, error) {
 	html, err := in.document(p, primitive)
 	if err != nil {

@@ -107,7 +107,7 @@ func (in *pageExtractIn) maxBytes() int {
 }
 
 // cut takes what max_bytes lets through from offset on, whole lines when there
-// are any. The head of a table whose rows are cut is said again by the next
+// are any. The head of a table whose rows are cut is repeated by the next
 // part.
 func (in *pageExtractIn) cut(t *pageText) (string, *extractCut) {
 	rest := t.text

@@ -31,7 +31,7 @@ type pageFetchOut struct {
 }
 
 // pageFetch reads an address with the page's cookies, GET only and of the
-// page's own origin only, also after redirects. The page library asks in our
+// page's own origin only, also after redirects. The page library fetches in our
 // world; both sides check the origin.
 var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p primitives.Page, in pageFetchIn) (pageFetchOut, error) {
 	if requested := originOf(in.URL); requested == "" {
@@ -61,7 +61,7 @@ var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p prim
 })
 
 // originOf is the origin of an absolute http or https address as a browser
-// writes it, "" for anything else. It looks at scheme, host and port alone and
+// writes it, "" for anything else. It reads scheme, host and port alone and
 // reads them as a browser does: what stands after them is no concern of an
 // origin, and url.Parse refuses some of what a browser takes there, such as the
 // bare percent sign of /sale/50%.

@@ -19,9 +19,9 @@ type pageHoverIn struct {
 
 type pageHoverOut struct {
 	// Hovered means that the element matches :hover afterwards. It does not when
-	// something that the movement itself brought up lies over it now.
+	// something that the movement itself brought up lies over it.
 	Hovered  bool                 `json:"hovered"`
-	Ref      string               `json:"ref,omitempty"` // absent when the element is gone
+	Ref      string               `json:"ref,omitempty"` // absent when the element is detached
 	X        float64              `json:"x"`
 	Y        float64              `json:"y"`
 	Target   json.RawMessage      `json:"target"`
@@ -29,7 +29,7 @@ type pageHoverOut struct {
 	WaitedMS int64                `json:"waited_ms"`
 }
 
-// pageHover moves the pointer onto an element once a click there would reach
+// pageHover moves the pointer onto an element once a click there would hit
 // it. A disabled element can be hovered.
 var pageHover = primitives.Define("page.hover", func(ctx context.Context, p primitives.Page, in pageHoverIn) (pageHoverOut, error) {
 	l, ok, err := actionability.OneTarget(in.Locator, in.Ref, false, "")
@@ -54,7 +54,7 @@ var pageHover = primitives.Define("page.hover", func(ctx context.Context, p prim
 	case "":
 		out.Hovered, out.Ref = seen.Hovered, seen.Ref
 	case fault.PageNavigated, fault.FrameNotFound, fault.DialogOpen:
-		// The movement had that effect: the element is not there to be asked.
+		// The movement had that effect: the element is not there to be queried.
 	default:
 		return pageHoverOut{}, err
 	}

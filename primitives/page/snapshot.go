@@ -63,7 +63,7 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 	whole := tree.rows[min(in.Offset, len(tree.rows)):]
 	rows, left := in.cut(whole)
 	if in.Since != "" {
-		rows, left = whole, 0 // what is told of them is cut
+		rows, left = whole, 0 // what is reported of them is cut
 	}
 	if left += tree.left; left > 0 {
 		out.Truncated = true
@@ -112,7 +112,7 @@ func (in *pageSnapshotIn) maxBytes() int {
 }
 
 // walkNodes and walkBytes are how much is read of the page, which may be more
-// than is told: a later snapshot is compared with it.
+// than is reported: a later snapshot is compared with it.
 func (in *pageSnapshotIn) walkNodes() int { return max(in.maxNodes(), defaultSnapshotNodes) }
 
 func (in *pageSnapshotIn) walkBytes() int { return max(in.maxBytes(), defaultSnapshotBytes) }

@@ -49,16 +49,15 @@ type snapshotDelta struct {
 	Changed   int    `json:"changed"`
 	Unchanged int    `json:"unchanged"`
 	// Text has a line for each difference: "+" for a new row, "-" for one that
-	// is gone, "~" for one that is different now. The row around the first of
+	// was removed, "~" for one that differs. The row around the first of
 	// them stands above it without a mark.
 	Text string `json:"text"`
 
 	omitted int // differences that Text has no room for
 }
 
-// compareSnapshots tells what is different now, in at most so many bytes. Of
-// rows beyond the last that both have nothing is said where one of the two ends
-// before its page does.
+// compareSnapshots reports the differences in at most so many bytes. Where one of the
+// two snapshots ends before its page does, rows beyond the last common one are left out.
 func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshotDelta {
 	before, after := rowKeys(then.rows), rowKeys(now.rows)
 	old := make(map[string]int, len(before))
@@ -83,15 +82,15 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		b.WriteByte('\n')
 	}
 	around := parentsOf(now.rows)
-	told := map[int]bool{} // rows of now that are in the text already
-	tell := func(mark byte, i int) {
-		if in := around[i]; in >= 0 && !told[in] {
+	written := map[int]bool{} // rows of now that are in the text already
+	write := func(mark byte, i int) {
+		if in := around[i]; in >= 0 && !written[in] {
 			// Only the nearest row around it: enough to find the place.
 			line(' ', now.rows[in])
-			told[in] = true
+			written[in] = true
 		}
 		line(mark, now.rows[i])
-		told[i] = true
+		written[i] = true
 	}
 	lastThen, lastNow := -1, -1
 	for i, k := range after {
@@ -106,29 +105,29 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		case !there && then.partial && i > lastNow:
 		case !there:
 			d.Added++
-			tell('+', i)
+			write('+', i)
 		case !bytes.Equal(then.rows[j].text, now.rows[i].text):
 			d.Changed++
-			tell('~', i)
+			write('~', i)
 		default:
 			d.Unchanged++
 		}
 	}
 	above := parentsOf(then.rows)
-	gone := func(i int) bool { return i >= 0 && !seen[before[i]] && (i < lastThen || !now.partial) }
+	removed := func(i int) bool { return i >= 0 && !seen[before[i]] && (i < lastThen || !now.partial) }
 	inside := make([]int, len(before)) // rows that went away with the row around them
 	for i := len(before) - 1; i >= 0; i-- {
-		if gone(i) && gone(above[i]) {
+		if removed(i) && removed(above[i]) {
 			inside[above[i]] += inside[i] + 1
 		}
 	}
 	for i, row := range then.rows {
-		if !gone(i) {
+		if !removed(i) {
 			continue
 		}
 		d.Removed++
-		if gone(above[i]) {
-			continue // told by the row around it
+		if removed(above[i]) {
+			continue // reported by the row around it
 		}
 		row.depth = 0
 		if inside[i] > 0 {

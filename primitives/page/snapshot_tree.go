@@ -21,7 +21,7 @@ const (
 	// frameAnswer bounds how long a frame is waited for: one that is stuck must
 	// not cost the rest of the page.
 	frameAnswer = 3 * time.Second
-	// openRounds bounds how deep closed shadow roots are looked for inside
+	// openRounds bounds how deep closed shadow roots are searched inside
 	// closed shadow roots.
 	openRounds = 6
 	// sideBySide bounds how many documents are read at the same time.
@@ -168,21 +168,21 @@ func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, par
 	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
 		doc = &documentRows{}
 		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
-			err = fault.New(fault.Internal, "the page library said %d rows and gave %d", doc.Count, len(doc.rows))
+			err = fault.New(fault.Internal, "the page library announced %d rows and gave %d", doc.Count, len(doc.rows))
 		}
 		for _, given := range doc.RefsInside {
 			if inner, err := r.p.Refs().Frame(given.Prefix + "e1"); err == nil {
 				r.p.Refs().Given(inner, given.Next)
 			}
 		}
-		args["again"] = true // what components say of themselves is asked for once
+		args["again"] = true // what components report of themselves is queried once
 		return doc.Hosts, doc.More, err
 	})
 	return doc, err
 }
 
-// withShadows asks again for as long as the answer names elements that turn out
-// to have closed shadow roots: from then on the page library looks into them.
+// withShadows repeats the page call for as long as the answer names elements that turn out
+// to have closed shadow roots: from then on the page library searches them.
 func withShadows(ctx context.Context, p primitives.Page, frame primitives.FrameID, ask func() (hosts []string, more bool, err error)) error {
 	for range openRounds {
 		hosts, more, err := ask()

@@ -69,7 +69,7 @@ const (
 	pageWaitLongest = 2 * time.Minute
 )
 
-// pageWait waits in the page where the page can tell, and for the browser's
+// pageWait waits in the page for what the page can observe, and for the browser's
 // events where it cannot. A navigation ends the wait in the old document and
 // continues it in the new one.
 var pageWait = primitives.Define("page.wait", func(ctx context.Context, p primitives.Page, in pageWaitIn) (pageWaitOut, error) {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// textSlice is how long the frames that are there now are listened to before
-	// new ones are looked for.
+	// textSlice is how long the known frames are listened to before
+	// new ones are searched.
 	textSlice = 500 * time.Millisecond
 	// textGrace is what a frame may take beyond that. One whose thread is blocked
 	// shows nothing new.
@@ -29,7 +29,7 @@ func (w *pageWaiting) waitText(ctx context.Context, c waitCondition, end time.Ti
 		frames = frames[:min(len(frames), maxTextFrames)]
 		met, err := w.textInFrames(ctx, c, frames, min(left, textSlice))
 		if err == nil && met && c.TextGone != nil && len(frames) > 1 && left > 0 {
-			// Each has said so in its own moment.
+			// Each has reported it at a moment of its own.
 			met, err = w.textInFrames(ctx, c, frames, 0)
 		}
 		switch {
@@ -48,7 +48,7 @@ func (w *pageWaiting) waitText(ctx context.Context, c waitCondition, end time.Ti
 }
 
 // textInFrames queries all frames at once. A text has to be in one of them, one
-// that is to be gone in none; what decides ends the calls to the others.
+// that is to be absent in none; what decides ends the calls to the others.
 // The first frame is the main one.
 func (w *pageWaiting) textInFrames(ctx context.Context, c waitCondition, frames []primitives.FrameInfo, slice time.Duration) (bool, error) {
 	type outcome struct {

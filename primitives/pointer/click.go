@@ -30,7 +30,7 @@ type pointerClickOut struct {
 }
 
 // pointerClick clicks whatever is at the point and says what that was, so that
-// a caller whose target has been covered can tell. The description is made
+// a caller whose target has been covered can see it. The description is made
 // before the click; a page that reacts to the movement that precedes it can
 // still put something else there.
 var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, p primitives.Page, in pointerClickIn) (pointerClickOut, error) {

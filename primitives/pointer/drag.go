@@ -266,7 +266,7 @@ func (d drag) run(ctx context.Context) (err error) {
 
 // settle waits at the end while things make way for what is dragged, and moves a
 // little then: a list that is sorted heeds no movement while its elements glide
-// aside, and where they come to rest decides about the drop. What cannot be asked
+// aside, and where they come to rest decides about the drop. What cannot be queried
 // is as settled as it will be.
 func (d drag) settle(ctx context.Context) error {
 	if !d.settles {

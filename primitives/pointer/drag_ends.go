@@ -42,11 +42,11 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 			return out, false, err
 		}
 	}
-	var held [2]actionability.Resolved
+	var targets [2]actionability.Resolved
 	look := func() (int, error) {
 		for i, e := range list {
 			var err error
-			if out[i], err = e.resolve(ctx, p, names[i], held[i]); err != nil {
+			if out[i], err = e.resolve(ctx, p, names[i], targets[i]); err != nil {
 				return i, err
 			}
 		}
@@ -68,10 +68,10 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 				continue
 			}
 			var reached error
-			if held[i], reached = actionability.Resolve(ctx, p, list[i].locator, aim, left(), false); reached != nil {
+			if targets[i], reached = actionability.Resolve(ctx, p, list[i].locator, aim, left(), false); reached != nil {
 				f := fault.From(aboutEnd(reached, names[i], list[i].raw))
-				if said, ok := fault.From(first).Evidence["actionability"]; ok && i == at && f.Code == fault.TargetNotActionable {
-					f = f.With("actionability", said)
+				if found, ok := fault.From(first).Evidence["actionability"]; ok && i == at && f.Code == fault.TargetNotActionable {
+					f = f.With("actionability", found)
 				}
 				return out, true, f
 			}
@@ -81,9 +81,9 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 			return out, true, err
 		}
 		outside := fault.From(err).Evidence["reason"] == "outside"
-		if outside && !aim.Still && held[0].At.Frame == held[1].At.Frame {
-			handles := []string{held[0].Handle, held[1].Handle}
-			if e := p.Call(ctx, held[0].At.Frame, "drag_both", map[string]any{"handles": handles}, nil); e == nil {
+		if outside && !aim.Still && targets[0].At.Frame == targets[1].At.Frame {
+			handles := []string{targets[0].Handle, targets[1].Handle}
+			if e := p.Call(ctx, targets[0].At.Frame, "drag_both", map[string]any{"handles": handles}, nil); e == nil {
 				if at, err = look(); final(err) {
 					return out, true, err
 				}
@@ -110,9 +110,9 @@ func mayBecomeDraggable(err error) bool {
 	return code == fault.TargetNotFound || code == fault.TargetNotActionable || code == fault.PageNavigated || locator.IsFrameFault(code)
 }
 
-// resolve looks at an end as it is now. which names it in evidence, held is the
-// element where that has been found before.
-func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, held actionability.Resolved) (draggedEnd, error) {
+// resolve probes an end as it is. which names it in evidence. target is its
+// resolved target where it was found before.
+func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, target actionability.Resolved) (draggedEnd, error) {
 	if e.point {
 		return e.resolvePoint(ctx, p)
 	}
@@ -124,8 +124,8 @@ func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, h
 		return draggedEnd{}, aboutEnd(err, which, e.raw)
 	}
 	args := map[string]any{"locator": e.locator}
-	if held.Handle != "" && held.At.Frame == place.Frame {
-		args["handle"] = held.Handle
+	if target.Handle != "" && target.At.Frame == place.Frame {
+		args["handle"] = target.Handle
 	}
 	if place.View != nil {
 		args["view"] = place.View

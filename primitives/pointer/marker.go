@@ -33,7 +33,7 @@ func (in markerIn) resolve(ctx context.Context, p primitives.Page, primitive, ki
 	return s.Marker(ctx, id, kind)
 }
 
-// markerOut says where a marker is now.
+// markerOut is where a marker is.
 type markerOut struct {
 	Marker     string            `json:"marker"`
 	Type       string            `json:"type"`

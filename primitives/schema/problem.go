@@ -67,7 +67,7 @@ func collect(root *jsonschema.ValidationError) []Problem {
 }
 
 // flatten turns the tree of e into problems. Of alternatives it reports the
-// group and, when one alternative came further than its first look at the
+// group and, when one alternative came further than its first check of the
 // value, the problems of that one: those are what the author meant.
 func flatten(e *jsonschema.ValidationError) []Problem {
 	at := pointer(e.InstanceLocation)

@@ -20,7 +20,7 @@ type shapes struct {
 
 // rules say what of a value belongs to its shape. They are immutable once read.
 type rules struct {
-	strings, numbers bool // the schema looks at these values too, so they belong to the shape
+	strings, numbers bool // the schema checks these values too, so they belong to the shape
 	// words are the strings that the schema names as values: those belong to the
 	// shape, as all others are alike to it.
 	words   map[string]struct{}
@@ -199,7 +199,7 @@ var ofNumber = func() (of [256]bool) {
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // plainEnd is the index of the next quote, backslash or control character from i
-// on, len(b) when there is none. It looks at eight bytes at a time.
+// on, len(b) when there is none. It reads eight bytes at a time.
 func plainEnd(b []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {
@@ -239,7 +239,7 @@ func stringEnd(raw []byte, i int) int {
 	return -1
 }
 
-// numberKind tells integers from other numbers as schemas do, for which 1.0 is
+// numberKind distinguishes integers from other numbers as schemas do, for which 1.0 is
 // one, and 1.0 from 1.
 func numberKind(text []byte) (kind byte, ok bool) {
 	digits := bytes.TrimPrefix(text, []byte("-"))
@@ -261,7 +261,7 @@ func numberKind(text []byte) (kind byte, ok bool) {
 }
 
 // Alike remembers values that took a way once which all of their shape take: their
-// names, kinds and the values that the schema looks at are the same.
+// names, kinds and the values that the schema checks are the same.
 type Alike struct{ shapes *shapes }
 
 // Alike returns a memory that is empty; nil, which remembers nothing, for a schema

@@ -16,7 +16,7 @@ const (
 	announcementReplaces = 5 * time.Second
 )
 
-// Announcement is one thing that a live region of a page said.
+// Announcement is one text that a live region of a page announced.
 type Announcement struct {
 	Seq        int64  `json:"seq"`
 	TimeMS     int64  `json:"ts_ms"`
@@ -33,7 +33,7 @@ type Announcement struct {
 }
 
 // Delivery says what a subscriber wants of announcements: "inject", "buffer" or
-// "off" each, "" for nothing said.
+// "off" each, "" for no setting.
 type Delivery struct {
 	Assertive string
 	Polite    string
@@ -47,7 +47,7 @@ type Subscription struct {
 	Tab        int
 }
 
-// Announcements is the history of what live regions said, for all tabs of a
+// Announcements is the history of what live regions announced, for all tabs of a
 // runtime. The zero value is empty and ready.
 type Announcements struct {
 	mu      sync.Mutex
@@ -58,9 +58,9 @@ type Announcements struct {
 	batches map[int]int // by tab: reports of the page's observers
 }
 
-// Add takes what a region said and returns it as it was stored; ok is false
+// Add takes what a region announced and returns it as it was stored; ok is false
 // when it repeats the last record, or when nobody wants it. It may take the
-// Place of the last thing the same region said.
+// Place of the last text of the same region.
 func (a *Announcements) Add(n Announcement, frame primitives.FrameID, now time.Time) (stored Announcement, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +109,7 @@ func (a *Announcements) Read(since int64, limit int) ([]Announcement, int64) {
 	return out, since
 }
 
-// Last is what a tab said last, "" for nothing.
+// Last is what a tab announced last, "" for nothing.
 func (a *Announcements) Last(tab int) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -134,7 +134,7 @@ func (a *Announcements) Deliver(s Subscription, d Delivery) Delivery {
 	}
 	d = Delivery{mode(d.Assertive), mode(d.Polite)}
 	_, there := a.set[s]
-	// Only what was said is kept: a question, or what holds by a wider setting,
+	// Only what was set is kept: a query, or what holds by a wider setting,
 	// would hide every later wider one.
 	if d != (Delivery{}) && (there || len(a.set) < maxAnnouncements) {
 		if a.set == nil {
@@ -145,7 +145,7 @@ func (a *Announcements) Deliver(s Subscription, d Delivery) Delivery {
 	return a.deliveryLocked(s)
 }
 
-// deliveryLocked: what was said of the tab wins over what was said of all, for
+// deliveryLocked: a setting of the tab wins over one for all, for
 // each kind by itself.
 func (a *Announcements) deliveryLocked(s Subscription) Delivery {
 	return a.set[s].or(a.set[Subscription{Subscriber: s.Subscriber}]).or(defaultDelivery)

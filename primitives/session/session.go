@@ -17,7 +17,7 @@ type Page interface {
 	Session() Session
 }
 
-// Session is what a handler may ask of the runtime that owns the tab. It has
+// Session is what a handler may call of the runtime that owns the tab. It has
 // only methods that some primitive uses; package runtime implements it. It is
 // safe for concurrent use.
 type Session interface {
@@ -58,8 +58,8 @@ func Unavailable(primitive, capability, reason string) *fault.Error {
 
 // Announcing is what a session does so that live regions are heard.
 type Announcing interface {
-	// Listen begins to hear the live regions of a tab, all frames, from now on
-	// and over navigations, and returns when the documents that are there now
+	// Listen begins to observe the live regions of a tab, all frames, from then on
+	// and over navigations, and returns when the documents that are there
 	// are observed. It may be called again.
 	Listen(ctx context.Context, tabID int) error
 }
@@ -93,7 +93,7 @@ type Storage interface {
 	StoredSource(path string) ([]byte, *fault.Error)
 }
 
-// OverlayWatching tells others what happens to the overlay of a tab, also when
+// OverlayWatching reports to others what happens to the overlay of a tab, also when
 // somebody at the page does it.
 type OverlayWatching interface {
 	// WatchOverlay listens as long as the document has an overlay or a launcher.

@@ -1,7 +1,7 @@
 package session
 
 // Stores hold what belongs to a session rather than to a page: it outlives
-// documents and is shared by the tabs of a runtime unless said otherwise.
+// documents and is shared by the tabs of a runtime unless stated otherwise.
 type Stores interface {
 	Clipboard() *Clipboard
 	Transfers() *Transfers

@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxTransferSize bounds one item, in bytes, also after appending, where
-	// upstream does not look again.
+	// upstream does not check again.
 	maxTransferSize = 256 << 10
 	// maxTransferItems bounds what a session keeps.
 	maxTransferItems   = 256
@@ -34,7 +34,7 @@ type transferItem struct {
 	expires time.Time
 }
 
-// TransferRecord is what is said of an item without showing it.
+// TransferRecord is what is reported of an item without showing it.
 type TransferRecord struct {
 	ID          string          `json:"id"`
 	Label       string          `json:"label"`

@@ -92,10 +92,10 @@ func InsertText(ctx context.Context, p primitives.Page, target *locator.Selector
 	return nil, err
 }
 
-// CallWithKeys asks until the page library does not want anything pressed any
-// more. What it may want, each once, is what only the browser's own input does in
-// an editor with a model of its own: selecting everything and going to the end,
-// also of what is not drawn, deleting the selection, and inserting text.
+// CallWithKeys repeats the page call until the page library wants no more keys. It may
+// want, each once, what only the browser's own input does in an editor with a model of
+// its own. These are selecting everything and moving to the end, also of what is not
+// drawn, deleting the selection, and inserting text.
 func CallWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
 	var pressed []string
 	var next struct {
@@ -115,7 +115,7 @@ func CallWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 			return out, nil
 		}
 		if slices.Contains(pressed, next.Press) {
-			return nil, fault.New(fault.Internal, "the page library wants the same pressed twice")
+			return nil, fault.New(fault.Internal, "the page library wants the same keys pressed twice")
 		}
 		pressed = append(pressed, next.Press)
 		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
@@ -125,8 +125,8 @@ func CallWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 }
 
 // pressInEditor presses one of those, with the keys of the machine that the
-// browser is on; that it is this one may be wrong, and what is selected is looked
-// at afterwards.
+// browser is on. It assumes this machine, which may be wrong, so what is selected
+// is checked afterwards.
 func pressInEditor(ctx context.Context, p primitives.Page, what, text string) error {
 	var name string
 	mac := runtime.GOOS == "darwin"
@@ -144,7 +144,7 @@ func pressInEditor(ctx context.Context, p primitives.Page, what, text string) er
 	case what == "end":
 		name = "Control+End"
 	default:
-		return fault.New(fault.Internal, "the page library wants something unknown pressed")
+		return fault.New(fault.Internal, "the page library wants unknown keys pressed")
 	}
 	c, err := keys.ParseChord(name, nil)
 	if err != nil {

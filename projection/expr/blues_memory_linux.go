@@ -13,7 +13,7 @@ const selfExe = "/proc/self/exe"
 
 func workerBaseEnv() []string { return nil }
 
-// limitMemory lets the process map budget bytes more than it has now. The Go
+// limitMemory lets the process map budget bytes more than it has. The Go
 // runtime reserves much more address space than it uses, so a fixed number
 // would not do; one allocation past the limit ends the process.
 func limitMemory(budget int64) {

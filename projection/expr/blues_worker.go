@@ -54,7 +54,7 @@ func serveWorker(in, out *os.File) {
 		req  request
 		body []byte
 	}
-	// ctx ends with stdin: the host is gone, or wants us gone.
+	// ctx ends with stdin: the host has ended, or ends this worker.
 	ctx, gone := context.WithCancel(context.Background())
 	defer gone()
 	jobs := make(chan job)

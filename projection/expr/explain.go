@@ -79,7 +79,7 @@ type Read struct {
 }
 
 // Reads lists what the slots are certain to read by name, in the order of the text.
-// An engine that cannot tell lists nothing.
+// An engine that does not know lists nothing.
 func (t *Template) Reads() []Read {
 	if t == nil || t.root == nil {
 		return nil

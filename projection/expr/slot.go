@@ -77,7 +77,7 @@ func CompileTemplate(e Engine, raw json.RawMessage) (*Template, error) {
 }
 
 // CheckTemplate is CompileTemplate for validators: it goes on after an error
-// and returns all of them. Pointer tells where each belongs.
+// and returns all of them. Pointer is where each belongs.
 func CheckTemplate(e Engine, raw json.RawMessage) (*Template, []error) {
 	return compileTemplate(e, raw, false)
 }

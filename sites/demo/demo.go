@@ -208,5 +208,5 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the peer is gone when this fails
+	_ = json.NewEncoder(w).Encode(v) // the peer has closed when this fails
 }

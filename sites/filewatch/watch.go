@@ -1,4 +1,4 @@
-// Package filewatch tells when the files of maps have changed and are quiet
+// Package filewatch reports when the files of maps have changed and are quiet
 // again. It reads none of them and does not say what changed. The runtime calls
 // it to reload maps.
 package filewatch
@@ -30,7 +30,7 @@ const maxWatched = 8_000
 // Watch calls changed after files below paths, or the files that paths name,
 // have changed and are quiet again. It returns when ctx ends, or at once when
 // nothing can be watched. changed is called from this goroutine, so changes that
-// happen meanwhile make one more call. What happened is not said: a reload finds
+// happen meanwhile make one more call. What happened is not reported: a reload finds
 // out. Not every change is one of the maps; some files are known to be none,
 // such as logs and what editors leave beside a file.
 func Watch(ctx context.Context, paths []string, changed func()) error {

@@ -12,7 +12,7 @@ type Check struct {
 	At          Place
 	Description string
 	Severity    string // info, minor, major, critical; "" when not declared
-	// Setup is what to do first, for checks that somebody asks for. SetupSteps
+	// Setup is what to do first, for checks that somebody requests. SetupSteps
 	// are its entries that are objects with a type, SetupRest the pointers of
 	// those that no runtime can follow.
 	Setup              json.RawMessage

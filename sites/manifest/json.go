@@ -34,7 +34,7 @@ var kindNames = [...]string{"null", "a boolean", "a number", "a string", "an arr
 func (k kind) String() string { return kindNames[k] }
 
 // node is one JSON value with its place in the text. Strings are decoded when
-// they are asked for: most of a map is schemas and workflows that are handed on
+// they are needed: most of a map is schemas and workflows that are handed on
 // as they are.
 type node struct {
 	start, end int32

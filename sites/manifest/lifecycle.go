@@ -28,7 +28,7 @@ type Lifecycle struct {
 type Removal string
 
 // What takes an attachment away: its target, the address or its state does not
-// match any more; its target does not; nothing but the end of its document.
+// match; its target does not; nothing but the end of its document.
 const (
 	RemovedWithContext Removal = "context"
 	RemovedWithTarget  Removal = "target"
@@ -47,7 +47,7 @@ const (
 	NeverReturns   Return = "never"
 )
 
-// Installs reports whether the attachment is put on the page without being asked
+// Installs reports whether the attachment is put on the page without a request
 // for.
 func (l Lifecycle) Installs() bool { return l.Install != "manual" && l.Install != "never" }
 

@@ -33,7 +33,7 @@ type Options struct {
 	// with the same pointer and code, and the Manifest is marked as a draft.
 	AcceptDrafts bool
 	// Salvage reads a map as far as it can be read, as the upstream extension
-	// does: it accepts drafts, looks at no version and at no requires, and a
+	// does: it accepts drafts, checks no version and no requires, and a
 	// declaration that breaks a rule costs itself alone.
 	Salvage bool
 

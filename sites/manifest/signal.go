@@ -27,7 +27,7 @@ type Signal struct {
 	PayloadSchema *Schema
 }
 
-// Enabled reports whether the signal is forwarded without being asked for.
+// Enabled reports whether the signal is forwarded without a request.
 func (s *Signal) Enabled() bool { return s.Ingestion == "enabled" }
 
 func (c *checker) signal(o *object) Signal {

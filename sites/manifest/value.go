@@ -302,7 +302,7 @@ func (o *object) rawArray(name string) json.RawMessage {
 // any returns a member of any type.
 func (o *object) any(name string) json.RawMessage { return read(o, name, value.raw) }
 
-// done warns about members that nobody asked for and returns the extensions.
+// done warns about members that nobody read and returns the extensions.
 func (o *object) done() Extensions {
 	if o.c.opts.trace != nil {
 		o.c.opts.trace(o.at.String(), o.known)

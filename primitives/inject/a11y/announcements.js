@@ -1,6 +1,6 @@
 // announcements hears what the live regions of this document say. It is the one
 // query whose observer stays after the call: the runtime listens from
-// a11y.watch until the tab is gone, and asks again as soon as it has an answer.
+// a11y.watch until the tab is closed, and calls again as soon as it has an answer.
 
 const liveRegions = '[aria-live], [role="alert"], [role="status"], [role="log"]';
 const maxUtterance = 2000;
@@ -128,7 +128,7 @@ class Listener {
 }
 
 /**
- * announcements answers what was heard since the last answer. With a timeout it
+ * announcements answers what regions announced since the last answer. With a timeout it
  * waits until something was, or until the frames of the document changed; the
  * newest wait ends an older one.
  */

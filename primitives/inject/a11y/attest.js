@@ -1,4 +1,4 @@
-// attest answers whether a click at the middle of a node reaches it, as things
+// attest answers whether a click at the middle of a node hits it, as things
 // are: it scrolls nothing, and the middle is that of the whole box.
 
 queries.attest = ({ handle, view: given }) => {

@@ -6,7 +6,7 @@
 /** Roles that take their name from what they contain. */
 const namedByContent = /^(?:button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|rowheader|switch|tab|term|tooltip|treeitem)$/;
 
-const maxNameNodes = 5000; // one name looks at no more
+const maxNameNodes = 5000; // that one name may visit
 const maxNameText = 10000;
 
 const childNodesOf = getterOf(Node.prototype, 'childNodes');
@@ -30,9 +30,9 @@ function unexposed(node, known = new Map()) {
   const path = [];
   let hidden = false;
   for (let at = node; at; at = flatParentElement(at)) {
-    const said = known.get(at);
-    if (said !== undefined) {
-      hidden = said;
+    const cached = known.get(at);
+    if (cached !== undefined) {
+      hidden = cached;
       break;
     }
     path.push(at);
@@ -88,7 +88,7 @@ function generatedText(node, which) {
   return text === '' || style.display === 'inline' || style.display === 'contents' ? text : ' ' + text + ' ';
 }
 
-/** controlText is what a control says inside the name of another element; undefined when it is no such control. */
+/** controlText is what a control contributes inside the name of another element; undefined when it is no such control. */
 function controlText(node, role, ctx) {
   switch (role) {
     case 'textbox': case 'searchbox': {
@@ -106,8 +106,8 @@ function controlText(node, role, ctx) {
       return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
     }
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter': {
-      const said = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
-      if (said !== null) return said;
+      const attribute = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
+      if (attribute !== null) return attribute;
       const value = protoGet(node, 'value');
       if (value !== undefined && value !== null && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
       return attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
@@ -130,7 +130,7 @@ function nativeName(node, tag, ctx) {
     if (type === 'image') {
       return labelText(node, ctx) || attributeOf(node, 'alt') || (hasAttribute(node, 'value') ? attributeOf(node, 'value') : attributeOf(node, 'title') || 'Submit');
     }
-    if (type === 'file') return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File'); // what its button says
+    if (type === 'file') return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File'); // the label of its button
     return labelText(node, ctx);
   }
   switch (tag) {
@@ -145,7 +145,7 @@ function nativeName(node, tag, ctx) {
   return tag.includes('-') ? labelText(node, ctx) : '';
 }
 
-/** labelsOf lists the labels of a control. A custom element that is a form control does not tell them itself; its labels do. */
+/** labelsOf lists the labels of a control. A custom element that is a form control lists none: the label elements are searched. */
 function labelsOf(node) {
   const labels = protoGet(node, 'labels');
   if (labels) return Array.from(labels);
@@ -205,8 +205,8 @@ function contentText(node, ctx) {
 }
 
 /**
- * textAlternative is one step of the computation. ctx.inside says how the
- * element was reached: '' when it is the one that is named, else 'labelledby',
+ * textAlternative is one step of the computation. ctx.inside is how the
+ * computation came to the element: '' when it is the one that is named, else 'labelledby',
  * 'label' or 'content'. ctx.hidden: what is not exposed counts too, because a
  * hidden element was referred to.
  */
@@ -228,8 +228,8 @@ function textAlternative(node, ctx) {
     }
     const role = roleOf(node);
     if (ctx.inside !== '') {
-      const said = controlText(node, role, ctx);
-      if (said !== undefined && !(ctx.inside === 'labelledby' && norm(attributeOf(node, 'aria-label')) !== '')) return said;
+      const text = controlText(node, role, ctx);
+      if (text !== undefined && !(ctx.inside === 'labelledby' && norm(attributeOf(node, 'aria-label')) !== '')) return text;
     }
     const label = norm(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
     if (label) return label;
@@ -249,13 +249,13 @@ function textAlternative(node, ctx) {
   }
 }
 
-/** Roles of which aria-placeholder says something. */
+/** Roles that support aria-placeholder. */
 const takesPlaceholder = /^(?:searchbox|spinbutton|textbox)$/;
 
 /** Types of inputs that show their placeholder. */
 const showsPlaceholder = /^(?:email|number|password|search|tel|text|url)$/;
 
-/** placeholderOf is what a control shows while it is empty. The attribute says nothing of other elements. */
+/** placeholderOf is what a control shows while it is empty. On other elements the attribute has no meaning. */
 function placeholderOf(node) {
   const tag = localNameOf(node);
   const native = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type')) ? norm(attributeOf(node, 'placeholder')) : '';
@@ -284,7 +284,7 @@ function inClosedRoot(node) {
   return root instanceof ShadowRoot && shadowOf(hostOf(root)) !== root;
 }
 
-/** role_name tells role, name and exposure of elements that were kept, null for what is none. */
+/** role_name returns role, name and exposure of elements that were kept, null for what is none. */
 queries.role_name = ({ handles }) => {
   const known = new Map();
   return handles.map((handle) => {

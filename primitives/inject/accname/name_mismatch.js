@@ -11,7 +11,7 @@ const otherNames = ['aria-labelledby', 'aria-label', 'title', 'placeholder', 'ar
 
 /**
  * hasAnotherName: the element shows text that is no part of needle, so needle
- * cannot be its whole name. false says nothing. fold is what names are compared
+ * cannot be its whole name. false decides nothing. fold is what names are compared
  * by.
  */
 function hasAnotherName(node, needle, fold) {
@@ -26,9 +26,9 @@ function hasAnotherName(node, needle, fold) {
 }
 
 function showsOther(node, needle, fold, depth) {
-  let looked = 0;
+  let compared = 0;
   for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) {
-    if (looked++ >= 8) return false;
+    if (compared++ >= 8) return false;
     const type = nodeType(child);
     if (type === 3) {
       const text = norm(nodeValueOf(child));

@@ -106,7 +106,7 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 const steadyRoles = new Map('div span b i u small big center font bdi bdo data hr p h1 h2 h3 h4 h5 h6 ul ol nav main button article blockquote form strong em code table label dl'.split(' ')
   .map((tag) => [tag, fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic')]));
 
-/** implicitRole is what HTML says: a role, 'generic' for a container, '' where there is none. */
+/** implicitRole is the role that HTML gives: a role, 'generic' for a container, '' where there is none. */
 function implicitRole(node) {
   const steady = steadyRoles.get(localNameOf(node));
   const foreign = namespaceOf(node) === svgNamespace;
@@ -170,10 +170,10 @@ function explicitRole(node) {
 /** roleOf is the role of an element: 'none' when it is presentational, 'generic' for a container, '' when HTML has no word for it. */
 const roleOf = (node) => explicitRole(node) || implicitRole(node);
 
-/** Roles whose descendants are not told apart by the browser's tree. */
+/** Roles whose descendants are not distinguished in the browser's tree. */
 const leafRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|meter|option|progressbar|radio|scrollbar|separator|slider|switch)$/;
 
-/** Where elements of a role may be, besides those with a role attribute. A role that is not here is looked for everywhere. */
+/** Where elements of a role may be, besides those with a role attribute. A role that is not here is searched everywhere. */
 const rolePlaces = {
   button: 'button, input, summary', link: 'a[href], area[href], a', textbox: 'input, textarea', searchbox: 'input', combobox: 'select, input', listbox: 'select, datalist',
   checkbox: 'input', switch: 'input', radio: 'input', slider: 'input', spinbutton: 'input', heading: 'h1, h2, h3, h4, h5, h6', img: 'img, svg', list: 'ul, ol, menu',

@@ -2,34 +2,34 @@
 // shows it: role, name and states that a component gives the browser through its
 // ElementInternals. Only the browser's accessibility tree has them.
 //
-// The first elements of each custom tag are handed to the host, which asks the
-// browser and tells outrider.describe. A tag whose elements have nothing of their own to
-// say is not asked for again; of the others each element is, and once more for every
-// snapshot, since states change.
+// The first elements of each custom tag are handed to the host, which queries
+// the browser and calls outrider.describe with the result. A tag whose elements have
+// no semantics of their own is not queried again. Of the other tags each element is
+// queried, and once more for every snapshot, since states change.
 
-const maxQueries = 512; // elements that one walk asks for
-const maxSamples = 3; // elements of one tag that are asked for, before the tag counts as plain
-const queriedTags = new Map(); // tag -> {asked, speaks}
+const maxQueries = 512; // elements that one walk queries
+const maxSamples = 3; // elements of one tag that are queried before the tag counts as plain
+const queriedTags = new Map(); // tag -> {queried, hasSemantics}
 const queriedHosts = new WeakSet();
 const semantics = new WeakMap(); // element -> {role, label, states, fresh}
 
-/** semanticsOf is what a custom element says of itself, or undefined. */
+/** semanticsOf is the role, label and states that a custom element gives itself, or undefined. */
 const semanticsOf = (node, tag) => queriedTags.size > 0 && tag.includes('-') ? semantics.get(node) : undefined;
 
 /** speakingTags are the tags of elements that have a role of their own making. */
-const speakingTags = () => [...queriedTags].filter(([, said]) => said.speaks).map(([tag]) => CSS.escape(tag));
+const speakingTags = () => [...queriedTags].filter(([, record]) => record.hasSemantics).map(([tag]) => CSS.escape(tag));
 
 /** mayQuery: the browser may know of a custom element what we do not. */
 function mayQuery(node, tag) {
   if (queriedHosts.has(node)) return semantics.has(node);
-  const said = queriedTags.get(tag);
-  return !(said && !said.speaks && said.asked >= maxSamples) && matchesCSS(node, ':defined');
+  const record = queriedTags.get(tag);
+  return !(record && !record.hasSemantics && record.queried >= maxSamples) && matchesCSS(node, ':defined');
 }
 
 /**
- * wantsSemantics: the browser should be asked about a custom element, for the first
- * time, or again because its states may have changed: in the first walk of a snapshot all
- * that have some, in the walks after it those that were not reached yet.
+ * wantsSemantics: the browser should be queried about a custom element, for the first
+ * time, or again because its states may have changed. The first walk of a snapshot queries
+ * all that have semantics, and the walks after it those that were not queried yet.
  */
 function wantsSemantics(node, tag, walk) {
   if (!tag.includes('-')) return false;
@@ -38,13 +38,13 @@ function wantsSemantics(node, tag, walk) {
   return Boolean(own) && (walk === 'first' || !own.fresh);
 }
 
-/** querySemantics is the handle of an element, marked when the browser is to be asked about it. */
+/** querySemantics is the handle of an element, marked when the browser is to be queried about it. */
 function querySemantics(node) {
   const tag = localNameOf(node);
   if (!tag.includes('-') || !mayQuery(node, tag)) return keep(node);
   queriedHosts.add(node);
   if (semantics.has(node)) semantics.get(node).fresh = false;
-  if (!queriedTags.has(tag)) queriedTags.set(tag, { asked: 0, speaks: false });
+  if (!queriedTags.has(tag)) queriedTags.set(tag, { queried: 0, hasSemantics: false });
   return '?' + keep(node);
 }
 
@@ -52,28 +52,28 @@ const reportedStates = ['checked', 'selected', 'expanded', 'pressed', 'disabled'
 const checkedRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|radio|switch)$/;
 
 /**
- * describe takes what the browser says of an element: {role, name, value, ignored,
- * unseen, states}. It answers whether that is more than attributes tell. unseen: the
- * browser left it out because it is not shown now, and can be asked again.
+ * describe takes what the browser reports of an element: {role, name, value, ignored,
+ * unseen, states}. It returns whether that is more than attributes have. unseen: the
+ * browser left it out because it is not shown, and can be queried again.
  */
-outrider.describe = (handle, said) => {
+outrider.describe = (handle, reported) => {
   const node = element(handle);
   if (!node) return false;
   const tag = localNameOf(node);
-  const about = queriedTags.get(tag) || { asked: 0, speaks: false };
+  const about = queriedTags.get(tag) || { queried: 0, hasSemantics: false };
   queriedTags.set(tag, about);
-  if (said.ignored && said.unseen) {
+  if (reported.ignored && reported.unseen) {
     if (!semantics.has(node)) queriedHosts.delete(node);
     else semantics.get(node).fresh = true;
     return false;
   }
-  about.asked++;
+  about.queried++;
   const explicit = explicitRole(node);
-  let role = said.ignored ? '' : said.role === 'image' ? 'img' : said.role.toLowerCase();
+  let role = reported.ignored ? '' : reported.role === 'image' ? 'img' : reported.role.toLowerCase();
   if (!knownRoles.has(role) || role === 'generic' || role === 'none' || role === 'presentation' || explicit !== '') role = '';
   const states = {};
-  for (const state of reportedStates) if (said.states[state] !== undefined) states[state] = said.states[state];
-  if (typeof said.value === 'string' || typeof said.value === 'number') states.value = String(said.value);
+  for (const state of reportedStates) if (reported.states[state] !== undefined) states[state] = reported.states[state];
+  if (typeof reported.value === 'string' || typeof reported.value === 'number') states.value = String(reported.value);
   const bare = checkedRoles.test(explicit) && !hasAttribute(node, 'aria-checked') && states.checked !== undefined ||
     explicit === 'option' && !hasAttribute(node, 'aria-selected') && states.selected === true ||
     explicit !== '' && states.expanded !== undefined && !hasAttribute(node, 'aria-expanded');
@@ -81,15 +81,15 @@ outrider.describe = (handle, said) => {
     semantics.delete(node);
     return false;
   }
-  about.speaks = true;
+  about.hasSemantics = true;
   semantics.set(node, { role, label: '', states, fresh: true });
-  const name = norm(said.name);
+  const name = norm(reported.name);
   if (name !== '' && nameOf(node) !== name) semantics.get(node).label = name;
   return true;
 };
 
-/** saysItself fills in what no attribute said of the states of a row. */
-function saysItself(row, node, tag, role) {
+/** fillOwnStates adds to a row the states that no attribute gives. */
+function fillOwnStates(row, node, tag, role) {
   const own = semanticsOf(node, tag);
   if (!own) return;
   const { states } = own;

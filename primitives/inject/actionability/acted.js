@@ -1,6 +1,6 @@
 // acted answers what an action was done to: the element's role, accessible name,
-// tag and place. It is asked before the action, which may change or remove the
-// element, and never tells what was typed or what a control holds.
+// tag and place. It is queried before the action, which may change or remove the
+// element, and never contains what was typed or what a control holds.
 
 const maxActedName = 240;
 
@@ -24,7 +24,7 @@ function actedName(node) {
   return cut(nameOf(node), maxActedName);
 }
 
-/** descended sends the question on into the document that a frame element shows. */
+/** descended sends the page call on into the document that a frame element shows. */
 const descended = (node, view) => ({ descend: keep(node), view: contentView(node, view) });
 
 /** Roles of what is switched or followed: keys may do something there, text goes nowhere. */

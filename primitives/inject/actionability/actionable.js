@@ -119,7 +119,7 @@ function clickPoint(node, seen) {
   return first;
 }
 
-/** refusal says what keeps a control from being worked with, '' for nothing. */
+/** refusal is why a control cannot be acted on, '' for no reason. */
 function refusal(args, node) {
   if (args.force) return '';
   const control = args.click ? clickedControl(node) || node : node;
@@ -129,8 +129,8 @@ function refusal(args, node) {
 }
 
 /**
- * actState looks once, without waiting or scrolling. ready means that what
- * args.until asks for holds: 'attached', 'drawn' (part of it is in the
+ * actState probes once, without waiting or scrolling. ready means that what
+ * args.until requires is true: 'attached', 'drawn' (part of it is in the
  * viewport), or by default that a click at point arrives.
  */
 function actState(args, view) {
@@ -256,7 +256,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
   const point = pointOut(state.point || middleOf(state.m.rect), view);
   const out = {
     x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, scrolled_from: args.from, part: plain(state.m.rect),
-    target: pressTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
+    target: clickTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
   };
   if (args.until === 'drawn') Object.assign(out, { seen: edges(state.m.seen, view), fully: state.m.fully });
   if (args.until) {
@@ -279,7 +279,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
 }
 
 /**
- * renderedAgainFor is the element that the locator finds now, null when there is none or
+ * renderedAgainFor is the element that the locator resolves to, null when there is none or
  * it must not be clicked. A page that renders its contents again all the time, or because
  * the pointer moved, would else never be clicked.
  */
@@ -297,9 +297,9 @@ function renderedAgainFor(args, view) {
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which click_verdict says
  * what the click hit; until, editable and focus ask for less, or more, than a
- * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts: then
- * the answer says what is missing instead of failing. An answer with hosts asks
- * the caller to open the closed shadow roots of these elements and come back.
+ * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
+ * the answer has what is missing instead of a failure. An answer with hosts asks
+ * the caller to open the closed shadow roots of these elements and to call again.
  */
 queries.act_target = (args) => {
   const view = viewOf(args.view);
@@ -316,7 +316,7 @@ queries.act_target = (args) => {
 /** A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it. */
 const scrollAgain = 400;
 
-/** Milliseconds between two looks for new closed shadow roots. */
+/** Milliseconds between two searches for new closed shadow roots. */
 const hostsAgain = 500;
 
 async function actInTime(args, first, attempts, view) {
@@ -325,14 +325,14 @@ async function actInTime(args, first, attempts, view) {
   let state = first;
   let scrolls = 0;
   let tried = { node: null, over: null, at: 0 };
-  let hostsAt = 0; // when to look again for elements that hide what is in them
+  let hostsAt = 0; // when to search again for elements that hide what is in them
   let rested = false; // the end of its own movement was waited for
-  let restless = false; // the element moved when it was looked at last
+  let restless = false; // the element moved at the last probe
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
     const worth = !args.still && state.clicked && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
     if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.clicked) > 0) {
-      // It is on its way, perhaps into view: to scroll now would leave its scroller shifted.
+      // It is on its way, perhaps into view: to scroll meanwhile would leave its scroller shifted.
       rested = true;
       await settled(state.clicked, Math.min(left(), longestAnimation));
       state = actState(args, view);
@@ -343,7 +343,7 @@ async function actInTime(args, first, attempts, view) {
       const performed = await bringIntoView(args, state, view);
       scrolls += performed.length;
       // The browser's own alignment scrolls ancestor frames too: where this
-      // document lies has to be asked again.
+      // document lies has to be queried again.
       if (args.partial && performed.some((op) => op.aligned)) return { pending: 'moved', attempts: attempts.list };
       if (performed.length > 0) lately.delete(state.clicked);
       const over = state.over || null;
@@ -375,15 +375,15 @@ async function actInTime(args, first, attempts, view) {
       return { pending: state.reason, part: state.m && state.m.rendered ? plain(state.m.rect) : null, attempts: attempts.list, code: fault.code, message: fault.message, evidence: fault.evidence };
     }
     const waited = state;
-    // Whatever the look below finds, the page gets a frame between two rounds.
+    // Whatever the probe below finds, the page gets a frame between two rounds.
     if (waited.reason !== 'not_found') await nextFrame();
     const again = performance.now() + scrollAgain;
-    const changed = (now) => now.ready || now.reason !== waited.reason || now.node !== waited.node || now.over !== waited.over ||
-      now.reason === 'covered' && performance.now() >= again;
+    const changed = (next) => next.ready || next.reason !== waited.reason || next.node !== waited.node || next.over !== waited.over ||
+      next.reason === 'covered' && performance.now() >= again;
     state = await waitUntil(() => {
-      const now = actState(args, view);
-      if (waited.reason === 'moving' ? now.ready : changed(now)) return now;
-      attempts.note(now);
+      const next = actState(args, view);
+      if (waited.reason === 'moving' ? next.ready : changed(next)) return next;
+      attempts.note(next);
       return null;
     }, { timeout: left(), silent: () => waited.reason !== 'not_found', pierce }) || actState(args, view);
   }

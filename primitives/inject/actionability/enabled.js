@@ -4,9 +4,9 @@
 function isDisabled(node) {
   if (matchesCSS(node, ':disabled')) return true;
   for (let at = node; at; at = flatParentElement(at)) {
-    const said = attributeOf(at, 'aria-disabled');
-    if (said === 'true') return true;
-    if (said === 'false') return false;
+    const value = attributeOf(at, 'aria-disabled');
+    if (value === 'true') return true;
+    if (value === 'false') return false;
   }
   return false;
 }

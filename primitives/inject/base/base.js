@@ -23,7 +23,7 @@ class Raw {
   }
 }
 
-/** A value, and text that is told after it as it is: lines that need not be quoted once more. */
+/** A value, and text that follows it as it is: lines that need not be quoted once more. */
 class WithText {
   constructor(value, text) {
     this.value = value;
@@ -52,10 +52,10 @@ function refuse(error) {
   });
 }
 
-/** The quirks of the profile (package quirks), told with each call that has some. */
+/** The quirks of the profile (package quirks), sent with each call that has some. */
 let quirks = new Set();
 
-/** quirk says whether the upstream behaviour of this name is asked for. */
+/** quirk reports whether the upstream behaviour of this name is enabled. */
 const quirk = (name) => quirks.has(name);
 
 function outrider(name, json) {
@@ -78,7 +78,7 @@ const byHandle = new Map(); // handle -> WeakRef, oldest first
 const handleOf = new WeakMap();
 let handles = 0;
 
-/** keep names an element so that a later call can speak of it. */
+/** keep names an element so that a later call can refer to it. */
 function keep(node) {
   let handle = handleOf.get(node);
   if (handle !== undefined && byHandle.has(handle)) return handle;
@@ -89,7 +89,7 @@ function keep(node) {
   return handle;
 }
 
-/** element returns what keep named, or null when it is gone. */
+/** element returns what keep named, or null when it was collected. */
 function element(handle) {
   const ref = byHandle.get(handle);
   return ref && ref.deref() || null;

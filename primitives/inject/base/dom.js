@@ -1,4 +1,4 @@
-// dom reaches members of nodes through their prototypes. Named properties of
+// dom reads members of nodes through their prototypes. Named properties of
 // the document and of forms hide members of the instance, in this world too.
 
 /** uncurry makes f(this, ...args) of a method. */
@@ -63,7 +63,7 @@ const isElement = (node) => node !== null && node !== undefined && nodeType(node
 /** textOf is the text of a node and its descendants, never null. */
 const textOf = (node) => textContentOf(node) || '';
 
-/** Hosts of attachments (attachments.js). They are ours: no question finds them. */
+/** Hosts of attachments (attachments.js). They are ours: no query finds them. */
 const attachmentHosts = new Set();
 
 /** queryIn is querySelectorAll on a document, an element or a shadow root, as an array. */
@@ -79,7 +79,7 @@ function queryIn(root, selector) {
 const closedShadows = new WeakMap(); // host -> closed shadow root
 let closedShadowsKnown = false;
 
-/** adoptShadow makes a closed shadow root one that the functions of the library look into. */
+/** adoptShadow makes a closed shadow root one that the functions of the library search. */
 function adoptShadow(root) {
   closedShadows.set(hostOf(root), root);
   closedShadowsKnown = true;
@@ -99,7 +99,7 @@ function slotOf(node) {
   return shadow && Array.from(queryFragment(shadow, 'slot')).find((each) => slotNodes(each).includes(node)) || null;
 }
 
-/** flatParent is the parent an event goes to next: slots and shadow hosts included. */
+/** flatParent is the parent that an event propagates to: slots and shadow hosts included. */
 function flatParent(node) {
   if (nodeType(node) === 1) {
     const slot = slotOf(node);
@@ -115,7 +115,7 @@ function flatParentElement(node) {
   return isElement(parent) ? parent : null;
 }
 
-/** flatContains says whether an event at node passes through ancestor. */
+/** flatContains reports whether an event at node passes through ancestor. */
 function flatContains(ancestor, node) {
   for (let at = node; at; at = flatParent(at)) if (at === ancestor) return true;
   return false;

@@ -3,7 +3,7 @@
 
 const maxUnopened = 200;
 
-/** unopenedHosts names the elements that may have a closed shadow root, or a role of their own making, and were not told before. */
+/** unopenedHosts names the elements that may have a closed shadow root, or a role of their own making, and were not reported before. */
 function unopenedHosts() {
   const hosts = [];
   for (const root of withShadows(document)) {

@@ -1,19 +1,19 @@
-// wait answers as soon as a condition holds: changes of the document are heard
-// through an observer, and what no observer tells is looked at on frames.
+// wait answers as soon as a condition holds: changes of the document are observed,
+// and what no observer reports is probed on frames.
 
-/** A look that took longer than this many milliseconds is followed by a rest. */
+/** A probe that took longer than this many milliseconds is followed by a rest. */
 const cheapEvaluation = 4;
 
 /**
- * waitUntil resolves with the first truthy answer of look, or with null after
- * timeout milliseconds. look runs at once, after every change of the document,
+ * waitUntil resolves with the first truthy answer of probe, or with null after
+ * timeout milliseconds. probe runs at once, after every change of the document,
  * and, because style, geometry and pseudo-classes change silently, on every
- * frame while silent() holds and every 50 ms else. pierce also hears changes
+ * frame while silent() holds and every 50 ms else. pierce also observes changes
  * in open shadow roots.
  */
-async function waitUntil(look, { timeout, silent = () => true, pierce = false }) {
+async function waitUntil(probe, { timeout, silent = () => true, pierce = false }) {
   const start = performance.now();
-  let found = look();
+  let found = probe();
   if (found || !(timeout > 0)) return found || null;
   let wake = () => {};
   let changed = false;
@@ -49,7 +49,7 @@ async function waitUntil(look, { timeout, silent = () => true, pierce = false })
       if (changed && pierce) observe();
       changed = false;
       const from = performance.now();
-      found = look();
+      found = probe();
       if (found) return found;
       const took = performance.now() - from;
       if (took > cheapEvaluation) await after(Math.min(2 * took, 250));

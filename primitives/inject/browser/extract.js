@@ -14,7 +14,7 @@ function readAttribute(node, name) {
   return norm(attributeOf(node, name));
 }
 
-/** fieldReader prepares a field: where to look in an item, and what to read. */
+/** fieldReader prepares a field: where to search in an item, and what to read. */
 function fieldReader(field) {
   const selector = field.selector === undefined ? ':scope' : field.selector;
   const listed = (field.attributes || []).filter((name) => norm(name) !== '');

@@ -2,7 +2,7 @@
 
 /** Waits by id: what ends them early. */
 const waits = new Map();
-/** Those who ask whether a wait has begun, by its id. */
+/** Page calls that wait until a wait has begun, by its id. */
 const changeWaiters = new Map();
 
 /**
@@ -18,35 +18,35 @@ queries.await_change = ({ id, quiet_ms, longest_ms, timeout_ms }) => new Promise
   let last = 0;
   let timer = 0;
   const observer = new MutationObserver(() => changed());
-  const heard = ['input', 'change', 'toggle'];
+  const eventNames = ['input', 'change', 'toggle'];
   const end = (cancelled) => {
     clearTimeout(timer);
     observer.disconnect();
-    for (const name of heard) unlisten(globalThis, name, changed, true);
+    for (const name of eventNames) unlisten(globalThis, name, changed, true);
     waits.delete(id);
     resolve({ changed: first > 0, cancelled, elapsed_ms: Math.round(performance.now() - start) });
   };
   // One timer, moved at its end: a page that changes all the time must not pay
   // for a new one with every change.
-  const look = () => {
+  const check = () => {
     const now = performance.now();
     const until = first > 0 ? Math.min(last + quiet_ms, first + longest_ms) : start + timeout_ms;
     if (now >= until - 1) end(false);
-    else timer = setTimeout(look, until - now);
+    else timer = setTimeout(check, until - now);
   };
   const changed = () => {
     last = performance.now();
     if (first > 0) return;
     first = last;
     clearTimeout(timer);
-    look();
+    check();
   };
   for (const root of withShadows(document)) {
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   }
-  for (const name of heard) listen(globalThis, name, changed, { capture: true, passive: true });
+  for (const name of eventNames) listen(globalThis, name, changed, { capture: true, passive: true });
   waits.set(id, end);
-  look();
+  check();
   const changeWaiter = changeWaiters.get(id);
   changeWaiters.delete(id);
   if (changeWaiter) changeWaiter({ armed: true });

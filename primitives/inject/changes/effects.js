@@ -4,28 +4,28 @@
 const effectEvents = ['input', 'change', 'invalid'];
 let effectsNow = null;
 
-/** New texts and refused fields that are told, and how many nodes are kept to look for texts in. */
+/** New texts and refused fields that are reported, and how many nodes are kept to find texts in. */
 const mostTexts = 3;
 const mostTextLength = 120;
 const mostTextNodes = 60;
 
-/** textsOf are the texts that nodes show, one in another told once, the newest first where there are too many. */
+/** textsOf are the texts that nodes show, one in another reported once, the newest first where there are too many. */
 function textsOf(nodes) {
-  const told = [];
+  const found = [];
   for (const node of [...nodes].reverse()) {
     const shown = nodeType(node) === 3 ? flatParentElement(node) : node;
-    if (!shown || !isConnected(shown) || told.some((other) => other.node !== shown && contains(other.node, shown)) || told.some((other) => other.node === shown)) continue;
+    if (!shown || !isConnected(shown) || found.some((other) => other.node !== shown && contains(other.node, shown)) || found.some((other) => other.node === shown)) continue;
     if (skippedTags.has(tagOf(shown)) || unexposed(shown) || tagOf(shown) === 'input' || tagOf(shown) === 'textarea') continue;
     const text = cut(norm(protoGet(shown, 'innerText') ?? textOf(shown)), mostTextLength);
     if (text === '') continue;
-    for (let i = told.length - 1; i >= 0; i--) if (contains(shown, told[i].node)) told.splice(i, 1);
-    told.push({ node: shown, text });
-    if (told.length > mostTexts) break;
+    for (let i = found.length - 1; i >= 0; i--) if (contains(shown, found[i].node)) found.splice(i, 1);
+    found.push({ node: shown, text });
+    if (found.length > mostTexts) break;
   }
-  return told.slice(0, mostTexts).reverse().map(({ text }) => text);
+  return found.slice(0, mostTexts).reverse().map(({ text }) => text);
 }
 
-/** Nodes that are counted below one that came or went; more is said as at least so many. */
+/** Nodes that are counted below one that came or went; more is reported as at least so many. */
 const mostCounted = 5000;
 
 function effectTarget(node) {
@@ -91,7 +91,7 @@ queries.effects_begin = ({ id }) => {
     take(records);
     if (wake) wake();
   });
-  const hear = (event) => {
+  const onEvent = (event) => {
     const path = pathOf(event);
     const node = path.length > 0 ? path[0] : null;
     if (event.type === 'invalid') {
@@ -103,7 +103,7 @@ queries.effects_begin = ({ id }) => {
     if (wake) wake();
   };
   for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
-  for (const name of effectEvents) listen(globalThis, name, hear, { capture: true, passive: true });
+  for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
   const focused = focusedNode();
   const before = effectTarget(focused);
   effectsNow = {
@@ -113,22 +113,22 @@ queries.effects_begin = ({ id }) => {
       const start = performance.now();
       last = Math.max(last, start);
       let timer = 0;
-      const look = () => {
+      const check = () => {
         const now = performance.now();
         const until = Math.min(last + quietMS, start + timeoutMS);
         if (now < until - 1) {
-          timer = setTimeout(look, until - now);
+          timer = setTimeout(check, until - now);
           return;
         }
         clearTimeout(timer);
         resolve({ quiet: now - last >= quietMS - 1 });
       };
-      look();
+      check();
     }),
     end: () => {
       take(observer.takeRecords());
       observer.disconnect();
-      for (const name of effectEvents) unlisten(globalThis, name, hear, true);
+      for (const name of effectEvents) unlisten(globalThis, name, onEvent, true);
       effectsNow = null;
     },
     report: () => {

@@ -26,7 +26,7 @@ function viewportHasRange(horizontal) {
 
 const isDocumentScroller = (node) => node === rootElement() || node === bodyOf();
 
-/** scrolls says whether node is a scroller of the axis; body and root stand for the viewport. */
+/** scrolls reports whether node is a scroller of the axis; body and root stand for the viewport. */
 function scrolls(node, horizontal) {
   if (node === rootElement() || node === bodyOf() && !(userScrolls(node, horizontal) && !viewportOwnsBody())) return false;
   return hasRange(node, horizontal) && userScrolls(node, horizontal);
@@ -74,22 +74,22 @@ const listen = methodOf(EventTarget.prototype, 'addEventListener');
 const unlisten = methodOf(EventTarget.prototype, 'removeEventListener');
 
 /**
- * scrolledBy runs move and, if it moved anything, waits until the page has been
- * told: for the scroll event, or 50 ms where no frames are made.
+ * scrolledBy runs move and, if it moved anything, waits until the page has
+ * received the scroll event, or 50 ms where no frames are made.
  */
 async function scrolledBy(node, move, moved) {
   const source = node || document;
-  let tell;
-  const told = new Promise((resolve) => { tell = resolve; });
-  listen(source, 'scroll', tell);
+  let resolveReceived;
+  const received = new Promise((resolve) => { resolveReceived = resolve; });
+  listen(source, 'scroll', resolveReceived);
   try {
     move();
     if (!moved()) return;
-    const timer = setTimeout(tell, 50);
-    await told;
+    const timer = setTimeout(resolveReceived, 50);
+    await received;
     clearTimeout(timer);
   } finally {
-    unlisten(source, 'scroll', tell);
+    unlisten(source, 'scroll', resolveReceived);
   }
 }
 

@@ -18,7 +18,7 @@ queries.file_input = ({ locator, view }) => {
   };
 };
 
-/** chosen_files answers what a file input holds now. */
+/** chosen_files answers which files a file input has. */
 queries.chosen_files = ({ handle }) => {
   const files = protoGet(elementOf(handle), 'files');
   return { names: files ? Array.from(files, (f) => f.name) : [] };

@@ -38,15 +38,15 @@ function areaRect(area) {
   return inside && mapped(inside, boxView(image, topView, 0, 0));
 }
 
-/** So many children are looked at for the place of an element without a box. */
+/** So many children are measured for the place of an element without a box. */
 const maxBoxlessChildren = 200;
 
 /** contentsRects lists where the children of an element with display: contents are. */
 function contentsRects(node) {
   const out = [];
-  let looked = 0;
+  let measured = 0;
   for (const child of flatChildren(node)) {
-    if (++looked > maxBoxlessChildren) break;
+    if (++measured > maxBoxlessChildren) break;
     if (nodeType(child) === 3) {
       if (textOf(child).trim() === '') continue;
       const range = new Range();

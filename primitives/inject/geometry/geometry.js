@@ -1,5 +1,5 @@
 // geometry answers where an element is, how much of it can be seen, and whether
-// a click at its middle would reach it.
+// a click at its middle would hit it.
 //
 // A view maps this document to the viewport of the tab: a point p lies there at
 // (x + p.x * sx + p.y * kx, y + p.x * ky + p.y * sy), and clip, in this
@@ -85,7 +85,7 @@ function label(node) {
   return text;
 }
 
-/** unseen: upstream asks for elements of its own realm, so that nothing in a frame is ever rendered. */
+/** unseen: upstream accepts only elements of its own realm, so that nothing in a frame is ever rendered. */
 const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length > 0;
 
 /** rendered means: it has a box, and its own visibility and display show it. */
@@ -227,7 +227,7 @@ const minimalSide = 8;
 const largeEnough = (rect) => widthOf(rect) >= minimalSide && heightOf(rect) >= minimalSide;
 
 /**
- * actionPointOf finds where a click reaches the element: the middle of what is
+ * actionPointOf finds where a click hits the element: the middle of what is
  * visible, or else the middle of one of its boxes: the middle of a link that
  * wraps may lie between its lines.
  */
@@ -252,7 +252,7 @@ function actionPointOf(node, seen) {
 }
 
 /**
- * measure looks at an element once. part, when given, is a rectangle of the
+ * measure measures an element once. part, when given, is a rectangle of the
  * viewport that stands for the element: what an iframe shows of a target.
  */
 function measure(node, view, part) {

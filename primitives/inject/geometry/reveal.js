@@ -1,4 +1,4 @@
-// reveal scrolls an element to where a click reaches it: out from under sticky
+// reveal scrolls an element to where a click hits it: out from under sticky
 // headers, into its scrollers, into the viewport. It does not scroll what is
 // usable already: that can unmount it.
 
@@ -127,7 +127,7 @@ function publicOperation(op) {
   return out;
 }
 
-/** performScroll scrolls at once and says whether anything moved. */
+/** performScroll scrolls at once and reports whether anything moved. */
 function performScroll(op) {
   const s = op.scroller;
   const to = { left: s.x + op.dx, top: s.y + op.dy, behavior: 'instant' };

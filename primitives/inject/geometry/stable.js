@@ -21,7 +21,7 @@ function moves(animation) {
 /** mayMove says whether there is a sign that the element is moving. */
 function mayMove(node, rect) {
   const before = lately.get(node);
-  // A call looked for signs a moment ago: now two samples agree, or they do not.
+  // A call took a sample a moment ago: the two agree, or they do not.
   if (before && performance.now() - before.at < memory) return before.moving || !same(before.rect, rect);
   const running = documentAnimationsOf(document);
   if (running.length > 0 && running.length <= 200 && running.some(moves)) return true;
@@ -79,8 +79,8 @@ const leastFrame = 3;
 
 /**
  * settled waits until two frames show the element in one place and no animation
- * that ends still carries it; three frames under an animation without an end, which
- * may turn between two. That one, and a script, get budget milliseconds. It resolves
+ * that ends still moves it. Under an animation without an end, which may turn between two
+ * frames, it takes three. That one, and a script, get budget milliseconds. It resolves
  * with whether the element came to rest.
  */
 async function settled(node, budget) {
@@ -88,7 +88,7 @@ async function settled(node, budget) {
   let end = start + budget;
   let missed = 0; // frames in a row that did not come
   let moment; // of the endless animations, in the last frame
-  let calm = 0; // looks in a row that found it where it was
+  let calm = 0; // samples in a row that found it where it was
   for (let rect = rectOf(node); ;) {
     const framed = await nextFrame();
     const next = rectOf(node);
@@ -102,7 +102,7 @@ async function settled(node, budget) {
     if (carriers.length > 0) {
       // An animation begins some frames late, between frames the browser guesses
       // how far it is, and the frame after a guess too far shows the same moment
-      // once more: only two frames at two moments tell.
+      // once more: only two frames at two moments are proof.
       const before = moment;
       if (framed) moment = carriers.some(pendingOf) ? undefined : timeOf(timelineOf(document));
       seen = framed && before !== undefined && moment !== undefined && moment - before >= leastFrame;

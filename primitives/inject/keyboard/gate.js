@@ -1,4 +1,4 @@
-// gate answers what the accessibility layer says now, and whether that matches
+// gate answers what the accessibility layer reports, and whether that matches
 // an expression: keyboard.press_gated presses on only when it does.
 
 const maxSpoken = 10000;

@@ -1,5 +1,5 @@
 // keyboard_synthetic dispatches key events that the browser did not make. They
-// reach listeners and nothing else: no text, no focus change, no submit. With flat
+// arrive at listeners and have no other effect: no text, no focus change, no submit. With flat
 // they go to what has the focus in this document: also a frame element, or the host
 // of a shadow root.
 queries.keyboard_synthetic = ({ key, code, alt, control, meta, shift, flat, view: given }) => {

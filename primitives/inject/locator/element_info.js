@@ -37,23 +37,23 @@ const restBudget = 300;
  * element_info takes locator, auto_scroll, timeout_ms (how long to wait while
  * the element is covered or moving), stable_ms, and, from a caller that composes
  * frames, view, partial (answer also when not clickable), initial and performed
- * (what an earlier round saw and did).
+ * (what an earlier round observed and did).
  */
 queries.element_info = (args) => {
-  const look = {
+  const request = {
     args, locator: understood(args.locator), view: viewOf(args.view), deadline: performance.now() + (args.timeout_ms || 0), initial: args.initial || null, performed: args.performed || [],
   };
   // The ordinary case, an element that lies there and rests, needs no frame and
   // so no promise.
-  const { nodes, m } = renderedCandidates(look.locator, look.view);
-  look.initial ||= publicVisibility(m, look.view);
-  if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(look, nodes, m);
+  const { nodes, m } = renderedCandidates(request.locator, request.view);
+  request.initial ||= publicVisibility(m, request.view);
+  if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(request, nodes, m);
   remember(m.node, m.rect);
-  return elementInfo(look, nodes, m, true);
+  return elementInfo(request, nodes, m, true);
 };
 
-async function elementInfoInTime(look, nodes, m) {
-  const { args, view, deadline, performed } = look;
+async function elementInfoInTime(request, nodes, m) {
+  const { args, view, deadline, performed } = request;
   for (let round = 0; ; round++) {
     const target = nodes[0];
     const remeasure = () => measure(target, view);
@@ -73,15 +73,15 @@ async function elementInfoInTime(look, nodes, m) {
     } else {
       remember(target, m.rect);
     }
-    const gone = !m.rendered || !isConnected(target);
-    if (!gone && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(look, nodes.filter(isConnected), m, still);
-    if (performance.now() >= deadline && !(gone && round < 2)) {
+    const detached = !m.rendered || !isConnected(target);
+    if (!detached && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(request, nodes.filter(isConnected), m, still);
+    if (performance.now() >= deadline && !(detached && round < 2)) {
       throw new Fault('target_not_actionable', reasonNot(m), {
-        locator: args.locator, initial_visibility: look.initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),
+        locator: args.locator, initial_visibility: request.initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),
       });
     }
     await nextFrame();
-    ({ nodes, m } = renderedCandidates(look.locator, view));
+    ({ nodes, m } = renderedCandidates(request.locator, view));
   }
 }
 

@@ -1,11 +1,11 @@
 // extended resolves what locators of this host can say beyond those of the
 // dictionary: role and name, label, placeholder, test id, XPath, a ref, text
-// patterns, a position, and a locator to look within. All that is said must
-// hold together.
+// patterns, a position, and a locator to search within. An element must
+// match all members.
 
 const extensions = ['ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth'];
 
-/** isExtended: the locator says something that upstream's do not know. */
+/** isExtended: the locator has a member that upstream's do not know. */
 function isExtended(locator) {
   for (const field of extensions) if (locator[field] !== undefined && locator[field] !== null) return true;
   return false;
@@ -15,8 +15,8 @@ const labelled = 'input, textarea, select, button, meter, output, progress, [ari
 const testIDs = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
 const testIDPlaces = testIDs.map((name) => '[' + name + ']').join(', ');
 
-const maxMatchedText = 10000; // patterns and parts are looked for in no more
-const maxWithin = 500; // elements of within that are looked into
+const maxMatchedText = 10000; // patterns and parts are searched in no more
+const maxWithin = 500; // elements of within that are searched
 
 /** textTest makes a test of what a text field wants: {regex, flags}, {contains}, or a string that is the whole, or a part of the text. */
 function textTest(want, exact, part) {
@@ -45,7 +45,7 @@ function labelTexts(node, known) {
   return texts.filter((text) => text !== '');
 }
 
-/** textOfLabel is what a label says besides the control in it. */
+/** textOfLabel is the text of a label besides the control in it. */
 const textOfLabel = (label, control, known, bare) => contentText(label, {
   bare, inside: 'label', inLabelledby: false, hidden: false, visited: new Set([control]), known, budget: { left: maxNameNodes },
 }) || textOf(label);
@@ -90,7 +90,7 @@ function inFlatOrder(nodes) {
   });
 }
 
-/** startingPlaces is where to look: the document, or what within finds. */
+/** startingPlaces is where to search: the document, or what within finds. */
 function startingPlaces(locator, trace) {
   if (!locator.within) return [document];
   const inner = locate(locator.within);
@@ -109,16 +109,16 @@ function gathered(locator, trace) {
   const places = startingPlaces(locator, trace);
   const found = new Set();
   let stage = 'selector';
-  let look;
+  let findIn;
   if (locator.selector !== undefined && locator.selector !== null) {
-    look = (root) => {
+    findIn = (root) => {
       const result = queryParts(root, String(locator.selector), pierce);
       trace.selector_parts ||= result.counts;
       return result.nodes;
     };
   } else if (locator.xpath) {
     stage = 'xpath';
-    look = (root) => evaluated(root, String(locator.xpath));
+    findIn = (root) => evaluated(root, String(locator.xpath));
   } else {
     let css = defaultCandidates;
     stage = 'candidate';
@@ -127,7 +127,7 @@ function gathered(locator, trace) {
     else if (locator.label !== undefined && locator.label !== null) css = labelled;
     else if (locator.role) css = placesOfRole(String(locator.role).toLowerCase());
     else if (locator.name !== undefined && locator.name !== null) css += ', h1, h2, h3, h4, h5, h6, img, summary, [title], [contenteditable], [tabindex]';
-    look = (root) => {
+    findIn = (root) => {
       const nodes = [];
       for (const at of pierce ? withShadows(root) : [root]) for (const node of queryIn(at, css)) nodes.push(node);
       if (root !== document && isElement(root) && matchesCSS(root, css)) nodes.push(root);
@@ -136,10 +136,10 @@ function gathered(locator, trace) {
     };
   }
   for (const root of places) {
-    for (const node of look(root)) if (node !== root || locator.xpath) found.add(node);
+    for (const node of findIn(root)) if (node !== root || locator.xpath) found.add(node);
     const own = pierce && root !== document && shadowOf(root);
-    if (own) for (const node of look(own)) found.add(node);
-    if (pierce && root !== document) for (const given of givenToSlots(root)) for (const node of look(given)) found.add(node);
+    if (own) for (const node of findIn(own)) found.add(node);
+    if (pierce && root !== document) for (const given of givenToSlots(root)) for (const node of findIn(given)) found.add(node);
   }
   if (stage !== 'candidate') trace[stage + '_matches'] = found.size;
   return [...found];
@@ -180,7 +180,7 @@ function givenToSlots(root) {
   return given;
 }
 
-/** leavesOut: an element in a control whose inside the tree does not tell apart, or that is not exposed, has no role to be found by. */
+/** leavesOut: an element in a control whose inside the tree does not distinguish, or that is not exposed, has no role to be found by. */
 function leavesOut(node, known) {
   if (unexposed(node, known)) return true;
   for (let at = flatParentElement(node), depth = 0; at && depth < 8; at = flatParentElement(at), depth++) {
@@ -189,14 +189,14 @@ function leavesOut(node, known) {
   return false;
 }
 
-/** Names of elements that have the role but another name are told, at most this many. */
+/** Names of elements that have the role but another name are reported, at most this many. */
 const maxNearest = 8;
 
 /**
  * locateExtended is locate for a locator with extensions. Most elements have
  * another name than the one that is wanted, and show it at once: the others
- * alone are looked at closely. What was counted on the way matters only when
- * nothing is found, and then everything is looked at.
+ * alone are examined closely. What was counted on the way matters only when
+ * nothing is found, and then everything is examined.
  */
 function locateExtended(locator) {
   const trace = {};
@@ -222,8 +222,8 @@ function narrowed(locator, nodes, trace) {
     trace[stage + '_matches'] = nodes.length;
   };
   if (given('xpath') && given('selector')) {
-    const reached = new Set(startingPlaces(locator, {}).flatMap((root) => evaluated(root, String(locator.xpath))));
-    keepOnly('xpath', (node) => reached.has(node));
+    const matching = new Set(startingPlaces(locator, {}).flatMap((root) => evaluated(root, String(locator.xpath))));
+    keepOnly('xpath', (node) => matching.has(node));
   }
   if (given('test_id')) {
     const test = textTest(locator.test_id, true, false);
@@ -292,7 +292,7 @@ function flatText(node, budget) {
   return text;
 }
 
-/** refusesSeveral: with an extension, or when it says so, a locator must be sure which element is meant. */
+/** refusesSeveral: with an extension, or when it asks for that, a locator must resolve to one element only. */
 const refusesSeveral = (locator) => typeof locator.strict === 'boolean' ? locator.strict : isExtended(locator) && (locator.nth === undefined || locator.nth === null);
 
 const maxDescribed = 10;
@@ -302,7 +302,7 @@ function described(node, view) {
   return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, new Map()), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
 }
 
-/** nearText is the text of the nearest element around node that says more than node itself, which tells equal ones apart. */
+/** nearText is the text of the nearest element around node that has more text than node itself, which distinguishes equal ones. */
 function nearText(node) {
   const own = norm(textOf(node));
   for (let at = flatParentElement(node), i = 0; at && i < 6; at = flatParentElement(at), i++) {

@@ -1,4 +1,4 @@
-// locate turns a locator into candidate elements, and says where a locator that
+// locate turns a locator into candidate elements, and reports where a locator that
 // finds nothing lost its matches.
 
 const defaultCandidates = 'button, a, input, textarea, select, [role], [aria-label], [data-testid], [data-test], [data-actions-json-target]';
@@ -51,7 +51,7 @@ const upstreamMembers = ['selector', 'text', 'text_contains', 'text_equals', 'fr
 /**
  * understood is what is read of a locator where upstream takes one: all of it,
  * or only what upstream knows. As JSON it is still the whole, since answers and
- * evidence repeat what was asked for. Questions that are this host's own read
+ * evidence repeat what was requested. Page calls that are this host's own read
  * locators as they are.
  */
 function understood(locator) {
@@ -116,12 +116,12 @@ function notFound(locator, trace) {
   return new Fault('target_not_found', message, evidence);
 }
 
-/** virtualRows is what says of itself that it has more rows than the document holds, or null. */
+/** virtualRows is what declares more rows than the document has, or null. */
 function virtualRows() {
   for (const node of queryIn(document, '[aria-rowcount]').slice(0, 5)) {
     const rows = parseInt(attributeOf(node, 'aria-rowcount'), 10);
-    const held = queryIn(node, '[role="row"], tr').length;
-    if (held > 0 && rows > held) return { target_label: label(node), rows, in_document: held };
+    const present = queryIn(node, '[role="row"], tr').length;
+    if (present > 0 && rows > present) return { target_label: label(node), rows, in_document: present };
   }
   return null;
 }

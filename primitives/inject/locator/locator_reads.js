@@ -1,4 +1,4 @@
-// locator_reads answers what the first visible match of a locator says, and
+// locator_reads answers the text of the first visible match of a locator, and
 // gives it the focus.
 
 queries.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateVisible(understood(locator), viewOf(view))) });

@@ -1,22 +1,22 @@
 // recycled answers whether the element of a ref stands for another record than
-// when the ref was told. Lists that show a part of many rows, and lists without
-// keys, keep their elements and write other records into them: the button of the
-// third row is then that of the fifty-eighth, and looks the same.
+// when a snapshot gave the ref. Lists that show a part of many rows, and lists without
+// keys, keep their elements and write other records into them. The button of the
+// third row is then that of the fifty-eighth, and has the same appearance.
 //
-// A record is known by what its row says and the rows beside it do not. When none
-// of that is left, and the rows beside it tell of something else than an edit (one
-// of them says it now, they changed as well, or they are gone), it is another one.
+// A record is known by the texts of its row that the rows beside it do not have. It is
+// another record when none of them is left and the rows beside it show that this is no
+// edit: one of them has the text, they changed as well, or they are detached.
 
-const maxItemLevels = 3; // repeated elements around an element that are looked at
+const maxItemLevels = 3; // repeated elements around an element that are compared
 const maxItemRows = 200; // a larger one is not an item of a list
-const maxBesides = 3; // items that are looked at on either side
+const maxBesides = 3; // items that are compared on either side
 
-let snapshotNumber = 0; // snapshots that told refs; what one of them told belongs together
+let snapshotNumber = 0; // snapshots that gave refs; the texts of one snapshot belong together
 
-/** recordSnapshot keeps what a snapshot said of an element and around it. */
+/** recordSnapshot keeps the texts that a snapshot had of an element and around it. */
 function recordSnapshot(record, place) {
   record.near = place;
-  record.telling = snapshotNumber;
+  record.snapshot = snapshotNumber;
 }
 
 const cellTags = new Set(['td', 'th']);
@@ -34,7 +34,7 @@ const previousElementOf = getterOf(Element.prototype, 'previousElementSibling');
 
 /** kin is the next element of the same tag in one direction, or null. */
 function kin(node, tag, step) {
-  for (let at = step(node), looked = 0; at && looked < 10; at = step(at), looked++) if (localNameOf(at) === tag) return at;
+  for (let at = step(node), steps = 0; at && steps < 10; at = step(at), steps++) if (localNameOf(at) === tag) return at;
   return null;
 }
 
@@ -50,78 +50,78 @@ function besides(node) {
 }
 
 /**
- * itemSays is what an item said when the snapshot named telling was taken and
- * what it says now, both as sets, or null when it is too large to be an item.
+ * itemTexts is the texts of an item in the snapshot of this number (then) and in the
+ * document (now), both as sets, or null when it is too large to be an item.
  */
-function itemSays(item, telling) {
-  const walk = walkTree(item, { interactive: false, urls: false, refs: true, places: true, limit: maxItemRows, bytes: 100000, overdue: () => true }); // asked after every 1,024 elements
+function itemTexts(item, snapshot) {
+  const walk = walkTree(item, { interactive: false, urls: false, refs: true, places: true, limit: maxItemRows, bytes: 100000, overdue: () => true }); // called after every 1,024 elements
   if (walk.leftOut > 0 || walk.stopped) return null;
   const then = new Set();
   const now = new Set();
-  const note = (set, said) => {
-    if (said) set.add(said);
+  const note = (set, text) => {
+    if (text) set.add(text);
   };
-  const told = (number) => {
+  const recordOf = (number) => {
     const record = number && refRecords.get(number);
-    return record && record.near && record.telling === telling ? record : null;
+    return record && record.near && record.snapshot === snapshot ? record : null;
   };
-  const around = told(refNumbers.get(item));
+  const around = recordOf(refNumbers.get(item));
   for (const [i, { role, name, place, number }] of walk.named.entries()) {
     const named = name === '' || name === undefined ? '' : role + ' ' + cut(name, 80);
     note(now, named);
     if (place === null) continue; // an option of a native list
-    for (const said of [place.prev, place.first, place.next]) note(now, said);
-    const record = told(number);
+    for (const text of [place.prev, place.first, place.next]) note(now, text);
+    const record = recordOf(number);
     if (!record) continue;
     note(then, record.name === '' || record.name === undefined ? '' : record.role + ' ' + cut(record.name, 80));
     note(then, record.near.first);
-    // What was said before the first part of an item belongs to the one before, and the same at its end.
+    // A text before the first part of an item belongs to the item before, and the same at its end.
     if (place.prev !== '' && !(around && record.near.prev === around.near.prev)) note(then, record.near.prev);
     const next = walk.named[i + 1];
-    if (place.next !== '' && !(around && record.near.next === around.near.next) && !(next && !told(next.number))) note(then, record.near.next);
+    if (place.next !== '' && !(around && record.near.next === around.near.next) && !(next && !recordOf(next.number))) note(then, record.near.next);
   }
   return { item, then, now };
 }
 
-/** saidOften is what more than one of several sets say, which tells none of them apart. */
-function saidOften(sets) {
+/** repeatedTexts is what more than one of several sets have, which distinguishes none of them. */
+function repeatedTexts(sets) {
   const often = new Set();
   const seen = new Set();
-  for (const set of sets) for (const said of set) (seen.has(said) ? often : seen).add(said);
+  for (const set of sets) for (const text of set) (seen.has(text) ? often : seen).add(text);
   return often;
 }
 
-/** verdict is 'same', 'changed' or 'unknown'. often is what several items said then, and say now. */
+/** verdict is 'same', 'changed' or 'unknown'. often has the texts of several items, then and now. */
 function verdict({ then, now }, often) {
   let lost = false;
-  for (const said of then) {
-    if (!now.has(said)) lost ||= !often.then.has(said);
-    else if (!often.now.has(said)) return 'same';
+  for (const text of then) {
+    if (!now.has(text)) lost ||= !often.then.has(text);
+    else if (!often.now.has(text)) return 'same';
   }
   return lost ? 'changed' : then.size === 0 ? 'unknown' : 'same';
 }
 
-/** standsForAnother compares what an item around an element says with what was told of it; null when it is the same. */
-function standsForAnother(mine, telling) {
-  if ([...mine.then].every((said) => mine.now.has(said))) return null;
+/** standsForAnother compares the texts of an item around an element with those of the snapshot; null when it is the same record. */
+function standsForAnother(mine, snapshot) {
+  if ([...mine.then].every((text) => mine.now.has(text))) return null;
   const { item } = mine;
-  const others = besides(item).map((each) => itemSays(each, telling)).filter((each) => each !== null);
+  const others = besides(item).map((each) => itemTexts(each, snapshot)).filter((each) => each !== null);
   const all = [mine, ...others];
-  const often = { then: saidOften(all.map((each) => each.then)), now: saidOften(all.map((each) => each.now)) };
-  if (others.length === 0) for (const said of repeatedNames()) often.now.add(said);
+  const often = { then: repeatedTexts(all.map((each) => each.then)), now: repeatedTexts(all.map((each) => each.now)) };
+  if (others.length === 0) for (const text of repeatedNames()) often.now.add(text);
   if (verdict(mine, often) !== 'changed') return null;
-  const lost = [...mine.then].filter((said) => !mine.now.has(said) && !often.then.has(said));
-  const told = { was: lost.slice(0, 5), is: [...mine.now].filter((said) => !mine.then.has(said)).slice(0, 5) };
-  for (const other of others) if (lost.some((said) => other.now.has(said))) return { ...told, stands_in: refOf(other.item) };
+  const lost = [...mine.then].filter((text) => !mine.now.has(text) && !often.then.has(text));
+  const difference = { was: lost.slice(0, 5), is: [...mine.now].filter((text) => !mine.then.has(text)).slice(0, 5) };
+  for (const other of others) if (lost.some((text) => other.now.has(text))) return { ...difference, stands_in: refOf(other.item) };
   let changed = 0;
   let same = 0;
   for (const other of others) {
-    const said = verdict(other, often);
-    if (said === 'changed') changed++;
-    else if (said === 'same') same++;
+    const outcome = verdict(other, often);
+    if (outcome === 'changed') changed++;
+    else if (outcome === 'same') same++;
   }
   // One other that changed can be another counter.
-  return changed >= same && (changed > 1 && changed > same || lostBeside(item)) ? told : null;
+  return changed >= same && (changed > 1 && changed > same || lostBeside(item)) ? difference : null;
 }
 
 /** repeatedNames is what the newest snapshot of the whole document called more than one element. */
@@ -134,7 +134,7 @@ function repeatedNames() {
   return often;
 }
 
-/** lostBeside: an element that stood beside the item when the newest snapshot was taken is gone. */
+/** lostBeside: an element that stood beside the item when the newest snapshot was taken is detached. */
 function lostBeside(item) {
   const record = refRecords.get(refNumbers.get(item));
   if (!record || !record.place) return false;
@@ -145,7 +145,7 @@ function lostBeside(item) {
   });
 }
 
-/** refuseRecycled fails when the element of a ref stands for another record than when it was told. */
+/** refuseRecycled fails when the element of a ref stands for another record than when a snapshot gave the ref. */
 function refuseRecycled(node, ref) {
   const record = refRecords.get(refNumbers.get(node));
   if (!record || !record.near) return;
@@ -154,9 +154,9 @@ function refuseRecycled(node, ref) {
   for (let at = node, depth = 0; at && at !== body && depth < 12 && levels < maxItemLevels; at = flatParentElement(at), depth++) {
     if (!isRepeated(at)) continue;
     levels++;
-    const mine = itemSays(at, record.telling);
+    const mine = itemTexts(at, record.snapshot);
     if (mine === null) return; // and what is around it is larger still
-    const other = standsForAnother(mine, record.telling);
-    if (other) throw staleRef(ref, 'recycled', 'the element is there, but shows another record than when the ref was told; look again', { role: record.role, name: record.name, ...other });
+    const other = standsForAnother(mine, record.snapshot);
+    if (other) throw staleRef(ref, 'recycled', 'the element is there, but shows another record than when the ref was given; take another snapshot', { role: record.role, name: record.name, ...other });
   }
 }

@@ -1,26 +1,26 @@
 // refs names elements for callers: the same element has the same ref in every
-// answer, and a ref of a document that is gone is never given to another one.
+// answer, and a ref of a document that was replaced is never given to another one.
 //
 // A ref is the prefix of its frame ("" for the main frame, "f3" for another),
 // an "e" and a number. Numbers are given in order and go on where the frame's
 // last document ended; the runtime knows where that was, since each answer
-// tells how far the numbers have come. The page sees none of this.
+// reports how far the numbers have come. The page sees none of this.
 
 const maxRefs = 200000;
 const refRecords = new Map(); // number -> what is known of the element, oldest first
 const refNumbers = new WeakMap();
-const numbering = { prefix: '', from: 1, next: 1, told: 1, set: false };
+const numbering = { prefix: '', from: 1, next: 1, reported: 1, set: false };
 
 /** numberRefs sets where the refs of this document begin; only the first call counts. */
 outrider.numberRefs = (prefix, from) => {
   if (numbering.set) return;
-  Object.assign(numbering, { prefix, from, next: from, told: from, set: true });
+  Object.assign(numbering, { prefix, from, next: from, reported: from, set: true });
 };
 
-/** newRefs is the part of an answer that tells how far the numbers have come. */
+/** newRefs is the part of an answer that reports how far the numbers have come. */
 function newRefs() {
-  if (numbering.next === numbering.told) return '';
-  numbering.told = numbering.next;
+  if (numbering.next === numbering.reported) return '';
+  numbering.reported = numbering.next;
   return ',"refs":' + numbering.next;
 }
 
@@ -81,7 +81,7 @@ queries.ref_handle = ({ ref }) => {
 /** placeKey is all by which an element that was rendered again is known. */
 const placeKey = (tag, role, name, place) => [tag, role, name, place.path, place.prev, place.first, place.next].join('\n');
 
-/** recognisable: something of an element can be told apart from others of its kind. */
+/** recognisable: something of an element distinguishes it from others of its kind. */
 const recognisable = (role, name, place) => place !== null && (name !== '' && name !== undefined || role !== 'generic' && role !== undefined);
 
 let lastGiven = []; // the records of the newest snapshot of the whole document
@@ -89,7 +89,7 @@ let lastGiven = []; // the records of the newest snapshot of the whole document
 /**
  * giveRefs gives refs to the rows of a snapshot, each with its element and the
  * number that this had when the walk came to it, if any. An element that was not seen
- * before gets the ref of one that is gone when it has its tag, role, name and
+ * before gets the ref of a detached one when it has its tag, role, name and
  * place, and neither of them has a double: it was rendered again.
  */
 function giveRefs(named, whole) {
@@ -132,7 +132,7 @@ function giveRefs(named, whole) {
   if (whole) lastGiven = given;
 }
 
-/** hasLostRefs: elements of the newest snapshot are gone. */
+/** hasLostRefs: elements of the newest snapshot are detached. */
 const hasLostRefs = () => lastGiven.some((record) => {
   const node = record.node.deref();
   return !node || !inThisDocument(node);
@@ -151,8 +151,8 @@ function bindRef(record, node) {
  * noted when a snapshot of the whole document gave the ref.
  */
 function renderedAgain(record) {
-  const gone = (reason, message, more) => staleRef(record.ref, reason, message, { role: record.role, name: record.name, ...more });
-  if (!recognisable(record.role, record.name, record.place)) throw gone('removed', 'the element was removed, and nothing is known by which to find it again');
+  const detached = (reason, message, more) => staleRef(record.ref, reason, message, { role: record.role, name: record.name, ...more });
+  if (!recognisable(record.role, record.name, record.place)) throw detached('removed', 'the element was removed, and nothing is known by which to find it again');
   const alike = [];
   const whole = rootElement();
   if (whole) {
@@ -173,7 +173,7 @@ function renderedAgain(record) {
   const candidates = alike.sort((a, b) => near(b.place) - near(a.place)).slice(0, 5).map(({ node, place }) => ({
     ref: refOf(node), label: label(node), same_part: place.path === was.path, same_contents: place.first === was.first, same_before: place.prev === was.prev, same_after: place.next === was.next,
   }));
-  if (same.length > 1) throw gone('ambiguous', 'the element was rendered again, and several look and lie like it', { candidates });
-  if (alike.length > 0) throw gone('moved', 'the element was removed; what has its role and name lies elsewhere', { candidates });
-  throw gone('removed', 'the element was removed, and nothing has its role and name');
+  if (same.length > 1) throw detached('ambiguous', 'the element was rendered again, and several look and lie like it', { candidates });
+  if (alike.length > 0) throw detached('moved', 'the element was removed; what has its role and name lies elsewhere', { candidates });
+  throw detached('removed', 'the element was removed, and nothing has its role and name');
 }

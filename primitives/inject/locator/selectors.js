@@ -31,8 +31,8 @@ function splitSelector(list) {
 
 /**
  * withShadows lists root and the open shadow roots below it, and closed ones that
- * were adopted. Every question that looks into shadow roots asks all elements, so
- * it asks each only once: a form with a control named shadowRoot tells of that,
+ * were adopted. Every query that enters shadow roots visits all elements, so it
+ * reads each only once. A form with a control named shadowRoot returns that control,
  * and shadowOf knows better.
  */
 function withShadows(root) {
@@ -64,7 +64,7 @@ function queryPart(root, part, pierce) {
 /**
  * queryParts runs a relative query: root itself counts, order is that of the
  * parts, duplicates are dropped. Parts that do not parse are skipped unless
- * none does. counts says what each part found.
+ * none does. counts has how many each part found.
  */
 function queryParts(root, list, pierce) {
   const parts = splitSelector(list);

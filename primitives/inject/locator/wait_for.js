@@ -1,6 +1,6 @@
-// wait_for answers when a locator has reached a state.
+// wait_for answers when a locator is in a state.
 
-/** stateTest makes a test of a locator's state that tells what it saw last. */
+/** stateTest makes a test of a locator's state that keeps its last observation. */
 function stateTest(locator, state, view) {
   const seen = { trace: {}, count: 0 };
   seen.holds = () => {
@@ -25,7 +25,7 @@ queries.wait_for = async ({ locator: given, state, timeout_ms, view }) => {
   const geometric = state === 'visible' || state === 'hidden';
   const pierce = locator.pierce ?? isExtended(locator);
   let hostsAt = 0;
-  const look = () => {
+  const probe = () => {
     const holds = test.holds();
     // What is not found may be in a closed shadow root: the caller opens those.
     if (!pierce || test.count > 0 || performance.now() < hostsAt) return holds;
@@ -33,7 +33,7 @@ queries.wait_for = async ({ locator: given, state, timeout_ms, view }) => {
     const hosts = unopenedHosts();
     return hosts.length > 0 ? { hosts } : holds;
   };
-  const met = await waitUntil(look, { timeout: timeout_ms, silent: () => geometric && test.count > 0, pierce });
+  const met = await waitUntil(probe, { timeout: timeout_ms, silent: () => geometric && test.count > 0, pierce });
   if (met && met.hosts) return met;
   const elapsed = Math.round(performance.now() - start);
   if (met) return { matched: true, state, elapsed_ms: elapsed };

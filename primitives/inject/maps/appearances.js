@@ -1,4 +1,4 @@
-// appearances says what elements look like, so that one can be recognised after
+// appearances describes elements, so that one can be recognised after
 // the page has changed. It reads; which element is the one is decided elsewhere.
 
 /** Attributes that people give, and that say what an element is for. */
@@ -10,7 +10,7 @@ const unseenTags = new Set('html head meta link style script template noscript b
 
 const maxAppearanceText = 200;
 
-/** tellingAttribute is what an attribute says; a value counts where it names a choice and nobody typed it. */
+/** tellingAttribute is the value of an attribute that helps to recognise an element; the value of a control counts where it names a choice and nobody typed it. */
 function tellingAttribute(node, name) {
   const value = attributeOf(node, name);
   if (value === null || value === '' || value.length > 300) return null;
@@ -68,7 +68,7 @@ function appearance(node, known) {
 
 /**
  * appearances describes the elements with the given handles, and in candidates
- * those on the page whose tag or role is one of those asked for, in document order.
+ * those on the page whose tag or role is one of those requested, in document order.
  */
 queries.appearances = ({ handles = [], tags = [], roles = [], limit = 0 }) => {
   const known = new Map();

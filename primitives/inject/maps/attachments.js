@@ -6,8 +6,8 @@
 // for the caller to say, who knows what the others do.
 
 const attachmentHost = 'data-actions-json-attachment';
-const attachmentQuiet = 60; // ms without changes before anchors are looked for again
-const attachmentShare = 9; // and this many times what the last look took
+const attachmentQuiet = 60; // ms without changes before anchors are searched again
+const attachmentShare = 9; // and this many times what the last search took
 const maxAnchors = 50;
 const maxReplants = 20; // of one attachment within replantWindow ms: the page fights it
 const replantWindow = 10000;
@@ -27,14 +27,14 @@ class Attachment {
     this.candidate = null;
     this.ever = false;
     this.lost = null; // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away; byPage until it was in another context
-    this.again = false; // it came back after the page took it away
+    this.again = false; // it was attached again after the page removed it
     this.epoch = spec.epoch;
     this.turns = 0; // changes of the epoch
     this.most = spec.max_instances;
     this.replants = [];
   }
 
-  /** anchors are the elements it belongs to now, and by which candidate. One that has no box for a moment keeps what it has. */
+  /** anchors are the elements it belongs to, and the candidate that found them. One without a box for a moment keeps its attachment. */
   anchors() {
     const d = this.spec.target;
     const candidates = descriptorCandidates(d);
@@ -58,13 +58,13 @@ class Attachment {
     return found || { candidate: null, nodes: [] };
   }
 
-  /** keeps says whether an instance stays that is not wanted there. */
+  /** keeps reports whether an instance stays that is not wanted there. */
   keeps(anchor, matched, stands, there) {
     const { present, remove } = this.spec;
     return remove === 'never' ? stands : remove === 'target' && !present && there && matched.has(anchor);
   }
 
-  /** returns says whether the lifecycle lets come back what was lost. */
+  /** returns reports whether the lifecycle attaches again what was lost. */
   returns(changes) {
     const { reattach } = this.spec;
     if (reattach === 'always') return true;
@@ -150,16 +150,16 @@ class Attachment {
     const host = made('span', { display: 'inline-block', margin: '0 4px' });
     host.setAttribute(attachmentHost, id);
     host.setAttribute('aria-hidden', 'true');
-    const looks = {
+    const variant = {
       status_badge: { padding: '1px 8px', border: '1px solid #888', 'border-radius': '999px', background: '#f4f4f4', font: '12px/1.4 system-ui, sans-serif' },
       annotation: { padding: '1px 6px', 'border-left': '3px solid #888', background: '#fffbe6', font: 'italic 12px/1.4 system-ui, sans-serif' },
     }[kind] || { padding: '4px 10px', border: '1px solid #888', 'border-radius': '4px', background: '#eee', font: '13px/1.2 system-ui, sans-serif' };
-    const face = made(opens ? 'button' : 'span', { display: 'inline-block', color: '#111', ...looks, ...(opens ? { cursor: 'pointer' } : {}) });
+    const face = made(opens ? 'button' : 'span', { display: 'inline-block', color: '#111', ...variant, ...(opens ? { cursor: 'pointer' } : {}) });
     if (opens) face.tabIndex = -1;
     face.textContent = label;
     if (title) face.title = title;
     if (opens) {
-      // The page is not told of clicks that are not for it, and keeps its focus.
+      // The page receives no clicks that are not for it, and keeps its focus.
       for (const name of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'dblclick']) {
         face.addEventListener(name, (event) => {
           event.stopPropagation();
@@ -177,7 +177,7 @@ class Attachment {
     return host;
   }
 
-  /** show says on the affordance how its tool ended. */
+  /** show writes on the affordance how its tool ended. */
   show(ok, text) {
     for (const host of this.hosts.values()) {
       if (!host) continue;
@@ -196,7 +196,7 @@ class Attachment {
   }
 }
 
-/** inPlace says whether a host still is where it was put. */
+/** inPlace reports whether a host still is where it was put. */
 function inPlace(host, anchor, placement) {
   if (!isConnected(anchor)) return false;
   return anchor !== bodyOf() && (placement === 'beforebegin' || placement === 'afterend') ? parentOf(host) === parentOf(anchor) : parentOf(host) === anchor;
@@ -208,7 +208,7 @@ class Attachments {
     this.document = Math.random().toString(36).slice(2);
     this.revision = 0;
     this.changes = 0; // that the page made
-    this.told = '';
+    this.reported = '';
     this.activations = [];
     this.wake = null;
     this.timer = 0;
@@ -227,7 +227,7 @@ class Attachments {
   own(record) {
     if (record.type !== 'childList') return attachmentHosts.has(record.target);
     const nodes = [...record.addedNodes, ...record.removedNodes];
-    // A host that is gone although nobody here took it away is the page's doing.
+    // A host that is detached although nothing here removed it is the page's doing.
     return nodes.every((node) => attachmentHosts.has(node) && isConnected(node) || isElement(node) && attributeOf(node, attachmentHost) !== null && !attachmentHosts.has(node));
   }
 
@@ -276,8 +276,8 @@ class Attachments {
     this.observeShadows();
     this.cost = performance.now() - began;
     const states = JSON.stringify(this.states());
-    if (states === this.told) return;
-    this.told = states;
+    if (states === this.reported) return;
+    this.reported = states;
     this.revision++;
     if (this.wake) this.wake();
   }
@@ -326,11 +326,11 @@ class Attachments {
   }
 }
 
-/** sameAppearance says whether two specs differ at most in what may change while an attachment stands. */
+/** sameAppearance reports whether two specs differ at most in what may change while an attachment stands. */
 const sameAppearance = (a, b) => lasting(a) === lasting(b);
 const lasting = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_instances: 0, elsewhere: 0 });
 
-/** writes says whether keys that reach an element are text. */
+/** writes reports whether keys pressed in an element are text. */
 function writes(node) {
   if (!node) return false;
   const tag = tagOf(node);
@@ -338,9 +338,9 @@ function writes(node) {
 }
 
 /**
- * attachments takes the list of those that belong on the page now and answers
+ * attachments takes the list of those that belong on the page and answers
  * their states as soon as they differ from those of the revision that the caller
- * has seen, or somebody clicked one, or after timeout_ms. The newest question
+ * has received, or somebody clicked one, or after timeout_ms. The newest page call
  * ends an older one.
  */
 queries.attachments = ({ items, seen, timeout_ms }) => {

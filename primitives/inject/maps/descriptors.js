@@ -18,7 +18,7 @@ function descriptorCandidates(d) {
   return list;
 }
 
-/** triedCandidate looks once for one candidate: in the document, then in open shadow roots too. */
+/** triedCandidate probes one candidate once: in the document, then in open shadow roots too. */
 function triedCandidate({ candidate, locator }, explain = false) {
   const tried = { candidate, count: 0 };
   try {
@@ -53,7 +53,7 @@ function boxOf(node) {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** elementFacts is what probes ask of an element. A password is never told. */
+/** elementFacts is what probes report of an element. A password is never reported. */
 function elementFacts(node, view) {
   const { value } = liveValue(node);
   const secret = tagOf(node) === 'input' && protoGet(node, 'type') === 'password';
@@ -68,8 +68,8 @@ function elementFacts(node, view) {
 function ariaChecked(node) {
   const type = protoGet(node, 'type');
   if (tagOf(node) === 'input' && (type === 'checkbox' || type === 'radio')) return protoGet(node, 'checked') === true;
-  const said = attributeOf(node, 'aria-checked') ?? attributeOf(node, 'aria-pressed');
-  return said === null ? null : said === 'true';
+  const value = attributeOf(node, 'aria-checked') ?? attributeOf(node, 'aria-pressed');
+  return value === null ? null : value === 'true';
 }
 
 function resolvedDescriptor(d, view) {
@@ -86,7 +86,7 @@ function resolvedDescriptor(d, view) {
   let found = attempt(candidates);
   const relaxed = [];
   // A map's name may be one for people, and a role may be meant loosely: a
-  // selector that finds something is better evidence. The answer says so.
+  // selector that finds something is better evidence. The answer reports it.
   if (!found && candidates.length > 0 && candidates[0].candidate !== 'predicates' && (d.name || d.role)) {
     const loose = d.name && d.role ? [['name'], ['name', 'role']] : [[d.name ? 'name' : 'role']];
     for (const dropped of loose) {

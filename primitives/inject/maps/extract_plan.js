@@ -47,15 +47,15 @@ class PlanBudget {
     });
   }
 
-  /** visit counts nodes that are looked at, and watches the clock. */
+  /** visit counts nodes that are visited, and watches the clock. */
   visit(count) {
     if ((this.nodes += count) > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes);
     if ((this.due -= count) <= 0) this.tick();
   }
 
   /**
-   * tick looks at the clock: before every node while nodes take long, else now
-   * and then, for the look costs as much as a node.
+   * tick reads the clock: before every node while nodes take long, else only at
+   * intervals, since reading it costs as much as a node.
    */
   tick() {
     const now = performance.now();
@@ -84,8 +84,8 @@ const planFault = (selector, pointer) => new Fault('state_projection_failed', 'a
 
 /**
  * rawQuery is querySelectorAll on whatever root is; null when it is nothing that
- * can be asked. Nearly all roots are elements, so that is tried before it is
- * looked at.
+ * can be queried. Nearly all roots are elements, so that is tried before it is
+ * examined.
  */
 function rawQuery(root, selector) {
   try {
@@ -218,7 +218,7 @@ function planLeaf(field, view) {
 }
 
 /**
- * PlanTrail says where in the records the reader is. Only diagnostics want to
+ * PlanTrail is where in the records the reader is. Only diagnostics want to
  * know it, so its steps are kept apart and joined on demand. A place in the plan
  * is always equally deep: an entry is at 0, and each record and nested field one
  * deeper than what holds it.
@@ -301,7 +301,7 @@ function planField(field, name, inherited, run, pointer, depth) {
   };
 }
 
-/** planClosest is closest, through shadow hosts where the plan looks into shadows. */
+/** planClosest is closest, through shadow hosts where the plan searches shadow roots. */
 function planClosest(node, selector, shadow, pointer) {
   try {
     for (let at = node; at && nodeType(at) === 1;) {

@@ -1,6 +1,6 @@
 // overlay draws the runtime's own overlay and its launchers on the page. What
 // is in it hangs below closed shadow roots, its document in a sandboxed frame of
-// an origin of its own: page and report cannot reach each other. The host
+// an origin of its own: page and report cannot access each other. The host
 // element is not in body and hidden from the accessibility tree, so that reads
 // of the page do not find it; a picture of the page shows it.
 
@@ -13,19 +13,19 @@ const maxReattach = 20;
 
 let overlay = null;
 
-/** So many events of the overlay are kept for whoever asks; older ones are dropped. */
+/** So many events of the overlay are kept for the next overlay_events; older ones are dropped. */
 const maxOverlayEvents = 100;
 const overlayEvents = []; // {event, how, title, launcher_id, code}
-let overlayWaiter = null; // ends the question that waits for news
+let overlayWaiter = null; // ends the page call that waits for events
 
-/** tellOverlay keeps an event: what happened to the overlay, and whether a call or somebody at the page did it. */
-function tellOverlay(event, how, more) {
+/** recordOverlayEvent keeps an event: what happened to the overlay, and whether a call or somebody at the page did it. */
+function recordOverlayEvent(event, how, more) {
   overlayEvents.push({ event, how, ...more });
   if (overlayEvents.length > maxOverlayEvents) overlayEvents.shift();
   if (overlayWaiter) overlayWaiter();
 }
 
-/** overlayTitled is what an event says of the overlay that is open. */
+/** overlayTitled is what an event has about the overlay that is open. */
 const overlayTitled = () => overlay === null ? {} : { title: cut(overlay.title.textContent, 200) };
 
 const createElement = methodOf(Document.prototype, 'createElement');
@@ -131,12 +131,12 @@ class Overlay {
   close(how) {
     this.watch.disconnect();
     this.host.remove();
-    tellOverlay('closed', how, overlayTitled());
+    recordOverlayEvent('closed', how, overlayTitled());
     if (overlay === this) overlay = null;
   }
 
   collapse(collapsed, how) {
-    if (collapsed !== this.collapsed) tellOverlay(collapsed ? 'minimized' : 'expanded', how, overlayTitled());
+    if (collapsed !== this.collapsed) recordOverlayEvent(collapsed ? 'minimized' : 'expanded', how, overlayTitled());
     this.collapsed = collapsed;
     this.place();
   }
@@ -182,10 +182,10 @@ class Overlay {
   }
 }
 
-/** overlayShown says whether the overlay can be in the way of the page now. */
+/** overlayShown reports whether the overlay can cover the page. */
 const overlayShown = () => overlay !== null && !overlay.hidden && isConnected(overlay.host);
 
-/** overlayState is what every question about the overlay answers. */
+/** overlayState is what every page call about the overlay answers. */
 const overlayState = () => overlay === null ? { shown: false, hidden: false, collapsed: false, geometry: null }
   : { shown: true, hidden: overlay.hidden, collapsed: overlay.collapsed, geometry: overlay.geometry() };
 
@@ -195,35 +195,35 @@ queries.overlay_open = (content) => {
   return { ...overlayState(), launchers };
 };
 
-/** openOverlay opens the overlay and tells of it; how is call or user. */
+/** openOverlay opens the overlay and records the event; how is call or user. */
 function openOverlay(content, how, more) {
   try {
     overlay ||= new Overlay();
     overlay.open(content);
   } catch (error) {
-    tellOverlay('open-failed', how, { title: cut(content.title, 200), code: error instanceof Fault ? error.code : 'render_failed', ...more });
+    recordOverlayEvent('open-failed', how, { title: cut(content.title, 200), code: error instanceof Fault ? error.code : 'render_failed', ...more });
     throw error;
   }
-  tellOverlay('opened', how, { ...overlayTitled(), ...more });
+  recordOverlayEvent('opened', how, { ...overlayTitled(), ...more });
 }
 
 /**
- * overlay_events answers what happened to the overlay since it was asked last,
+ * overlay_events answers what happened to the overlay since the last call,
  * as soon as something has, and whether anything can still happen in this
- * document. Another question ends the one that waits.
+ * document. Another call ends the one that waits.
  */
 queries.overlay_events = ({ timeout_ms }) => {
   if (overlayWaiter) overlayWaiter();
-  const told = () => ({
+  const answer = () => ({
     events: overlayEvents.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost + ']').length > 0,
   });
-  if (overlayEvents.length > 0 || !(timeout_ms > 0)) return told();
+  if (overlayEvents.length > 0 || !(timeout_ms > 0)) return answer();
   return new Promise((resolve) => {
     const end = () => {
       if (overlayWaiter !== end) return;
       overlayWaiter = null;
       clearTimeout(timer);
-      resolve(told());
+      resolve(answer());
     };
     const timer = setTimeout(end, timeout_ms);
     overlayWaiter = end;
@@ -249,7 +249,7 @@ queries.overlay_menu = ({ op, corner, left, top }) => {
   return overlayState();
 };
 
-/** installLaunchers puts buttons beside their anchors and says how many of each. */
+/** installLaunchers puts buttons beside their anchors and returns how many of each. */
 function installLaunchers(launchers, content) {
   return launchers.map((launcher, i) => {
     const id = launcher.id || 'launcher-' + (i + 1);
@@ -297,7 +297,7 @@ function launcherFor(id, launcher, content) {
   button.addEventListener('click', (event) => {
     if (!event.isTrusted) return;
     event.stopPropagation();
-    tellOverlay('launcher-opened', 'user', { launcher_id: id });
+    recordOverlayEvent('launcher-opened', 'user', { launcher_id: id });
     openOverlay(content, 'user', { launcher_id: id });
   });
   host.attachShadow({ mode: 'closed' }).append(button);

@@ -1,4 +1,4 @@
-// extract_markdown answers what a page says, as Markdown or as plain text:
+// extract_markdown answers the content of a page, as Markdown or as plain text:
 // headings, paragraphs, lists, tables, code, links and quotes in the order in
 // which they are drawn, shadow roots included. What is not drawn is left out.
 
@@ -41,7 +41,7 @@ class MarkdownWalk {
     this.links = links && !plain;
     this.images = images;
     this.frames = [];
-    this.around = null; // rows of a grid that were told already
+    this.around = null; // rows of a grid that were written already
     this.hosts = new Set(); // that may have a closed shadow root
     this.deadline = performance.now() + time;
     this.count = 0;
@@ -175,7 +175,7 @@ class MarkdownWalk {
     return start + '[' + shown.replace(/\n+/g, ' ') + '](' + url + ')' + end;
   }
 
-  /** address is a URL that can be told, '' for one that runs script or holds data. */
+  /** address is a URL that can be reported, '' for one that runs script or holds data. */
   address(url) {
     if (typeof url !== 'string' || url === '' || !/^(?:https?|mailto|tel|ftp|file|about):/i.test(url) || url.length > 2000) return '';
     const here = documentURLOf(document).replace(/#.*$/, '');
@@ -256,7 +256,7 @@ class MarkdownWalk {
     return this.flow(node, ctx);
   }
 
-  /** oneLine is what a heading or a cell says. */
+  /** oneLine is the text of a heading or a cell. */
   oneLine(node, ctx) {
     return this.flow(node, { ...ctx, raw: true }).join(' ').replace(/\s*\n\s*/g, ' ').trim();
   }

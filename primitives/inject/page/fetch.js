@@ -9,12 +9,12 @@ const originOf = (url) => {
   }
 };
 
-// timed calls ask with a controller that aborts after patience milliseconds.
-const timed = async (patience, ask) => {
+// timed calls request with a controller that aborts after patience milliseconds.
+const timed = async (patience, request) => {
   const stop = new AbortController();
   const timer = patience > 0 ? setTimeout(() => stop.abort(), patience) : 0;
   try {
-    return await ask(stop);
+    return await request(stop);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-// page says which document this is.
+// page reports which document this is.
 
 /** httpStatus is the status with which the document was answered, 0 when it is not known. */
 const httpStatus = () => {

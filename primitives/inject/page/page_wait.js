@@ -1,7 +1,7 @@
 // page_wait answers when conditions about this document hold: text, the state
 // of a locator, the address, how far the document has loaded.
 
-/** shownTexts says whether some drawn part of the page has a text, shadow roots included. */
+/** shownTexts reports whether some drawn part of the page has a text, shadow roots included. */
 function showsText(needle) {
   for (const root of withShadows(document)) {
     const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
@@ -15,7 +15,7 @@ function showsText(needle) {
 
 /**
  * documentShown: the document is drawn somewhere; that of a frame element without a box is
- * not, nor that of one that is not visible, as far as the elements can be reached from here.
+ * not, nor that of one that is not visible, as far as the elements are accessible from here.
  */
 function documentShown() {
   if (location.ancestorOrigins.length === 0) return true;
@@ -57,7 +57,7 @@ function conditionTest(condition, view) {
     try {
       return test.holds();
     } catch (error) {
-      // What a ref named is not there any more: that may be what is waited for.
+      // The element of the ref is detached: that may be what is waited for.
       if (error instanceof Fault && error.code === 'element_stale' && absent && error.evidence.reason !== 'unknown') return true;
       throw error;
     }
@@ -69,10 +69,10 @@ queries.page_wait = async ({ conditions, mode, timeout_ms, view }) => {
   const tests = conditions.map((condition) => conditionTest(condition, viewOf(view)));
   const geometric = tests.some((test) => test.geometric);
   let met = [];
-  const look = () => {
+  const probe = () => {
     met = tests.map((test) => test.holds());
     return mode === 'any' ? met.includes(true) : !met.includes(false);
   };
-  const matched = await waitUntil(look, { timeout: timeout_ms, silent: () => geometric, pierce: true });
+  const matched = await waitUntil(probe, { timeout: timeout_ms, silent: () => geometric, pierce: true });
   return { matched: Boolean(matched), met };
 };

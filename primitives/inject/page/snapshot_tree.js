@@ -13,10 +13,10 @@ const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'em
 const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
   'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
 
-/** Roles whose name is their whole text, so that the text is not told again. */
+/** Roles whose name is their whole text, so that the text is not repeated. */
 const namedByText = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
 
-/** Roles with nothing below them that could be told apart. */
+/** Roles with nothing below them that could be distinguished. */
 const leafRows = new Set(['checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math', 'menuitemcheckbox',
   'menuitemradio', 'textbox', 'searchbox', 'spinbutton', 'input']);
 
@@ -43,7 +43,7 @@ const visibilityOptions = Object.freeze({ visibilityProperty: true });
 const maxRowName = 300;
 const maxRowText = 2000;
 const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
-const maxOptions = 30; // of one list that are told
+const maxOptions = 30; // of one list that are reported
 
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
@@ -68,7 +68,7 @@ function ownership(root) {
 }
 
 /**
- * Row is what is told of an element, or of a run of text. All rows have the same
+ * Row is what is reported of an element, or of a run of text. All rows have the same
  * members in the same order: thousands are written out one after the other.
  */
 class Row {
@@ -125,20 +125,20 @@ class TreeWalk {
     const { owners, owned } = ownership(document);
     this.owners = owners;
     this.owned = owned;
-    this.last = ''; // what was said last, for the neighbours of a ref
-    this.closed = []; // places that wait for what is said next
-    this.opened = []; // places in which nothing has been said yet
+    this.last = ''; // the newest text or named element, for the neighbours of a ref
+    this.closed = []; // places that wait for the next text or named element
+    this.opened = []; // places without a text or named element so far
     this.named = []; // what gets a ref after the walk: row, element, place
     this.elements = 0;
     this.overdue = options.overdue;
     this.stopped = false;
     this.hosts = new Set();
-    this.shadows = 0; // shadow roots that are walked just now
+    this.shadows = 0; // shadow roots around the current node
     this.generates = mayGenerateText();
   }
 
-  /** said notes a piece of text or a named element as the neighbour of what is around it. */
-  said(what) {
+  /** noteNeighbour records a piece of text or a named element as the neighbour of what is around it. */
+  noteNeighbour(what) {
     if (!this.options.places) return;
     for (const place of this.closed) place.next = what;
     for (const place of this.opened) place.first = what;
@@ -152,7 +152,7 @@ class TreeWalk {
     const text = norm(this.text);
     this.text = '';
     if (text === '' || text.length < 4 && zeroWidth.test(text)) return;
-    this.said(cut(text, 80));
+    this.noteNeighbour(cut(text, 80));
     if (this.options.interactive) return;
     this.add(new Row(this.textDepth, 'text', undefined, text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text));
   }
@@ -236,8 +236,8 @@ class TreeWalk {
       if (!inline && !invisible && tag !== 'area') return;
       if (!inline && invisible && !checkVisibility(node)) return;
     }
-    const said = hasAttributes(node); // most elements need not be asked for one after the other
-    if (said && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
+    const attributed = hasAttributes(node); // most elements have none, so that they need not be read one by one
+    if (attributed && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
       if (node !== this.active && tag !== 'body') return;
     }
     if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxQueries) this.hosts.add(node);
@@ -250,21 +250,21 @@ class TreeWalk {
       return;
     }
     if (!inline && this.text !== '') this.text += ' ';
-    let role = said ? roleOf(node) : implicitRole(node);
+    let role = attributed ? roleOf(node) : implicitRole(node);
     if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
-    const disabled = state.disabled || said && attributeOf(node, 'aria-disabled') === 'true';
+    const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
-    let handled = false; // of a role that says nothing about clicks
-    let draggable = said && attributeOf(node, 'draggable') === 'true';
+    let handled = false; // its role does not imply that it takes clicks
+    let draggable = attributed && attributeOf(node, 'draggable') === 'true';
     let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
     if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
       style ||= getComputedStyle(node);
       if (style.contentVisibility === 'hidden') return;
       draggable = draggable || this.moves(style, node);
-      clickable = !state.inClickable && (tag !== 'label' && this.points(style, node) || said && hasAttribute(node, 'onclick')) ||
-        said && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
+      clickable = !state.inClickable && (tag !== 'label' && this.points(style, node) || attributed && hasAttribute(node, 'onclick')) ||
+        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
       if (clickable || draggable) {
         role = 'generic';
         shown = true;
@@ -272,7 +272,7 @@ class TreeWalk {
       }
     } else if (shown && !interactiveRoles.has(role)) {
       style ||= getComputedStyle(node);
-      handled = !state.inClickable && (this.points(style, node) || said && hasAttribute(node, 'onclick'));
+      handled = !state.inClickable && (this.points(style, node) || attributed && hasAttribute(node, 'onclick'));
       draggable = draggable || this.moves(style, node);
     }
     const interactive = clickable || handled || draggable || interactiveRoles.has(role);
@@ -302,7 +302,7 @@ class TreeWalk {
         if (row && draggable) row.draggable = true;
         if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') row.text = cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
       }
-      if (name !== '') this.said(role + ' ' + cut(name, 80));
+      if (name !== '') this.noteNeighbour(role + ' ' + cut(name, 80));
       rowDepth = depth + 1;
     }
     const before = this.rows.length;
@@ -347,7 +347,7 @@ class TreeWalk {
     return parent === null || getComputedStyle(parent).cursor !== cursor;
   }
 
-  /** holdsOne: one control, and what is in it, is all that was told since. */
+  /** holdsOne: one control, and what is in it, is all that was added since. */
   holdsOne(before, depth) {
     const { rows } = this;
     if (rows.length === before || this.full || !interactiveRoles.has(rows[before].role)) return false;
@@ -355,10 +355,10 @@ class TreeWalk {
     return true;
   }
 
-  /** settle merges a single text into its row and drops a row that says nothing. */
+  /** settle merges a single text into its row and drops a row without content. */
   settle(row, before, role, name, component) {
     if (component && name === '' && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
-      // A component around its button: the button is what is clicked, and told.
+      // A component around its button: the button is what is clicked and reported.
       for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
       this.rows.splice(before - 1, 1);
       const at = this.named.findLastIndex((named) => named.row === row);
@@ -385,7 +385,7 @@ class TreeWalk {
     const control = protoGet(label, 'control');
     if (control === null || control === undefined || unexposed(control, this.known)) return false;
     if (!localNameOf(control).includes('-')) return true;
-    // A component that gets no row says nothing, and its label would be lost.
+    // Without a row for the component its label would be lost.
     const role = roleOf(control);
     return !plainRoles.has(role) || this.points(getComputedStyle(control), control);
   }
@@ -403,11 +403,11 @@ class TreeWalk {
 
   nameFor(node, tag, role, clickable) {
     if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? nameOf(node, this.known) : '');
-    const said = hasAttributes(node);
+    const attributed = hasAttributes(node);
     if (semanticsOf(node, tag)) return nameOf(node, this.known);
-    const labelled = said && hasAttribute(node, 'aria-label');
-    const referring = said && hasAttribute(node, 'aria-labelledby');
-    const attributes = labelled || referring || said && hasAttribute(node, 'title');
+    const labelled = attributed && hasAttribute(node, 'aria-label');
+    const referring = attributed && hasAttribute(node, 'aria-labelledby');
+    const attributes = labelled || referring || attributed && hasAttribute(node, 'title');
     if (labelled && !referring) {
       const label = norm(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
@@ -417,7 +417,7 @@ class TreeWalk {
       if (tag === 'input') return nameOf(node, this.known); // also a button has no text of its own
       if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
       if (namedByText.has(role)) {
-        if (firstElementOf(node) === null && !shadowOf(node) && !(said && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
+        if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.generates && this.shadows === 0;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
@@ -448,19 +448,19 @@ class TreeWalk {
     const control = tag === 'input' || tag === 'button' || tag === 'select' || tag === 'textarea' || tag === 'option' || tag === 'fieldset' || tag === 'optgroup';
     if (disabled || control && matchesCSS(node, ':disabled')) row.disabled = true;
     if (!interactiveRoles.has(role) && !clickable) {
-      this.says(row, node, role);
+      this.readARIAStates(row, node, role);
       if (role === 'iframe') row.frame = node;
       if (role === 'progressbar' || role === 'meter') {
         const value = controlText(node, role, null);
         if (value && value !== name) row.value = value;
       }
-      if (tag.includes('-')) saysItself(row, node, tag, role);
+      if (tag.includes('-')) fillOwnStates(row, node, tag, role);
       return;
     }
     switch (role) {
       case 'checkbox': case 'radio': case 'switch': case 'menuitemcheckbox': case 'menuitemradio': {
-        const said = attributeOf(node, 'aria-checked');
-        row.checked = tag === 'input' ? protoGet(node, 'indeterminate') === true ? 'mixed' : protoGet(node, 'checked') === true : said === 'mixed' ? 'mixed' : said === 'true';
+        const checked = attributeOf(node, 'aria-checked');
+        row.checked = tag === 'input' ? protoGet(node, 'indeterminate') === true ? 'mixed' : protoGet(node, 'checked') === true : checked === 'mixed' ? 'mixed' : checked === 'true';
         break;
       }
       case 'option':
@@ -487,12 +487,12 @@ class TreeWalk {
       const type = tag === 'input' ? protoGet(node, 'type') : '';
       if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
     }
-    this.says(row, node, role);
-    if (tag.includes('-')) saysItself(row, node, tag, role);
+    this.readARIAStates(row, node, role);
+    if (tag.includes('-')) fillOwnStates(row, node, tag, role);
   }
 
-  /** says reads the states that ARIA attributes tell. */
-  says(row, node, role) {
+  /** readARIAStates reads the states that ARIA attributes give. */
+  readARIAStates(row, node, role) {
     if (!hasAttributes(node)) return;
     for (const attribute of attributeNames(node)) {
       if (!attribute.startsWith('aria-')) continue;
@@ -524,10 +524,10 @@ class TreeWalk {
     if (value !== '') row.value = value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
   }
 
-  /** choices tells the options of a list. */
+  /** choices reports the options of a list. */
   choices(row, select, depth) {
     const all = protoGet(select, 'options');
-    let told = 0;
+    let reported = 0;
     let count = 0;
     for (let i = 0; i < all.length && i < 5000; i++) {
       const option = all[i];
@@ -535,8 +535,8 @@ class TreeWalk {
       if (hasAttribute(option, 'hidden')) continue;
       count++;
       const selected = protoGet(option, 'selected') === true;
-      if (told >= maxOptions && !(selected && told < 2 * maxOptions)) continue;
-      told++;
+      if (reported >= maxOptions && !(selected && reported < 2 * maxOptions)) continue;
+      reported++;
       const child = new Row(this.options.interactive ? 0 : depth, 'option', cut(name, maxRowName), undefined);
       if (selected) child.selected = true;
       if (matchesCSS(option, ':disabled')) child.disabled = true;
@@ -545,7 +545,7 @@ class TreeWalk {
         this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null, number: refNumbers.get(option) });
       }
     }
-    if (count > told || this.options.interactive) row.options = count;
+    if (count > reported || this.options.interactive) row.options = count;
   }
 }
 
@@ -555,7 +555,7 @@ const maxRules = 500;
 
 /**
  * mayGenerateText: some rule of the document's style sheets is about ::before
- * or ::after. To ask each element for its generated text costs more than its
+ * or ::after. To query each element for its generated text costs more than its
  * name; a sheet that is long, grouped or not ours to read counts as such a rule.
  */
 function mayGenerateText() {
@@ -599,7 +599,7 @@ function mayHideShadow(node, tag) {
   return height instanceof CSSKeywordValue && height.value === 'auto' && offsetHeightOf(node) > parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.borderTopWidth) + parseFloat(style.borderBottomWidth);
 }
 
-/** adopt lets the page library look into a closed shadow root that the browser handed over. */
+/** adopt gives the page library access to a closed shadow root that the browser handed over. */
 outrider.adopt = (root) => {
   adoptShadow(root);
   return true;
@@ -629,7 +629,7 @@ const notPlain = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 /** quoted is text as a JSON string. */
 const quoted = (text) => notPlain.test(text) ? JSON.stringify(text) : '"' + text + '"';
 
-/** flagged is a state that is told also when it is not so only of what opens. */
+/** flagged writes a state. Only what opens has it written when it is false, too. */
 const flagged = (value, word) => value === true ? ' [' + word + ']' : value === false ? '' : ' [' + word + '=' + value + ']';
 
 const lineEnds = /[\r\n\u2028\u2029]/;
@@ -663,8 +663,8 @@ function rowLine(row) {
   if (row.sort !== undefined) line += ' [sort=' + oneLine(row.sort) + ']';
   if (row.options !== undefined) line += ' [options=' + row.options + ']';
   if (row.url !== undefined) line += ' [url=' + oneLine(row.url) + ']';
-  const said = row.value ?? row.text;
-  return said === undefined ? line : line + ': ' + oneLine(said);
+  const content = row.value ?? row.text;
+  return content === undefined ? line : line + ': ' + oneLine(content);
 }
 
 /** rowObject is a row as JSON, without what only we need. */
@@ -674,7 +674,7 @@ function rowObject(row) {
   return JSON.stringify(row);
 }
 
-/** takeHosts tells which elements may have a shadow root that only the browser can open; each is told once. */
+/** takeHosts returns handles of the elements that may have a shadow root that only the browser can open. Each is returned once. */
 function takeHosts(hosts) {
   const handles = [];
   for (const node of hosts) {
@@ -692,8 +692,8 @@ const stepsIn = (depth) => steps[depth] ??= ' '.repeat(depth);
 /**
  * page_snapshot answers the rows of this document: lines of text, or objects, as
  * the text of the answer, each on a line of its own with a space before it for
- * each step of depth. Documents inside it that this world can reach are told with
- * it, and inside counts them; frames has the rows that show one of the others.
+ * each step of depth. Documents inside it that this world can access are part of
+ * it, and inside counts them. frames has the rows that show one of the others.
  */
 queries.page_snapshot = (args) => {
   const { ref, locator, tell_visible, time_ms } = args;
@@ -710,16 +710,16 @@ queries.page_snapshot = (args) => {
   }
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
-  const told = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
-  writeRows(walk, args, told, 0, 0, overdue, undefined);
-  const { lines, frames, inside, leftOut, stopped, refs } = told;
+  const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
+  writeRows(walk, args, output, 0, 0, overdue, undefined);
+  const { lines, frames, inside, leftOut, stopped, refs } = output;
   return new WithText({
     count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     title: whole ? documentTitleOf(document) : undefined,
   }, lines.join('\n'));
 };
 
-/** overdueIn says whether so many milliseconds have passed since now. Each document has a clock of its own. */
+/** overdueIn says whether so many milliseconds have passed since the call. Each document has a clock of its own. */
 function overdueIn(ms) {
   const until = performance.now() + ms;
   return () => performance.now() > until;
@@ -734,16 +734,16 @@ function tellVisible(walk) {
 }
 
 /** writeRows adds the rows of a document, below depth, and those of the documents in it. */
-function writeRows(walk, args, told, depth, nesting, overdue, within) {
-  told.leftOut += walk.leftOut;
-  told.stopped ||= walk.stopped;
-  const { lines } = told;
+function writeRows(walk, args, output, depth, nesting, overdue, within) {
+  output.leftOut += walk.leftOut;
+  output.stopped ||= walk.stopped;
+  const { lines } = output;
   for (const row of walk.rows) {
     const before = stepsIn(depth + row.depth);
     const { frame } = row;
     lines.push(before + (args.format === 'text' ? rowLine(row) : rowObject(row)));
     if (frame === undefined) continue;
-    if (!writeInside(frame, args, told, before.length + 1, nesting + 1, overdue)) told.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+    if (!writeInside(frame, args, output, before.length + 1, nesting + 1, overdue)) output.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
   }
 }
 
@@ -751,24 +751,24 @@ const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'
 
 /**
  * writeInside adds the document that a frame shows, when its origin is ours and the
- * library is in it: a world of ours sees that of a frame, where only we can have put
- * what its window has of its own. A question for each frame costs several times more.
+ * library is in it. A world of ours can access our world in that frame, and what its window
+ * has of its own only we can have put there. A page call for each frame costs several times more.
  */
-function writeInside(frame, args, told, depth, nesting, overdue) {
-  if (nesting > args.max_nesting || told.stopped) return false;
-  let tell;
+function writeInside(frame, args, output, depth, nesting, overdue) {
+  if (nesting > args.max_nesting || output.stopped) return false;
+  let writeDocument;
   try {
     const inside = windowOf[localNameOf(frame)](frame);
     if (!Object.hasOwn(inside, 'outriderWorld')) return false;
-    tell = inside.outrider.tell;
+    writeDocument = inside.outrider.writeDocument;
   } catch {
     return false; // of another origin
   }
-  return tell(args, told, depth, nesting, overdue);
+  return writeDocument(args, output, depth, nesting, overdue);
 }
 
-/** tell is writeInside in the document of the frame. */
-outrider.tell = (args, told, depth, nesting, overdue) => {
+/** writeDocument is writeInside in the document of the frame. */
+outrider.writeDocument = (args, output, depth, nesting, overdue) => {
   const root = rootElement();
   if (!root) return false;
   if (args.quirks) quirks = new Set(args.quirks);
@@ -779,10 +779,10 @@ outrider.tell = (args, told, depth, nesting, overdue) => {
     giveRefs(walk.named, true);
     if (args.tell_visible) tellVisible(walk);
   } catch {
-    return false; // asked by itself the frame says why, and only it is missed
+    return false; // a page call in the frame itself reports why, and only that frame is left out
   }
-  told.inside++;
-  writeRows(walk, args, told, depth, nesting, overdue, numbering.prefix);
-  if (numbering.next !== numbering.told) told.refs.push({ prefix: numbering.prefix, next: numbering.told = numbering.next });
+  output.inside++;
+  writeRows(walk, args, output, depth, nesting, overdue, numbering.prefix);
+  if (numbering.next !== numbering.reported) output.refs.push({ prefix: numbering.prefix, next: numbering.reported = numbering.next });
   return true;
 };

@@ -1,5 +1,5 @@
 // drag_end answers where one end of a drag is, and whether a click there would
-// reach the element. It does not scroll: the other end has been measured, or
+// hit the element. It does not scroll: the other end has been measured, or
 // will be, and both must be in the viewport at once.
 
 const maxDragText = 240;
@@ -87,7 +87,7 @@ function makingWay() {
   return left;
 }
 
-/** drag_rest waits until nothing makes way any more, and says whether something did. */
+/** drag_rest waits until nothing is making way, and reports whether something did. */
 queries.drag_rest = async () => {
   await nextFrame(); // what the last movement set off has begun
   const start = performance.now();

@@ -1,5 +1,5 @@
 // pointer_synthetic dispatches pointer events that the browser did not make, as
-// the Chrome extension does: listeners hear them, the focus and hover styles do
+// the Chrome extension does: listeners receive them, the focus and hover styles do
 // not follow, and they stop at frames and shadow roots.
 
 const buttonCodes = { left: 0, middle: 1, right: 2 };
@@ -41,7 +41,7 @@ queries.pointer_synthetic = ({ events }) => {
 };
 
 /**
- * drag_synthetic drags at once: each movement, and the release, is heard by what is
+ * drag_synthetic drags at once: each movement, and the release, is received by what is
  * at its point by then, and the release once more by what was picked up.
  */
 queries.drag_synthetic = ({ from, to, steps }) => {

@@ -1,8 +1,8 @@
 // pointer_target answers which element a click at a point of the tab's viewport
-// would reach, through open shadow roots and into frames. Frames of this
+// would hit, through open shadow roots and into frames. Frames of this
 // process that share the origin are entered here; another is answered with its
-// handle in descend, and the caller asks there with the view given. With flat it
-// is what dispatched events reach: the host of a shadow root, the frame element.
+// handle in descend, and the caller queries that frame with the view given. With flat it
+// is the target of dispatched events: the host of a shadow root, the frame element.
 
 /** hitIn is the element at a point of a document or of a frame's document, through open shadow roots. */
 function hitIn(doc, x, y) {
@@ -94,8 +94,8 @@ function local(x, y, view) {
 /** showsDocument: the node is a frame element, of whatever realm. */
 const showsDocument = (node) => tagOf(node) === 'iframe' || tagOf(node) === 'frame';
 
-/** pressTarget describes an element as pointer.click reports it. It never holds a value. */
-function pressTarget(node, view, viewport, point) {
+/** clickTarget describes an element as pointer.click reports it. It never holds a value. */
+function clickTarget(node, view, viewport, point) {
   const className = protoGet(node, 'className');
   const text = norm(textOf(node));
   const type = protoGet(node, 'type');
@@ -113,12 +113,12 @@ const drawnWithin = 10000;
 
 const eventCountOf = methodOf(EventCounts.prototype, 'get');
 
-/** clicksSoFar counts the clicks that the browser gave this document, also those that no listener was told of. */
+/** clicksSoFar counts the clicks that the browser gave this document, also those that no listener received. */
 const clicksSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') || 0;
 
 queries.click_count = () => ({ clicks: clicksSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
 
-/** keepsClicks: a click on the element goes to what it shows; this document does not hear of it. */
+/** keepsClicks: a click on the element goes to what it shows; this document receives no event. */
 const keepsClicks = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
 
 queries.pointer_target = (args) => {
@@ -154,9 +154,9 @@ function pointerTarget({ x, y, view, viewport, inside, flat }) {
           continue;
         }
       } else if (onContent && !child) {
-        return { descend: keep(hit), view: inner, target: pressTarget(hit, at, viewport, { x, y }), viewport, frame };
+        return { descend: keep(hit), view: inner, target: clickTarget(hit, at, viewport, { x, y }), viewport, frame };
       }
     }
-    return { target: pressTarget(hit, at, viewport, { x, y }), viewport, frame };
+    return { target: clickTarget(hit, at, viewport, { x, y }), viewport, frame };
   }
 }

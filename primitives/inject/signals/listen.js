@@ -1,13 +1,13 @@
 /**
- * listen hears the page events that maps declare as signals, from before the
- * first script of a document, in a world that the page cannot reach. The table
- * says which: {version, signals: [{key, hosts, event, selectors, text_equals,
+ * listen reports the page events that maps declare as signals, from before the
+ * first script of a document, in a world that the page cannot access. The table
+ * lists them: {version, signals: [{key, hosts, event, selectors, text_equals,
  * text_contains}]}; hosts are those of the top document, null for any. Run again
  * with a newer table it takes that one over.
  *
- * What it heard goes through the binding outriderReport as JSON text, which appears
- * a moment after the document. A page that
- * floods pays for a counter: only a bucketful of each event is looked at.
+ * Events go through the binding outriderReport as JSON text. The binding appears a
+ * moment after the document. A flood costs a counter only: of each event no more than
+ * a bucketful is examined.
  */
 (table) => {
   'use strict';
@@ -46,7 +46,7 @@
         kept.shift();
       }
       patience = 10;
-    } catch { // it is not there yet, or nobody hears any more
+    } catch { // it is not there yet, or nobody listens
       if (patience > longestPatience) kept = [];
       else setTimeout(deliver, patience);
       patience *= 2;
@@ -81,7 +81,7 @@
 
   const folded = (text) => (text || '').replace(/\s+/g, ' ').trim().toLowerCase();
 
-  /** from says whether an event comes from the source that a signal asks for. */
+  /** from reports whether an event comes from the source that a signal names. */
   const from = (signal, path) => {
     if (signal.selectors.length === 0 && !signal.text_equals && !signal.text_contains) return true;
     for (const node of path) {
@@ -99,7 +99,7 @@
     return false;
   };
 
-  const hear = (name, entry, event) => {
+  const report = (name, entry, event) => {
     if (!take(entry)) {
       drop(name, 'rate_limited');
       return;
@@ -152,7 +152,7 @@
       let entry = heard.get(name);
       if (!entry) {
         entry = { tokens: burst, filled: performance.now() };
-        const listener = (event) => hear(name, entry, event);
+        const listener = (event) => report(name, entry, event);
         entry.listener = listener;
         heard.set(name, entry);
       }

@@ -1,4 +1,4 @@
-// storage_area answers what the document's origin keeps in localStorage.
+// storage_area answers what the document's origin has in localStorage.
 
 const storageMethods = Storage.prototype;
 

@@ -15,7 +15,7 @@ function focusWindow(node) {
   if ((node === bodyOf() || node === rootElement()) && protoGet(document, 'designMode') === 'on' && !protoCall(document, 'hasFocus')) focus();
 }
 
-/** takeFocus focuses an element that does not hold the focus already. */
+/** takeFocus focuses an element that does not have the focus already. */
 function takeFocus(node) {
   focusWindow(node);
   const active = activeElement();
@@ -41,8 +41,8 @@ queries.select_text = async ({ locator, pressed = [], handle, view: given }) => 
   }
   let length;
   if (drawn) {
-    const held = hasEditContext(node) ? protoGet(node, 'editContext') : node;
-    length = Math.abs(held.selectionEnd - held.selectionStart); // as far as the editor says so
+    const selection = hasEditContext(node) ? protoGet(node, 'editContext') : node;
+    length = Math.abs(selection.selectionEnd - selection.selectionStart); // as far as the editor reports it
   } else if (editable && selectsAll(node) && pressed.includes('select_all')) {
     length = String(selectionOf(document)).length;
   } else if (isTextControl(node) && quirk('controls_select_nothing')) {
@@ -55,6 +55,6 @@ queries.select_text = async ({ locator, pressed = [], handle, view: given }) => 
     if (editable) takeFocus(editingHost(node));
     length = String(seatSelection(node, true)).length;
   }
-  await nextFrame(); // editors read the selection when they hear that it changed
+  await nextFrame(); // editors read the selection after the event that it changed
   return { selected: true, selected_length: length, target_kind: kind, target: report };
 };

@@ -1,7 +1,7 @@
 // text_control puts text into an input or a textarea.
 
 /**
- * refusedValue says whether the control kept something else than the value it
+ * refusedValue reports whether the control kept something else than the value it
  * was given. Line breaks that an input drops, a colour in lower case and a
  * reordered date are the same value; an emptied or moved one is not.
  */

@@ -24,7 +24,7 @@ function isTextSink(node) {
   return false;
 }
 
-/** whyNotEditable is null for an element that takes text, else one word that says why not. */
+/** whyNotEditable is null for an element that takes text, else one word for the reason. */
 function whyNotEditable(node) {
   if (!node) return 'not_found';
   if (isTextControl(node)) {
@@ -35,7 +35,7 @@ function whyNotEditable(node) {
   return protoGet(node, 'isContentEditable') === true || hasEditContext(node) ? null : 'not_editable';
 }
 
-/** notEditable is the failure for node; it says what the element is, never what it holds. */
+/** notEditable is the failure for node; it names the element, never its content. */
 function notEditable(node, reason, message) {
   const evidence = { tag_name: node ? tagOf(node) : null, reason };
   if (node && isTextControl(node)) evidence.type = protoGet(node, 'type');

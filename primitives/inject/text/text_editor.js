@@ -63,7 +63,7 @@ function pasteData(text, html) {
   return data;
 }
 
-/** selectedRange is where the selection of the document is, for an event that says what it is about. */
+/** selectedRange is where the selection of the document is, for an event that reports its target. */
 function selectedRange() {
   const selection = selectionOf(document);
   return selection && selection.rangeCount > 0 ? [new StaticRange(selection.getRangeAt(0))] : [];
@@ -72,7 +72,7 @@ function selectedRange() {
 /**
  * pasteInto gives target a paste as a browser does: the event of the clipboard, and
  * when nobody takes it, in an editable the announcement that it is going to be
- * inserted, which is what newer editors take. It says which was taken, '' for
+ * inserted, which is what newer editors take. It returns which was taken, '' for
  * none.
  */
 function pasteInto(target, data) {
@@ -115,22 +115,23 @@ function caretAtEnd(editor) {
 }
 
 /**
- * mayHoldMore: an editor that is made of elements may hold more than it has drawn. One that holds nothing but text, such as a
- * part of a date, has drawn it, and selecting everything by keys may be about more than this part.
+ * mayHoldMore: an editor that is made of elements may have more content than it has drawn. One with
+ * text only, such as a part of a date, has drawn all of it. There, selecting everything by keys may
+ * select more than this part.
  */
 const mayHoldMore = (target) => target === editingHost(target) && firstElementOf(target) !== null;
 
 /**
- * pressFirst asks the caller to press something and to ask again: what only the
- * browser's own input does. One answer asks for each thing once.
+ * pressFirst asks the caller to press keys and to call again, for what only the
+ * browser's own input does. Each is asked for once.
  */
 const pressFirst = (what) => ({ press: what });
 
-/** nothing: no text but the characters that editors keep in an empty line. */
+/** holdsNothing: no text but the characters that editors keep in an empty line. */
 const holdsNothing = (node) => textOf(node).replace(/[\s\u200b\ufeff]/g, '') === '';
 
 /**
- * insertIntoDrawn puts text into an editor that draws its text itself and hears
+ * insertIntoDrawn puts text into an editor that draws its text itself and receives
  * what is typed and pasted through target. Only its own keys select and delete.
  */
 async function insertIntoDrawn(target, text, replace, pressed, fresh) {
@@ -152,7 +153,7 @@ const mostSeatings = 3;
 /** Longest time, in milliseconds, that an editor has to show what it took. */
 const longestShowing = 300;
 
-/** sameText says in value that the editor took the paste and holds what it held, unless that is what was wanted. */
+/** sameText sets unchanged in value when the editor took the paste and kept its old text, unless that text was wanted. */
 async function sameText(target, before, value, wanted) {
   if (wanted !== '' && before.replace(/\s+/g, '') === wanted.replace(/\s+/g, '')) return;
   const start = performance.now();

@@ -2,22 +2,22 @@
 // finds first, visible or not, or the one with the focus.
 //
 // A focus that is inside a frame is answered with that frame's handle in
-// descend; nothing has been changed then, and the caller asks again there. What
-// only real input does is answered with press: the caller does that and asks
+// descend; nothing has been changed then, and the caller calls again there. What
+// only real input does is answered with press: the caller presses that and calls
 // again, with what it has pressed so far.
 
 queries.text_insert = ({ locator, text, replace, pressed = [], handle, view: given }) => {
   const view = viewOf(given);
   let target;
   if (locator) {
-    // What was pressed can have changed what the locator finds; the element goes on being meant.
+    // The keys can have changed what the locator finds; the target stays the same element.
     const before = handle ? element(handle) : null;
     target = before && isConnected(before) ? before : insertionTarget(understood(locator));
   } else {
     target = activeElement();
     if (target && isFrameElement(target) && !quirk('frames_unseen')) return descended(target, view);
   }
-  // Upstream asks for a control of its own realm: in a frame only editors are seen.
+  // Upstream accepts a control of its own realm only: in a frame only editors are seen.
   const reason = whyNotEditable(target) || (unseen() && isTextControl(target) ? 'not_editable' : null);
   if (reason) throw notEditable(target, reason);
   const editor = isTextControl(target) ? target : editingHost(target);
