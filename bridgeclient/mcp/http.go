@@ -43,7 +43,11 @@ func (s *Server) Transport(idle time.Duration) http.Handler {
 	sessions := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
 		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: idle, DisableLocalhostProtection: true, // the guard does it
 	})
-	without := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{Logger: s.log, Stateless: true, DisableLocalhostProtection: true})
+	without := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
+		Logger: s.log, Stateless: true, DisableLocalhostProtection: true,
+		// Without a session a client cancels a call by ending its request.
+		PropagateRequestCancellation: true,
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if sessionless(r) {
 			without.ServeHTTP(w, r)
