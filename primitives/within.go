@@ -32,9 +32,10 @@ var errBlocked = errors.New("the page's thread answers nothing")
 func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out any, left time.Duration) error {
 	allowed := max(left+overrun, leastWait)
 	calling, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var blocked atomic.Bool
+	probed := make(chan struct{})
 	late := time.AfterFunc(max(left, 0)+onTime, func() {
+		defer close(probed)
 		limit := allowed - max(left, 0) - onTime
 		for until := time.Now().Add(slowFrames); time.Now().Before(until); limit = leastWait {
 			probe, stop := context.WithTimeout(calling, limit)
@@ -48,7 +49,10 @@ func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out
 		cancel(errBlocked)
 	})
 	err := p.Call(calling, frame, fn, args, out)
-	late.Stop()
+	cancel(nil)
+	if !late.Stop() {
+		<-probed
+	}
 	if err != nil && ctx.Err() == nil && blocked.Load() {
 		return fault.New(fault.PageUnresponsive, "the page did not answer in time: a script blocks its thread, or the machine is overloaded").
 			With("timeout_ms", left.Milliseconds())
