@@ -24,6 +24,7 @@ import (
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 func open(t *testing.T, o outrider.Options) *outrider.Session {
@@ -173,15 +174,12 @@ func TestLibraryReportsTheLossOfTheWatchdog(t *testing.T) {
 		t.Errorf("a call without the watchdog: %v", err)
 	}
 
-	browser := os.Getenv("OUTRIDER_BROWSER")
-	if browser == "" {
-		var err error
-		if browser, err = exec.LookPath("chromium"); err != nil {
-			t.Skip("no browser by path")
-		}
+	found, err := launch.Find("")
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Setenv("PATH", t.TempDir()) // neither a shell nor outrider
-	s = open(t, outrider.Options{Browser: outrider.BrowserOptions{Path: browser}})
+	s = open(t, outrider.Options{Browser: outrider.BrowserOptions{Path: found.Path}})
 	for e := range s.Events(t.Context()) {
 		if e.Kind == outrider.WatchdogLost {
 			break
