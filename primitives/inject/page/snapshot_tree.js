@@ -134,7 +134,7 @@ class TreeWalk {
     this.stopped = false;
     this.hosts = new Set();
     this.shadows = 0; // shadow roots around the current node
-    this.generates = mayGenerateText();
+    this.hints = styleHints();
   }
 
   /** noteNeighbour records a piece of text or a named element as the neighbour of what is around it. */
@@ -260,10 +260,10 @@ class TreeWalk {
     let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
     if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
-      style ||= getComputedStyle(node);
-      if (style.contentVisibility === 'hidden') return;
-      draggable = draggable || this.moves(style, node);
-      clickable = !state.inClickable && (tag !== 'label' && this.points(style, node) || attributed && hasAttribute(node, 'onclick')) ||
+      if (this.concealed(style, node)) return;
+      const sign = this.sign(style, node);
+      draggable = draggable || sign === 'drag';
+      clickable = !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
         attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
       if (clickable || draggable) {
         role = 'generic';
@@ -271,9 +271,9 @@ class TreeWalk {
         bare = true;
       }
     } else if (shown && !interactiveRoles.has(role)) {
-      style ||= getComputedStyle(node);
-      handled = !state.inClickable && (this.points(style, node) || attributed && hasAttribute(node, 'onclick'));
-      draggable = draggable || this.moves(style, node);
+      const sign = this.sign(style, node);
+      handled = !state.inClickable && (sign === 'click' || attributed && hasAttribute(node, 'onclick'));
+      draggable = draggable || sign === 'drag';
     }
     const interactive = clickable || handled || draggable || interactiveRoles.has(role);
     let name = '';
@@ -332,19 +332,21 @@ class TreeWalk {
     }
   }
 
-  /** points: the pointer shows here, and not already around here, that something can be clicked. */
-  points(style, node) {
-    if (style.cursor !== 'pointer') return false;
-    const parent = flatParentElement(node);
-    return parent === null || getComputedStyle(parent).cursor !== 'pointer';
+  /** concealed: nothing in the element is drawn. */
+  concealed(style, node) {
+    return (this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null) && (style || getComputedStyle(node)).contentVisibility === 'hidden';
   }
 
-  /** moves: the pointer shows here, and not already around here, that something can be dragged. */
-  moves(style, node) {
-    const { cursor } = style;
-    if (cursor !== 'move' && cursor !== 'grab') return false;
+  /** sign is what the pointer shows here, and not already around here, that can be done: 'click', 'drag' or ''. */
+  sign(style, node) {
+    // The browser's own style sheet has a pointer for links; the sheets of a shadow root are about its host, too.
+    const tag = localNameOf(node);
+    if (!this.hints.cursors && this.shadows === 0 && tag !== 'a' && tag !== 'area' && shadowOf(node) === null) return '';
+    const { cursor } = style || getComputedStyle(node);
+    const sign = cursor === 'pointer' ? 'click' : cursor === 'move' || cursor === 'grab' ? 'drag' : '';
+    if (sign === '') return '';
     const parent = flatParentElement(node);
-    return parent === null || getComputedStyle(parent).cursor !== cursor;
+    return parent === null || getComputedStyle(parent).cursor !== cursor ? sign : '';
   }
 
   /** holdsOne: one control, and what is in it, is all that was added since. */
@@ -387,7 +389,7 @@ class TreeWalk {
     if (!localNameOf(control).includes('-')) return true;
     // Without a row for the component its label would be lost.
     const role = roleOf(control);
-    return !plainRoles.has(role) || this.points(getComputedStyle(control), control);
+    return !plainRoles.has(role) || this.sign(null, control) === 'click';
   }
 
   /** hasLabel: a label names the control. The list that a control has of its labels costs a walk of its whole tree. */
@@ -418,7 +420,7 @@ class TreeWalk {
       if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
       if (namedByText.has(role)) {
         if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
-          const bare = !this.generates && this.shadows === 0;
+          const bare = !this.hints.generates && this.shadows === 0;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
@@ -554,26 +556,36 @@ const adoptedSheetsOf = getterOf(Document.prototype, 'adoptedStyleSheets');
 const maxRules = 500;
 
 /**
- * mayGenerateText: some rule of the document's style sheets is about ::before
- * or ::after. To query each element for its generated text costs more than its
- * name; a sheet that is long, grouped or not ours to read counts as such a rule.
+ * styleHints says what the style sheets of the document may do, so that styles are not read
+ * where they cannot matter: to read one property of an element costs as much as its name.
+ * generates is about ::before and ::after, cursors about the pointer, conceals about
+ * content-visibility. A sheet that is long, grouped or not ours to read may do everything.
  */
-function mayGenerateText() {
+function styleHints() {
   const sheets = styleSheetsOf(document);
   const adopted = adoptedSheetsOf(document);
-  if (sheets.length === 0 && adopted.length === 0) return false;
+  const hints = {
+    generates: false,
+    cursors: firstInDocument(document, '[style*="cursor" i]') !== null,
+    conceals: firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
+  };
   let left = maxRules;
   for (const sheet of [...sheets, ...adopted]) {
     try {
       for (const rule of sheet.cssRules) {
-        if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0 || /:(?:before|after)/i.test(rule.selectorText)) return true;
+        if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0) return everyHint;
+        hints.generates ||= /:(?:before|after)/i.test(rule.selectorText);
+        hints.cursors ||= rule.style.cursor !== '';
+        hints.conceals ||= rule.style.contentVisibility !== '';
       }
     } catch {
-      return true; // of another origin
+      return everyHint; // of another origin
     }
   }
-  return false;
+  return hints;
 }
+
+const everyHint = Object.freeze({ generates: true, cursors: true, conceals: true });
 
 const hasAttributes = methodOf(Element.prototype, 'hasAttributes');
 const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
