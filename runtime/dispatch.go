@@ -105,7 +105,11 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
-	r := v.host.opts.Registry.Invoke(ctx, page, name, args)
+	args, problem := v.host.reveal(v.job.call.Arguments, v.tab.Status().URL, name, args)
+	if problem != nil {
+		return primitives.Result{Primitive: name, Err: problem, Wait: wait}
+	}
+	r := v.host.hideResult(v.host.opts.Registry.Invoke(ctx, page, name, args))
 	r.Wait = wait
 	r.Duration = time.Since(start)
 	v.host.log.Debug("primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -53,6 +54,10 @@ type Options struct {
 	// Quirks are the behaviours of the upstream extension to keep to. Default:
 	// none, the strict profile.
 	Quirks quirks.Set
+
+	// Secrets are what callers name by placeholders: fields get the values, and nothing
+	// that leaves the host shows one. Nil is none.
+	Secrets *mask.Set
 
 	// OnCall, when set, hears of each call that is accepted. What it returns hears
 	// of the one reply to it. Neither may block.
@@ -184,7 +189,7 @@ func (h *Host) Do(ctx context.Context, call Call) Reply {
 }
 
 // Tabs returns the state of every tab that is in no workspace.
-func (h *Host) Tabs() []TabStatus { return statuses(h.group(nil)) }
+func (h *Host) Tabs() []TabStatus { return h.statuses(h.group(nil)) }
 
 func (h *Host) tabList() []*Tab {
 	h.mu.Lock()
@@ -210,6 +215,7 @@ func (h *Host) Subscribe(fn func(Event)) (unsubscribe func()) {
 func (h *Host) emit(ev Event) {
 	ev.ID = h.opts.NewID()
 	ev.ObservedAt = time.Now()
+	ev = h.hideEvent(ev)
 	h.mu.Lock()
 	list := make([]func(Event), 0, len(h.subscribers))
 	for _, fn := range h.subscribers {

@@ -312,6 +312,7 @@ func (t *Tab) runBeside(j *job) {
 
 // job is one accepted call on its way to exactly one reply.
 type job struct {
+	host     *Host
 	call     Call
 	from     *sites.Map // on whose behalf the call is; nil for an agent's
 	tab      *Tab
@@ -334,7 +335,7 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 		timeout = h.opts.CallTimeout
 	}
 	call.Timeout = timeout
-	j := &job{call: call, from: from, tab: tab, done: done, accepted: time.Now()}
+	j := &job{host: h, call: call, from: from, tab: tab, done: done, accepted: time.Now()}
 	if h.opts.OnCall != nil {
 		if answered := h.opts.OnCall(call); answered != nil {
 			j.done = func(r Reply) { answered(r); done(r) }
@@ -404,7 +405,7 @@ func (j *job) finish(r Reply) {
 			r.RuntimeID = id
 		}
 	}
-	j.done(r)
+	j.done(j.host.hideReply(r))
 }
 
 // progress records where the call is, for its answer should its time run out.

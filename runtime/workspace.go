@@ -63,7 +63,7 @@ func (w *Workspace) Isolated() bool { return w.isolated }
 func (w *Workspace) Tabs() []TabStatus {
 	tabs := w.host.group(w)
 	w.host.keepActive(tabs)
-	return statuses(tabs)
+	return w.host.statuses(tabs)
 }
 
 // Open opens a tab at an address, "" for an empty one, waits for it to load,
@@ -74,7 +74,7 @@ func (w *Workspace) Open(ctx context.Context, address string, active bool) (TabS
 	if err != nil {
 		return TabStatus{}, err
 	}
-	return t.Status(), nil
+	return w.host.hideStatus(t.Status()), nil
 }
 
 // Activate makes one of its tabs the active one and brings it to the front.
@@ -86,7 +86,7 @@ func (w *Workspace) Activate(ctx context.Context, tabID int) (TabStatus, error) 
 	if err := w.host.bringToFront(ctx, t); err != nil {
 		return TabStatus{}, err
 	}
-	return t.Status(), nil
+	return w.host.hideStatus(t.Status()), nil
 }
 
 // CloseTab closes one of its tabs, the last one too.
@@ -307,10 +307,10 @@ func (h *Host) bringToFront(ctx context.Context, t *Tab) error {
 	return nil
 }
 
-func statuses(tabs []*Tab) []TabStatus {
+func (h *Host) statuses(tabs []*Tab) []TabStatus {
 	out := make([]TabStatus, len(tabs))
 	for i, t := range tabs {
-		out[i] = t.Status()
+		out[i] = h.hideStatus(t.Status())
 	}
 	return out
 }

@@ -124,15 +124,16 @@ func outputPaths(key string, values []string) []string {
 
 // folder is where the files of a flag may be written. What a project file names
 // stays below its folder, symbolic links that come with a checkout included.
+// Texts in them show no secret.
 func (a *app) folder(flag string) report.Folder {
 	if a.origins[flag] != fromProjectFile {
-		return report.Anywhere
+		return report.Changed(report.Anywhere, a.secrets.MaskBytes)
 	}
 	root, err := os.OpenRoot(".")
 	if err != nil {
 		return noFolder{err}
 	}
-	return root
+	return report.Changed(root, a.secrets.MaskBytes)
 }
 
 // noFolder is a folder that cannot be opened.

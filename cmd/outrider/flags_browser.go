@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -35,6 +36,7 @@ type browserFlags struct {
 	allowOrigins, blockOrigins, uploadDirs                                        []string
 	downloadDir                                                                   string
 	pacing                                                                        time.Duration
+	secrets                                                                       []string
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -57,6 +59,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins (repeatable)")
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
+	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
 }
@@ -128,6 +131,12 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	if a.origins["pacing"] != byDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
+	for _, assignment := range b.secrets {
+		if err := a.secrets.AddReference(context.Background(), assignment); err != nil {
+			engine.Close()
+			return runtime.Options{}, usage("--secret %w", err)
+		}
+	}
 	registry := catalog.Standard()
 	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome)})
 	if err := a.refuseInvalid(reports); err != nil {
@@ -137,7 +146,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall,
+		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Secrets: a.secrets,
 	}, nil
 }
 

@@ -72,11 +72,12 @@ func (a *app) progress() *report.Progress {
 		return report.NewProgress(nil, nil)
 	}
 	return report.NewProgress(a.stderr, func() int {
-		width, _, err := term.GetSize(int(a.stderr.(*os.File).Fd()))
-		if err != nil {
-			return 0
+		if f, ok := file(a.stderr); ok {
+			if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+				return width
+			}
 		}
-		return width
+		return 0
 	})
 }
 
@@ -90,6 +91,19 @@ func (a *app) coloured() io.Writer {
 }
 
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// file is what a writer writes to in the end, when that is a file.
+func file(w io.Writer) (*os.File, bool) {
+	for {
+		outer, ok := w.(interface{ Unwrap() io.Writer })
+		if !ok {
+			break
+		}
+		w = outer.Unwrap()
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -55,17 +56,21 @@ type app struct {
 	logFormat string
 	log       *slog.Logger
 	browser   browserFlags
+	secrets   *mask.Set                              // standard output and standard error show none of them
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
 	origins   map[string]origin                      // of the flags that were given, by their name; see configure
 }
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, log: slog.New(slog.DiscardHandler)}
+	secrets := &mask.Set{}
+	out, words := secrets.Writer(stdout), secrets.Writer(stderr)
+	defer func() { _, _ = out.Close(), words.Close() }()
+	a := &app{stdin: stdin, stdout: out, stderr: words, secrets: secrets, log: slog.New(slog.DiscardHandler)}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	return a.report(ctx, err)
 }

@@ -12,6 +12,26 @@ type Folder interface {
 	WriteFile(name string, data []byte, perm os.FileMode) error
 }
 
+// Changed is a folder whose files go through change before they are written.
+func Changed(to Folder, change func([]byte) []byte) Folder { return changed{to, change} }
+
+type changed struct {
+	Folder
+	change func([]byte) []byte
+}
+
+func (c changed) WriteFile(name string, data []byte, perm os.FileMode) error {
+	return c.Folder.WriteFile(name, c.change(data), perm)
+}
+
+func (c changed) AppendFile(name string, data []byte, perm os.FileMode) error {
+	a, ok := c.Folder.(appender)
+	if !ok {
+		return c.WriteFile(name, data, perm)
+	}
+	return a.AppendFile(name, c.change(data), perm)
+}
+
 // Anywhere is the whole file system. It is for paths that the user gave.
 var Anywhere Folder = anywhere{}
 

@@ -1,0 +1,286 @@
+// Package mask hides secrets in everything that leaves the process: results, logs,
+// reports, errors and pictures show a placeholder where a secret stands. It does not
+// decide where a secret may be used; the runtime does, and puts its value in place of
+// the placeholder when a field is filled. The verbs resolve references and wrap their
+// output, plans declare secrets.
+package mask
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Set is the secrets of a run. Nil and the zero Set hold none and change nothing. It
+// is safe for concurrent use.
+type Set struct {
+	state atomic.Pointer[state]
+}
+
+// state is one version of a set; it never changes.
+type state struct {
+	secrets  map[string]secret
+	patterns []pattern
+	begins   [256]bool // bytes that a pattern can begin with, in any form
+}
+
+type secret struct {
+	value   string
+	origins []string // where it may be used; nil is everywhere
+	typed   bool
+}
+
+// leastLength is how many characters a secret has at least. A shorter one would be
+// found everywhere.
+const leastLength = 4
+
+// maxLength bounds a secret, in bytes.
+const maxLength = 64 << 10
+
+const longestName = 64
+
+var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+
+// CheckName says what is wrong with the name of a secret.
+func CheckName(name string) error {
+	if !namePattern.MatchString(name) {
+		return fault.New(fault.InvalidInput, "%q is no name of a secret: expected a letter or _, then letters, digits, _, - and .", fault.Clip(name, 80))
+	}
+	return nil
+}
+
+// Add adds a secret. origins limit where it may be used; none is everywhere. The same
+// secret may be added again, another one of its name may not.
+func (s *Set) Add(name, value string, origins ...string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	switch n := utf8.RuneCountInString(value); {
+	case n < leastLength:
+		return fault.New(fault.InvalidInput, "the secret %s has %d characters: expected at least %d, because fewer could not be told from other text", name, n, leastLength)
+	case len(value) > maxLength:
+		return fault.New(fault.PayloadTooLarge, "the secret %s has %d bytes: expected at most %d", name, len(value), maxLength)
+	}
+	for {
+		old := s.state.Load()
+		next := old.clone()
+		if old != nil {
+			if known, ok := old.secrets[name]; ok {
+				if known.value == value && slices.Equal(known.origins, origins) {
+					return nil
+				}
+				return fault.New(fault.InvalidInput, "there are two secrets named %s, with different values or origins", name)
+			}
+		}
+		next.secrets[name] = secret{value: value, origins: slices.Clone(origins)}
+		next.compile()
+		if s.state.CompareAndSwap(old, next) {
+			return nil
+		}
+	}
+}
+
+func (st *state) clone() *state {
+	if st == nil {
+		return &state{secrets: map[string]secret{}}
+	}
+	return &state{secrets: maps.Clone(st.secrets)}
+}
+
+// TypedByKeys says that secrets are typed key by key. A page may then have shown their
+// beginnings, so those are masked too.
+func (s *Set) TypedByKeys(names ...string) {
+	for {
+		old := s.load()
+		next := old.clone()
+		for _, name := range names {
+			if sec, ok := next.secrets[name]; ok {
+				sec.typed = true
+				next.secrets[name] = sec
+			}
+		}
+		next.compile()
+		if old == nil || s.state.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
+// Empty says whether there is no secret.
+func (s *Set) Empty() bool { return s.load() == nil }
+
+// Names are the names of the secrets, sorted.
+func (s *Set) Names() []string {
+	if st := s.load(); st != nil {
+		return slices.Sorted(maps.Keys(st.secrets))
+	}
+	return nil
+}
+
+// Values are the secrets themselves, for code that looks for them on a page.
+func (s *Set) Values() []string {
+	st := s.load()
+	if st == nil {
+		return nil
+	}
+	out := make([]string, 0, len(st.secrets))
+	for _, name := range slices.Sorted(maps.Keys(st.secrets)) {
+		out = append(out, st.secrets[name].value)
+	}
+	return out
+}
+
+func (s *Set) load() *state {
+	if s == nil {
+		return nil
+	}
+	return s.state.Load()
+}
+
+// compile makes the patterns: each secret in its forms, and as base64 at each of the
+// three places that it can have in a longer text.
+func (st *state) compile() {
+	for name, sec := range st.secrets {
+		st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
+		if lines := strings.Split(sec.value, "\n"); len(lines) > 1 {
+			for _, l := range lines { // a log indents the lines of a key
+				if l = strings.TrimSpace(l); len(l) >= leastLineLength {
+					st.add(name, l, false)
+				}
+			}
+		}
+		for _, text := range inBase64(sec.value) {
+			st.add(name, text, true)
+		}
+	}
+	// The longest comes first: of a secret that begins with another, all is hidden.
+	slices.SortFunc(st.patterns, func(a, b pattern) int {
+		return cmp.Or(cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.name, b.name), cmp.Compare(string(a.runes), string(b.runes)))
+	})
+	st.begins[opening[0]] = true
+	for _, p := range st.patterns {
+		first := p.runes[0]
+		st.begins[string(first)[0]] = true
+		if !p.literal {
+			for _, c := range []byte{'%', '\\', '&'} {
+				st.begins[c] = true
+			}
+			if first == ' ' {
+				st.begins['+'] = true
+			}
+		}
+	}
+}
+
+const leastLineLength = 8
+
+func (st *state) add(name, text string, literal bool) {
+	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(text), literal: literal})
+}
+
+// leastBase64 is how many characters of base64 are looked for at least: fewer occur
+// by chance in every picture.
+const leastBase64 = 8
+
+// inBase64 is what base64 shows of a text, alone and inside a longer one, in both
+// alphabets.
+func inBase64(value string) []string {
+	var out []string
+	whole := base64.StdEncoding.EncodeToString([]byte(value))
+	if len(whole) >= leastBase64 {
+		out = append(out, whole)
+	}
+	for before := range 3 {
+		all := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), value...))
+		from := (before*8 + 5) / 6          // the first character that has no bit of what is before
+		to := (before + len(value)) * 8 / 6 // the last ones may have bits of what follows
+		if to-from >= leastBase64 && to <= len(all) {
+			out = append(out, all[from:to])
+		}
+	}
+	for _, text := range slices.Clone(out) {
+		if web := strings.NewReplacer("+", "-", "/", "_").Replace(text); web != text {
+			out = append(out, web)
+		}
+	}
+	return out
+}
+
+// Placeholder stands for a secret, in inputs and in what is masked.
+func Placeholder(name string) string { return opening + name + closing }
+
+const (
+	opening = "{{secret:"
+	closing = "}}"
+)
+
+// Mask is a text with a placeholder for each secret: as it is, escaped as in JSON, Go,
+// HTML or an address, or as base64.
+func (s *Set) Mask(text string) string {
+	st := s.load()
+	if st == nil {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); {
+		name, end, _ := st.at(text, i)
+		if end == 0 {
+			i++
+			continue
+		}
+		b.WriteString(text[done:i])
+		b.WriteString(Placeholder(name))
+		i, done = end, end
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// MaskBytes is Mask for the content of a file.
+func (s *Set) MaskBytes(text []byte) []byte {
+	if s.Empty() || !utf8.Valid(text) { // no text is a picture, which is painted
+		return text
+	}
+	before := string(text)
+	if after := s.Mask(before); after != before {
+		return []byte(after)
+	}
+	return text
+}
+
+// Error is err with its text masked; errors.Is and errors.As see through it.
+func (s *Set) Error(err error) error {
+	if err == nil || s.Empty() {
+		return err
+	}
+	if text := err.Error(); s.Mask(text) != text {
+		return &maskedError{err: err, text: s.Mask(text)}
+	}
+	return err
+}
+
+type maskedError struct {
+	err  error
+	text string
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
+
+// String keeps a set from being printed with what it holds.
+func (s *Set) String() string { return fmt.Sprintf("%d secrets", len(s.Names())) }
+
+// GoString is String for %#v.
+func (s *Set) GoString() string { return s.String() }

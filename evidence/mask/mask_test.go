@@ -1,0 +1,392 @@
+package mask_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+func setOf(t *testing.T, pairs ...string) *mask.Set {
+	t.Helper()
+	s := &mask.Set{}
+	for i := 0; i < len(pairs); i += 2 {
+		if err := s.Add(pairs[i], pairs[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// awkward has a character of each kind that some form escapes.
+const awkward = "p&ä<s\"w \\d%'/+=\t𝄞x"
+
+// formsOf are the ways in which a text can stand in an output.
+func formsOf(t *testing.T, value string) map[string]string {
+	t.Helper()
+	marshal := func(v string) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Trim(string(b), `"`)
+	}
+	plainJSON := func(v string) string {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.TrimSuffix(b.String(), "\n")
+		return text[1 : len(text)-1]
+	}
+	quoted := strconv.QuoteToASCII(value)
+	return map[string]string{
+		"plain":           value,
+		"JSON":            plainJSON(value),
+		"JSON for HTML":   marshal(value),
+		"JSON in JSON":    plainJSON(plainJSON(value)),
+		"Go":              quoted[1 : len(quoted)-1],
+		"query":           url.QueryEscape(value),
+		"path":            url.PathEscape(value),
+		"lower hex":       strings.ToLower(url.PathEscape("zz"))[2:] + lowerHex(value),
+		"query in query":  url.QueryEscape(url.QueryEscape(value)),
+		"HTML":            html.EscapeString(value),
+		"HTML in HTML":    html.EscapeString(html.EscapeString(value)),
+		"base64":          base64.StdEncoding.EncodeToString([]byte(value)),
+		"base64 after 1":  base64.StdEncoding.EncodeToString([]byte("u" + value + "tail")),
+		"base64 after 2":  base64.StdEncoding.EncodeToString([]byte("u:" + value + "tail")),
+		"base64 of a URL": base64.RawURLEncoding.EncodeToString([]byte("u:" + value)),
+	}
+}
+
+func lowerHex(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		fmt.Fprintf(&b, "%%%02x", value[i])
+	}
+	return b.String()
+}
+
+func TestEachFormIsMasked(t *testing.T) {
+	for _, value := range []string{awkward, "hunter2-correct-horse", "1234", "C:\\a\\b\\", `\\host\\\share`, "50%25off", "a&amp;b&", "%41%42"} {
+		s := setOf(t, "PW", value)
+		for name, text := range formsOf(t, value) {
+			if strings.HasPrefix(name, "base64 ") && len(value) < 7 {
+				continue // too short for a part of a longer text
+			}
+			got := s.Mask("before " + text + " after")
+			if !strings.Contains(got, "{{secret:PW}}") || strings.Contains(got, text) {
+				t.Errorf("%q as %s: %q stays", value, name, got)
+			}
+			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				t.Errorf("%q as %s: what is around it changed: %q", value, name, got)
+			}
+		}
+	}
+}
+
+func TestOtherTextStays(t *testing.T) {
+	s := setOf(t, "PW", awkward, "PIN", "1234", "LONG", "hunter2-correct-horse")
+	noise := make([]byte, 300_000)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	picture := "data:image/png;base64," + base64.StdEncoding.EncodeToString(noise)
+	if !strings.Contains(picture, "1234") {
+		picture = picture[:1000] + "1234" + picture[1004:]
+	}
+	for _, text := range []string{"", "hunter2", "hunter2-correct-hors", "123 4", "%", `\`, "&", "&amp", picture, "{{secret:OTHER}}", "{{secret:PW}}"} {
+		if got := s.Mask(text); got != text {
+			t.Errorf("%.60q became %.60q", text, got)
+		}
+	}
+}
+
+func TestTextCutInsideASecret(t *testing.T) {
+	s := setOf(t, "PW", "hunter2-correct-horse")
+	for text, want := range map[string]string{
+		"it is hunter2-corre…":   "it is {{secret:PW}}…",
+		"it is hunter2-corre...": "it is {{secret:PW}}...",
+		"it is hun…":             "it is hun…",
+	} {
+		if got := s.Mask(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestBeginningsOfASecretThatIsTyped(t *testing.T) {
+	s := setOf(t, "PW", "hunter2-correct-horse")
+	if got := s.Mask(`{"typed":"hunter2"}`); got != `{"typed":"hunter2"}` {
+		t.Error(got)
+	}
+	s.TypedByKeys("PW", "OTHER")
+	for text, want := range map[string]string{
+		`{"typed":"hunter2"}`: `{"typed":"{{secret:PW}}"}`, "hunter2-corr": "{{secret:PW}}", "hunters": "hunters", "hun": "hun",
+	} {
+		if got := s.Mask(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTheLongerSecretWins(t *testing.T) {
+	s := setOf(t, "A", "password", "B", "password-of-root", "C", "secret")
+	if got := s.Mask("password-of-root and password, {{secret:A}}"); got != "{{secret:B}} and {{secret:A}}, {{secret:A}}" {
+		t.Error(got)
+	}
+	key := setOf(t, "KEY", "-----BEGIN-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF\n")
+	if got := key.Mask("level=warn\n  kqhkiG9w0BAQEF\n"); strings.Contains(got, "kqhkiG9w0BAQEF") {
+		t.Error("a line of a key stays:", got)
+	}
+}
+
+func TestMaskJSON(t *testing.T) {
+	s := setOf(t, "PW", awkward, "PIN", "12345")
+	in, err := json.Marshal(map[string]any{"a": "x" + awkward, awkward: []any{12345, "y", 1.5, true, nil}, "nested": `{"p":` + strconv.Quote(awkward) + "}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.MaskJSON(in)
+	var out map[string]any
+	if err := json.Unmarshal(got, &out); err != nil {
+		t.Fatalf("%s: %v", got, err)
+	}
+	list, _ := out["{{secret:PW}}"].([]any)
+	if out["a"] != "x{{secret:PW}}" || len(list) != 5 || list[0] != "{{secret:PIN}}" || !strings.Contains(out["nested"].(string), "{{secret:PW}}") {
+		t.Errorf("got %s", got)
+	}
+	// Nothing is taken apart inside an escape.
+	half := setOf(t, "N", "nabcd", "U", "0041bcd", "B", `abcd\`)
+	for _, text := range []string{`"\nabcd"`, `"\u0041bcd "`, `"abcd\n"`, `{"a":"\\\\abc"}`} {
+		got := half.MaskJSON(json.RawMessage(text))
+		var a, b any
+		if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal(got, &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	same := json.RawMessage(` {"a" : 1.50, "b":"\u00e4"} `)
+	if got := s.MaskJSON(same); !bytes.Equal(got, same) {
+		t.Errorf("what has no secret changed: %s", got)
+	}
+}
+
+func TestAPageCannotAskForASecret(t *testing.T) {
+	s := setOf(t, "PW", "hunter2-correct-horse")
+	got := string(s.FromPage(json.RawMessage(`{"text":"{{secret:PW}} \u007b{secret:PW}} hunter2-correct-horse"}`)))
+	if got != `{"text":"{{ secret:PW}} {{ secret:PW}} {{secret:PW}}"}` {
+		t.Error(got)
+	}
+}
+
+func TestWriterFindsASecretInTwoWrites(t *testing.T) {
+	for _, value := range []string{awkward, "hunter2-correct-horse", "12\n34"} {
+		s := setOf(t, "PW", value)
+		for form, text := range formsOf(t, value) {
+			if strings.HasPrefix(form, "base64 ") && len(value) < 7 {
+				continue
+			}
+			all := "one " + text + " two\n"
+			want := s.Mask(all)
+			for cut := range len(all) + 1 {
+				var b bytes.Buffer
+				w := s.Writer(&b)
+				for _, part := range []string{all[:cut], all[cut:]} {
+					if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+						t.Fatal(n, err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if b.String() != want {
+					t.Errorf("%q as %s, cut at %d: got %q, want %q", value, form, cut, b.String(), want)
+				}
+			}
+			var b bytes.Buffer
+			w := s.Writer(&b)
+			for i := range len(all) {
+				if _, err := w.Write([]byte{all[i]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b.String() != want {
+				t.Errorf("%q as %s, byte by byte: got %q, want %q", value, form, b.String(), want)
+			}
+		}
+	}
+}
+
+func TestWriterHoldsNothingBackWithoutNeed(t *testing.T) {
+	var b bytes.Buffer
+	s := &mask.Set{}
+	w := s.Writer(&b)
+	write := func(text, want string) {
+		t.Helper()
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != want {
+			t.Errorf("after %q: %q, want %q", text, b.String(), want)
+		}
+	}
+	write("h", "h")
+	if err := s.Add("PW", "hunter2-correct-horse"); err != nil {
+		t.Fatal(err)
+	}
+	write("x\n", "hx\n")
+	write("hunt", "hx\n")
+	write("ing\n", "hx\nhunting\n")
+}
+
+func TestNamesAndValuesThatAreRefused(t *testing.T) {
+	s := setOf(t, "PW", "hunter2")
+	for _, c := range []struct{ name, value, want string }{
+		{"", "value", "no name"}, {"a b", "value", "no name"}, {"1a", "value", "no name"}, {"PIN", "123", "at least 4"},
+		{"BIG", strings.Repeat("x", 70_000), "at most"}, {"PW", "other", "two secrets named PW"},
+	} {
+		if err := s.Add(c.name, c.value); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+	if err := s.Add("PW", "hunter2"); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	if text := fmt.Sprintf("%v %+v %#v %s", s, s, s, s); strings.Contains(text, "hunter2") {
+		t.Errorf("printing the set shows what is in it: %s", text)
+	}
+}
+
+func TestReveal(t *testing.T) {
+	s := setOf(t, "PW", "hunter2", "PW2", "swordfish")
+	if err := s.Add("BOUND", "sesame", "https://*.example.com", "http://localhost:8080"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Reveal("{{secret:PW}}/{{secret:PW2}} {{x}}", ""); got != "hunter2/swordfish {{x}}" || err != nil {
+		t.Error(got, err)
+	}
+	if _, err := s.Reveal("{{secret:NONE}}", ""); !errors.Is(err, fault.InvalidInput) {
+		t.Errorf("got %v", err)
+	}
+	for address, ok := range map[string]bool{
+		"https://a.example.com/x": true, "https://a.b.example.com:443/": true, "http://localhost:8080/": true,
+		"https://example.com.evil.org/": false, "https://evilexample.com/": false, "http://a.example.com/": false, "http://localhost/": false, "about:blank": false, "": false,
+	} {
+		if _, err := s.Reveal("{{secret:BOUND}}", address); (err == nil) != ok {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if got := mask.Used("{{secret:A}} {{secret:}} {{secret:{{secret:B}} {{secret:A}} {{secret:C"); !slices.Equal(got, []string{"A", "B"}) {
+		t.Error(got)
+	}
+}
+
+func TestReferences(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "pw"), []byte("from a file\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OUTRIDER_TEST_SECRET", "from the environment")
+	for text, want := range map[string]string{
+		"env:OUTRIDER_TEST_SECRET": "from the environment",
+		"file:pw":                  "from a file",
+		"cmd:cat pw":               "from a file",
+	} {
+		r, err := mask.ParseReference(text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if got, err := r.Resolve(t.Context(), dir); got != want || err != nil {
+			t.Errorf("%s: got %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "env:", "hunter2", "vault:x", "cmd: "} {
+		if _, err := mask.ParseReference(text); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"env:OUTRIDER_TEST_NONE", "file:none", "cmd:false", "cmd:no-such-program-here"} {
+		r, err := mask.ParseReference(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := r.Resolve(t.Context(), dir); err == nil {
+			t.Errorf("%s gave %q", text, v)
+		}
+	}
+}
+
+func TestFaultsAreMasked(t *testing.T) {
+	s := setOf(t, "PW", "hunter2")
+	e := s.Fault(fault.Wrap(fault.TargetNotFound, errors.New("saw hunter2"), "no hunter2 here").With("text", "is hunter2").With("count", 3))
+	all := e.Error() + fmt.Sprint(e.Err) + fmt.Sprintf("%s", e.Evidence["text"])
+	if strings.Contains(all, "hunter2") || e.Evidence["count"] != 3 || !errors.Is(e, fault.TargetNotFound) {
+		t.Error(all, e.Evidence)
+	}
+}
+
+func TestPaint(t *testing.T) {
+	source := image.NewRGBA(image.Rect(0, 0, 20, 20))
+	for i := range source.Pix {
+		source.Pix[i] = 0xff
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, source); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"png", "jpeg"} {
+		out, err := mask.Paint(b.Bytes(), format, 0, []image.Rectangle{image.Rect(-5, 5, 10, 100)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, kind, err := image.Decode(bytes.NewReader(out))
+		if err != nil || kind != format {
+			t.Fatal(kind, err)
+		}
+		light := func(x, y int) bool { return color.GrayModel.Convert(got.At(x, y)).(color.Gray).Y > 0xc0 }
+		if light(2, 12) || !light(2, 1) || !light(18, 12) {
+			t.Errorf("%s: the wrong part is covered", format)
+		}
+	}
+}
+
+func FuzzMask(f *testing.F) {
+	f.Add("hunter2-correct", "x hunter2-correct y")
+	f.Add(awkward, `\\u0070&amp;%25`)
+	f.Fuzz(func(t *testing.T, value, text string) {
+		s := &mask.Set{}
+		if s.Add("PW", value) != nil {
+			return
+		}
+		got := s.Mask(text)
+		if strings.Contains(got, value) && !strings.Contains("{{secret:PW}}", value) && len([]rune(value)) >= 10 {
+			t.Errorf("%q stays in %q", value, got)
+		}
+		var b bytes.Buffer
+		w := s.Writer(&b)
+		_, _ = w.Write([]byte(text[:len(text)/2]))
+		_, _ = w.Write([]byte(text[len(text)/2:]))
+		_ = w.Close()
+		if b.String() != got && len([]rune(value)) >= 10 {
+			t.Errorf("the writer says %q, Mask %q", b.String(), got)
+		}
+	})
+}
