@@ -1,22 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
+	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -74,9 +69,9 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token, opsAt str
 	if flags.idle < 0 {
 		return usage("--idle is %s: expected 0s or more", flags.idle)
 	}
-	return a.withOperatedHost(ctx, opsAt, func(ctx context.Context, h *runtime.Host, o *ops) error {
+	return a.withOperatedHost(ctx, opsAt, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
 		var reached contact
-		connected := o.connection()
+		connected := o.Connection()
 		client, err := browserbridge.New(browserbridge.Options{
 			URL: target, Host: h, Token: token, ClientVersion: version, Block: flags.block, KeepWebDriver: flags.keepWebDriver,
 			UserTabs: a.browser.attach != "", LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
@@ -127,92 +122,11 @@ func (a *app) showBridgeState(s browserbridge.State, target string) {
 // hubBrowserBridge is a backend to try a runtime with: it reads one action per
 // line and prints responses and events, one JSON object per line.
 func (a *app) hubBrowserBridge(ctx context.Context, listen, token string) error {
-	shown := "…" // one that was given is the giver's secret
-	if token == "" {
-		token = rand.Text()
-		shown = token
-	}
-	var printing sync.Mutex
-	show := func(v any) {
-		printing.Lock()
-		defer printing.Unlock()
-		a.printJSON(v)
-	}
-	b := backend.New(backend.Options{
-		Token: token, Version: "outrider " + version, Logger: a.log,
-		OnEvent:      func(e json.RawMessage) { show(map[string]any{"event": e}) },
-		OnConnection: func(kind string) { show(map[string]any{"client": kind}) },
+	err := backend.Console(ctx, listen, backend.ConsoleOptions{
+		Token: token, Version: "outrider " + version, In: a.stdin, Out: a.stdout, JSON: a.json, Logger: a.log,
 	})
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return listenFailed(err, "--listen", listen)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/bridge", b)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	address := "ws://" + listener.Addr().String() + "/bridge"
-	if a.json {
-		show(map[string]any{"listening": address, "token": shown})
-	} else {
-		fmt.Fprintf(a.stdout, "listening on %s; connect a runtime with\n  OUTRIDER_TOKEN=%s outrider connect --dialect browser-bridge %s\nand type one action per line, such as {\"type\":\"open_tab\",\"url\":\"https://example.com/\"}\n", address, shown, address)
-	}
-	var running sync.WaitGroup
-	running.Go(func() { _ = server.Serve(listener) })
-	err = a.askActions(ctx, b, show)
-	_ = server.Close()
-	b.Close()
-	running.Wait()
-	return err
-}
-
-// askActions requests the actions of standard input, one after the other, until
-// it ends.
-func (a *app) askActions(ctx context.Context, b *backend.Backend, show func(any)) error {
-	lines := make(chan string)
-	go func() { // ends with the input; an interrupt ends the process
-		defer close(lines)
-		in := bufio.NewScanner(a.stdin)
-		in.Buffer(nil, 16<<20)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	n := 0
-	for {
-		select {
-		case <-ctx.Done():
-			return ended(ctx)
-		case line, ok := <-lines:
-			if !ok {
-				return nil
-			}
-			if line = strings.TrimSpace(line); line == "" {
-				continue
-			}
-			if !json.Valid([]byte(line)) {
-				show(map[string]any{"error": "this is no JSON"})
-				continue
-			}
-			n++
-			if err := b.Await(ctx); err != nil { // the first may be typed before a runtime is there
-				return ended(ctx)
-			}
-			result, err := b.Do(ctx, json.RawMessage(line))
-			answer := map[string]any{"line": n}
-			var refused *browserbridge.Error
-			switch {
-			case errors.As(err, &refused):
-				answer["error"] = refused
-			case err != nil:
-				answer["error"] = err.Error()
-			default:
-				answer["result"] = result
-			}
-			show(answer)
-		}
-	}
+	return ended(ctx)
 }

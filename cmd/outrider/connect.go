@@ -13,6 +13,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
+	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -66,9 +67,9 @@ func (a *app) connectCommand() *cobra.Command {
 				target = "stdio:"
 			}
 			a.browser.watchMaps = true
-			return a.withOperatedHost(cmd.Context(), opsAt, func(ctx context.Context, h *runtime.Host, o *ops) error {
+			return a.withOperatedHost(cmd.Context(), opsAt, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
 				var reached contact
-				connected := o.connection()
+				connected := o.Connection()
 				return a.serve(ctx, &reached, bridgeclient.Options{
 					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,
 					Stdin: a.stdin, Stdout: a.stdout, NoEvents: noEvents,
@@ -96,17 +97,17 @@ func (a *app) connectCommand() *cobra.Command {
 
 // withOperatedHost is withHost for a runtime that answers at --ops, from before its
 // browser starts until it is closed.
-func (a *app) withOperatedHost(ctx context.Context, opsAt string, do func(context.Context, *runtime.Host, *ops) error) error {
+func (a *app) withOperatedHost(ctx context.Context, opsAt string, do func(context.Context, *runtime.Host, *ops.Ops) error) error {
 	o := newOps("the browser is starting")
 	stop, err := a.serveOps(ctx, o, opsAt)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	a.onCall = o.onCall
+	a.onCall = o.OnCall
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
-		defer o.metrics.Watch(h)()
-		o.waitFor("there is no connection to the bridge")
+		defer o.Metrics.Watch(h)()
+		o.WaitFor("there is no connection to the bridge")
 		return do(ctx, h, o)
 	})
 }

@@ -2,31 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net"
-	"net/http"
+	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/primitives/catalog"
-	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
-	"github.com/outrider-run/outrider/sites/demo"
+	"github.com/outrider-run/outrider/runtime/doctor"
 )
-
-// check is one line of doctor.
-type check struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
-}
 
 func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -43,106 +25,18 @@ func (a *app) doctorCommand() *cobra.Command {
 				return err
 			}
 			defer options.Engine.Close()
-			checks := a.examine(ctx, options)
-			bad := false
-			for _, c := range checks {
-				bad = bad || !c.OK
-				if a.json {
-					continue
-				}
-				mark := "ok  "
-				if !c.OK {
-					mark = "FAIL"
-				}
-				fmt.Fprintf(a.stdout, "%s  %-12s %s\n", mark, c.Name, c.Detail)
-				if c.Fix != "" {
-					fmt.Fprintf(a.stdout, "      %-12s fix: %s\n", "", c.Fix)
-				}
-			}
+			checks := doctor.Examine(ctx, options)
+			bad := slices.ContainsFunc(checks, func(c doctor.Check) bool { return !c.OK })
 			if a.json {
 				a.printJSON(map[string]any{"ok": !bad, "checks": checks})
+			} else {
+				for _, c := range checks {
+					c.Print(a.stdout)
+				}
 			}
-			if bad {
-				return &exit{code: exitEnvironment}
-			}
-			return nil
+			return verdict(true, !bad)
 		},
 	}
 	a.addBrowserFlags(cmd)
 	return cmd
-}
-
-func failing(name string, err error, fix string) check {
-	c := check{Name: name, Detail: err.Error(), Fix: fix}
-	var f *fault.Error
-	if errors.As(err, &f) {
-		c.Detail = f.Message
-		if f.NextStep != "" {
-			c.Fix = f.NextStep
-		}
-	}
-	return c
-}
-
-// examine tries each thing the main job needs, in the order in which it needs
-// them. A check that fails ends those that build on it.
-func (a *app) examine(ctx context.Context, options runtime.Options) []check {
-	var out []check
-	out = append(out, checkEngine(ctx, options.Engine))
-
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return append(out, failing("loopback", err, "allow this program to listen on 127.0.0.1"))
-	}
-	out = append(out, check{Name: "loopback", OK: true, Detail: "listening on " + listener.Addr().String()})
-	server := &http.Server{Handler: demo.Handler(0), ReadHeaderTimeout: 5 * time.Second}
-	served := make(chan struct{})
-	go func() { defer close(served); _ = server.Serve(listener) }()
-	defer func() { _ = server.Close(); <-served }()
-
-	if options.Browser.Attach == "" {
-		found, err := launch.Find(options.Browser.Path)
-		if err != nil {
-			return append(out, failing("browser", err, ""))
-		}
-		out = append(out, check{Name: "browser", OK: true, Detail: found.Path + " (" + found.Source + ")"})
-	}
-	options.Open = []string{"http://" + listener.Addr().String() + "/"}
-	began := time.Now()
-	h, err := runtime.Open(ctx, options)
-	if err != nil {
-		return append(out, failing("start", err, "run the browser by hand once to see what it says"))
-	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	out = append(out, check{Name: "start", OK: true, Detail: fmt.Sprintf("%s, page loaded after %s", h.Info().Browser, time.Since(began).Round(time.Millisecond))})
-	for _, c := range []struct{ name, primitive, args string }{
-		{"page", "page.info", "{}"},
-		{"locator", "locator.element_info", `{"locator":{"selector":"#refresh"}}`},
-		{"pointer", "pointer.move", `{"x":10,"y":10}`},
-		{"screenshot", "browser.screenshot", `{"format":"jpeg","max_width":320}`},
-	} {
-		began := time.Now()
-		r := h.Do(ctx, runtime.Call{ID: uuid.NewString(), Target: firstTab(h), Name: c.primitive, Arguments: json.RawMessage(c.args), Timeout: 10 * time.Second})
-		if r.Err != nil {
-			out = append(out, failing(c.name, r.Err, ""))
-			continue
-		}
-		out = append(out, check{Name: c.name, OK: true, Detail: fmt.Sprintf("%s in %s", c.primitive, time.Since(began).Round(100*time.Microsecond))})
-	}
-	return append(out, check{Name: "dictionary", OK: true, Detail: fmt.Sprintf("%d primitives", len(catalog.Standard().Names()))})
-}
-
-func checkEngine(ctx context.Context, engine expr.Engine) check {
-	p, err := engine.Compile("$sum(a) + 1")
-	if err != nil {
-		return failing("expressions", err, "")
-	}
-	v, err := p.Eval(ctx, expr.Input{{Name: "a", JSON: json.RawMessage("[1,2]")}}, expr.Limits{})
-	if err != nil {
-		return failing("expressions", err, "")
-	}
-	if string(v.JSON) != "4" {
-		return check{Name: "expressions", Detail: "the " + engine.Name() + " engine gave a wrong value"}
-	}
-	return check{Name: "expressions", OK: true, Detail: "the " + engine.Name() + " engine works"}
 }

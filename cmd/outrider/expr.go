@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/projection/expr/explain"
 )
 
 func (a *app) exprCommand() *cobra.Command {
@@ -35,65 +33,22 @@ func (a *app) exprCommand() *cobra.Command {
 				return usage("--expr-engine is %q: expected native or blues", engineName)
 			}
 			defer engine.Close()
-			x := explained{Engine: engine.Name()}
-			program, err := engine.Compile(args[0])
-			if err != nil {
-				return a.explainError(args[0], x, err)
+			x := explain.Evaluate(cmd.Context(), engine, args[0], members)
+			switch {
+			case a.json:
+				a.printJSON(x)
+				return verdict(x.OK, true)
+			case x.Defined():
+				a.printResult(x.Value)
 			}
-			began := time.Now()
-			var v expr.Value
-			if e, ok := program.(expr.Explainer); ok {
-				x.Warnings = e.Warnings()
-				var used expr.Usage
-				v, used, err = e.Explain(cmd.Context(), members, expr.Limits{})
-				x.Budget.Usage = &used
-			} else {
-				v, err = program.Eval(cmd.Context(), members, expr.Limits{})
+			x.Print(a.stderr)
+			if x.Error != nil {
+				return x.Error
 			}
-			x.Budget.DurationUS = time.Since(began).Microseconds()
-			if err != nil {
-				return a.explainError(args[0], x, err)
-			}
-			x.OK, x.Kind, x.Value = true, "undefined", nullIfEmpty(v.JSON)
-			if !v.Undefined {
-				x.Kind = kindOf(v.JSON)
-			}
-			if a.json {
-				a.printJSON(x.orEmpty())
-				return nil
-			}
-			if !v.Undefined {
-				a.printResult(v.JSON)
-			}
-			fmt.Fprintf(a.stderr, "%s, %d bytes (%s engine)\n", x.Kind, len(v.JSON), x.Engine)
-			a.printExplained(args[0], x)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&input, "input", "", "JSON file with the object that the expression sees")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
-}
-
-func nullIfEmpty(v json.RawMessage) json.RawMessage {
-	if len(v) == 0 {
-		return json.RawMessage("null")
-	}
-	return v
-}
-
-func kindOf(v json.RawMessage) string {
-	switch v[0] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	}
-	return "number"
 }

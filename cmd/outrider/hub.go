@@ -65,11 +65,11 @@ func (a *app) hubCommand() *cobra.Command {
 				}
 			}
 			o := newOps("the hub does not listen")
-			changes := o.metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
+			changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
 			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps, DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
 				OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 				OnCall: func(name string) func(hub.ToolResult) {
-					answered := o.metrics.Call(name)
+					answered := o.Metrics.Call(name)
 					return func(r hub.ToolResult) { answered(r.Code()) }
 				},
 			})
@@ -90,11 +90,11 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
 			h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
-			o.metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
-			for pattern, handler := range o.routes() {
+			o.Metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
+			for pattern, handler := range o.Routes() {
 				h.Handle(pattern, handler)
 			}
-			o.waitFor("")
+			o.WaitFor("")
 			a.showHub(h, stdio)
 			if stdio {
 				return a.hubOverStdio(ctx, h, agents)

@@ -53,14 +53,14 @@ func (a *app) mcpCommand() *cobra.Command {
 				return err
 			}
 			defer stop()
-			a.onCall = o.onCall
+			a.onCall = o.OnCall
 			options, err := a.runtimeOptions()
 			if err != nil {
 				return err
 			}
 			defer options.Engine.Close()
-			host := latehost.Open(ctx, options, func(h *runtime.Host) { o.metrics.Watch(h) }) // it ends with the host
-			o.waitFunc(host.WaitsFor)
+			host := latehost.Open(ctx, options, func(h *runtime.Host) { o.Metrics.Watch(h) }) // it ends with the host
+			o.WaitFunc(host.WaitsFor)
 			defer func() {
 				if err := host.Close(context.WithoutCancel(ctx)); err != nil {
 					a.log.Warn("closing the browser", "error", err)
