@@ -14,6 +14,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var reports reportFlags
 	var x plan.Expectations
 	var fix bool
+	var artifacts string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
@@ -42,7 +43,7 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix) })
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix, artifacts) })
 		},
 	}
 	f := cmd.Flags()
@@ -53,13 +54,14 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
 	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
+	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix bool) error {
+func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix bool, artifacts string) error {
 	o := a.runOptions("")
-	o.Evidence = out.files.Pictures()
+	o.Evidence = out.files.Pictures() || artifacts != ""
 	progress := a.progress()
 	o.Starts = progress.Begin
 	checked, err := plan.Check(ctx, h, x, o)
@@ -92,6 +94,6 @@ func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, o
 		}
 		checked.PrintRepairs(a.stdout, fix)
 	}
-	complete := a.writeReports(out, checked.Report())
+	complete := a.writeReports(out, checked.Report(), artifacts)
 	return verdict(checked.OK, complete)
 }

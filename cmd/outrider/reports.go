@@ -55,10 +55,16 @@ func (r *reportFlags) open(a *app) (reports, error) {
 }
 
 // writeReports comes after the result: a full disk must not take what was found
-// out from standard output too.
-func (a *app) writeReports(out reports, run report.Run) (complete bool) {
+// out from standard output too. artifacts is the folder for pictures, "" for none.
+func (a *app) writeReports(out reports, run report.Run, artifacts string) (complete bool) {
 	run.Past = out.past
-	failed := out.files.Write(a.folder("report"), a.stdout, run)
+	var failed []error
+	if artifacts != "" {
+		if err := run.SavePictures(a.folder("artifacts"), artifacts); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	failed = append(failed, out.files.Write(a.folder("report"), a.stdout, run)...)
 	for _, err := range failed {
 		a.warn(err)
 	}

@@ -108,7 +108,7 @@ func (a *app) runPlan(ctx context.Context, path string, out reports, artifacts s
 		if a.json {
 			a.printJSON(result)
 		}
-		complete := a.writeReports(out, p.Report(result))
+		complete := a.writeReports(out, p.Report(result), "")
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}

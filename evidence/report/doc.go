@@ -64,15 +64,21 @@ func ParseFiles(text string) (Files, error) {
 func (f Files) Annotates() bool { return f[annotations] != "" }
 
 // Pictures says whether a format shows pictures.
-func (f Files) Pictures() bool { return f["html"] != "" }
+func (f Files) Pictures() bool { return f["html"] != "" || f["junit"] != "" }
 
-// Write renders the run into a folder, in each requested format. What
+// Write renders the run into a folder, in each requested format. Pictures that JUnit
+// refers to are written beside it, unless they are saved already. What
 // goes to standard output goes to w. It returns one error for each file that could
 // not be written.
 func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 	var failed []error
 	if f.Annotates() {
 		if _, err := w.Write(Annotations(run)); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if junit := f["junit"]; junit != "" {
+		if err := run.SavePictures(to, strings.TrimSuffix(junit, filepath.Ext(junit))+"-pictures"); err != nil {
 			failed = append(failed, err)
 		}
 	}

@@ -85,6 +85,9 @@ func junitOf(s Suite) junitSuite {
 		case Passed, Drifted, Flaky:
 			c.SystemOut = m.Text
 		}
+		if t.PictureFile != "" {
+			c.SystemOut += "[[ATTACHMENT|" + line(t.PictureFile) + "]]\n" // as Jenkins, GitLab and others read it
+		}
 		one.Cases = append(one.Cases, c)
 	}
 	for _, n := range s.Suites {

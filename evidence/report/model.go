@@ -71,6 +71,8 @@ type Test struct {
 	Repairs []Text   `json:"repairs,omitempty"`
 	Texts   []Text   `json:"texts,omitempty"`
 	Picture *Picture `json:"-"`
+	// PictureFile is where the picture was saved, with its outlines.
+	PictureFile string `json:"picture_file,omitempty"`
 }
 
 // Place is where a map or a plan says something.
