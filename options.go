@@ -89,6 +89,9 @@ type BrowserOptions struct {
 	// AllowOrigins and BlockOrigins say which origins may be reached, such as
 	// https://*.example.org. Default: all. They need a browser that is launched.
 	AllowOrigins, BlockOrigins []string
+	// InsecureOrigins are origins whose certificates are not checked, such as
+	// https://localhost:8443.
+	InsecureOrigins []string
 	// UploadDirs are the folders whose files may be uploaded. Default: none.
 	UploadDirs []string
 	// DownloadDir is the folder for downloads. Default: they are refused.
@@ -106,8 +109,11 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, invalidOption("Profile", "is %q: expected %q or %q", o.Profile, Strict, Extension)
 	}
 	b := o.Browser
-	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins) > 0 || b.UserDataDir != "" || b.Path != "") {
-		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, AllowOrigins, BlockOrigins: they need a browser that is launched")
+	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins)+len(b.InsecureOrigins) > 0 || b.UserDataDir != "" || b.Path != "") {
+		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, AllowOrigins, BlockOrigins, InsecureOrigins: they need a browser that is launched")
+	}
+	if err := browser.CheckOrigins(b.InsecureOrigins...); err != nil {
+		return runtime.Options{}, invalidOption("Browser.InsecureOrigins", "%v", err)
 	}
 	if err := browser.CheckOrigins(slices.Concat(b.AllowOrigins, b.BlockOrigins)...); err != nil {
 		return runtime.Options{}, invalidOption("Browser.AllowOrigins or BlockOrigins", "%v", err)
@@ -138,7 +144,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	}
 	options := browser.Options{
 		Path: b.Path, Headed: b.Headed, Attach: b.Attach, UserDataDir: b.UserDataDir, Locale: b.Locale, Timezone: b.Timezone,
-		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins,
+		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins, InsecureOrigins: b.InsecureOrigins,
 		UploadDirs: b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger, OnWatchdogLost: watchdogLost,
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height

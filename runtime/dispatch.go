@@ -49,7 +49,7 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	}
 	// The protocol sends a failed call as action_error, so the error carries
 	// what the failure envelope would.
-	e := *r.Err
+	e := *h.withStatus(ctx, t, r.Err)
 	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": r.AdapterName(), "rate_limit_wait_ms": r.Wait.Milliseconds()}
 	if len(r.Effects) > 0 {
 		e.Fields["effects"] = r.Effects
@@ -62,6 +62,29 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 		reply.Answer = r.Envelope()
 	}
 	return reply
+}
+
+// statusTime bounds how long a failure waits to learn the HTTP status of its page.
+const statusTime = 500 * time.Millisecond
+
+// withStatus adds the HTTP status of an error page to the failure of a primitive that
+// did not find there what it should.
+func (h *Host) withStatus(ctx context.Context, t *Tab, err *fault.Error) *fault.Error {
+	switch err.Code {
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.StateMismatch, fault.FrameNotFound, fault.Timeout:
+	default:
+		return err
+	}
+	if h.opts.Quirks.Has(quirks.UpstreamAnswers) || ctx.Err() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	page, e := t.LivePage(ctx)
+	if e != nil {
+		return err
+	}
+	return primitives.WithHTTPStatus(ctx, page, err)
 }
 
 // invoker runs primitives on one tab for one call: it is what a workflow step

@@ -33,7 +33,7 @@ type browserFlags struct {
 	headed, noSandbox, acceptDrafts                                               bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
-	allowOrigins, blockOrigins, uploadDirs                                        []string
+	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
 	downloadDir                                                                   string
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
@@ -51,6 +51,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser; one with credentials is given in OUTRIDER_PROXY")
 	f.StringArrayVar(&b.allowOrigins, "allow-origin", nil, "only these origins may be reached, such as https://*.example.org (repeatable)")
 	f.StringArrayVar(&b.blockOrigins, "block-origin", nil, "these origins may not be reached (repeatable)")
+	f.StringArrayVar(&b.insecureOrigins, "insecure-origin", nil, "the certificates of these origins are not checked, such as https://localhost:8443 (repeatable)")
 	f.StringArrayVar(&b.uploadDirs, "upload-dir", nil, "folder whose files may be uploaded (repeatable; default: none)")
 	f.StringVar(&b.downloadDir, "download-dir", "", "folder for downloads (default: downloads are refused)")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
@@ -77,7 +78,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	options := browser.Options{
 		Path: b.path, Headed: b.headed, Attach: b.attach, UserDataDir: b.userDataDir,
 		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
-		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
+		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, InsecureOrigins: b.insecureOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
 	}
 	if origins := slices.Concat(b.allowOrigins, b.blockOrigins); len(origins) > 0 {
 		if err := browser.CheckOrigins(origins...); err != nil {
@@ -85,6 +86,14 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		}
 		if b.attach != "" {
 			return runtime.Options{}, usage("--allow-origin and --block-origin need a browser that is launched, so they do not go with --attach")
+		}
+	}
+	if len(b.insecureOrigins) > 0 {
+		if err := browser.CheckOrigins(b.insecureOrigins...); err != nil {
+			return runtime.Options{}, usage("--insecure-origin: %w", err)
+		}
+		if b.attach != "" {
+			return runtime.Options{}, usage("--insecure-origin needs a browser that is launched, so it does not go with --attach")
 		}
 	}
 	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == fromCommandLine && (err != nil || u.User != nil) {

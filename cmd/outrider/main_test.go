@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -40,6 +42,19 @@ const contactPage = `<!doctype html><title>Contact</title>
     document.body.append(p);
   }, 120);
 });</script>`
+
+// selfSigned serves one document with a certificate that no browser trusts.
+func selfSigned(t *testing.T, html string) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // refusals are what is tested
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
 
 // tickingPage counts, so that something on it changes.
 const tickingPage = `<!doctype html><title>Clock</title><p id="clock">0</p>
@@ -83,11 +98,11 @@ func shop(t *testing.T) string {
 }
 
 // TestScripts runs the command line through the real binary. In a script $SITE
-// is the contact page, $SHOP a list with prices, $DEMO the demo board and $TICK a
-// page that counts.
+// is the contact page, $TLS the same with a certificate that is not valid, $SHOP a
+// list with prices, $DEMO the demo board and $TICK a page that counts.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
-	contact, ticking, shopping := page(t, contactPage), page(t, tickingPage), shop(t)
+	contact, ticking, shopping, untrusted := page(t, contactPage), page(t, tickingPage), shop(t), selfSigned(t, contactPage)
 	board := httptest.NewServer(demo.Handler(50 * time.Millisecond))
 	t.Cleanup(board.Close)
 	root, err := filepath.Abs("../..")
@@ -106,6 +121,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SITE", contact)
 			e.Setenv("TICK", ticking)
 			e.Setenv("SHOP", shopping)
+			e.Setenv("TLS", untrusted)
 			e.Setenv("DEMO", board.URL+"/")
 			e.Setenv("REPO", root)
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))

@@ -36,8 +36,9 @@ type Browser struct {
 	process   *launch.Process // nil when attached
 	product   string
 	transfers *files.Transfers
-	listener  *listen.Listener // nil without Options.OnSignal
-	egress    *network.Egress  // nil without allowed or blocked origins
+	listener  *listen.Listener  // nil without Options.OnSignal
+	egress    *network.Egress   // nil without allowed or blocked origins
+	insecure  *network.Insecure // nil without origins whose certificates are not checked
 	agent     emulate.Agent
 	noSandbox bool
 	events    *eventQueue
@@ -61,6 +62,9 @@ type Browser struct {
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds
 // only the start. The errors are browser_not_found and browser_failed.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
+	if opts.Attach != "" && len(opts.InsecureOrigins) > 0 {
+		return nil, fault.New(fault.BrowserFailed, "certificates can be left unchecked only in a browser that is launched, not in one that is attached to")
+	}
 	if opts.Attach != "" && opts.Proxy != "" {
 		return nil, fault.New(fault.BrowserFailed, "a proxy can be given only to a browser that is launched, not to one that is attached to")
 	}
@@ -69,6 +73,9 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		return nil, err
 	}
 	if err := b.startEgress(); err != nil {
+		return nil, err
+	}
+	if b.insecure, err = network.NewInsecure(opts.InsecureOrigins); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))

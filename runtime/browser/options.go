@@ -51,6 +51,9 @@ type Options struct {
 	// to: see network.CheckOrigins for the patterns. Both empty is every host, at no cost.
 	// They need a browser that is launched.
 	AllowOrigins, BlockOrigins []string
+	// InsecureOrigins are origins whose certificates are not checked, by the same
+	// patterns. They need a browser that is launched.
+	InsecureOrigins []string
 	// Proxy is passed as --proxy-server. It needs a browser that is launched.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
@@ -86,7 +89,7 @@ type Options struct {
 type ListenScript = listen.Script
 
 // CheckOrigins says what is wrong with the patterns of Options.AllowOrigins and
-// Options.BlockOrigins.
+// Options.BlockOrigins, and of Options.InsecureOrigins.
 func CheckOrigins(patterns ...string) error { return network.CheckOrigins(patterns...) }
 
 // TabOptions says how to open a tab.

@@ -44,6 +44,9 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 			t.TargetCrashed()
 		}
 		return
+	case "Security.certificateError":
+		b.onCertificateError(string(sessionID), params)
+		return
 	case "Browser.downloadWillBegin", "Browser.downloadProgress":
 		b.transfers.HandleEvent(method, params)
 		return
@@ -179,6 +182,7 @@ func (b *Browser) subscriptions(s *attached) []cdp.Command {
 	if s.Frame == "" {
 		c = append(c, cdp.Command{Session: s.ID, Method: "Page.setLifecycleEventsEnabled", Params: []byte(`{"enabled":true}`)})
 	}
+	c = append(c, b.certificateCommands(s.ID)...)
 	c = append(c, s.tab.sessionCommands(s.Session)...)
 	c = append(c, b.listener.SessionCommands(s.Session)...)
 	return append(c, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})

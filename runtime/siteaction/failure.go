@@ -2,8 +2,6 @@ package siteaction
 
 import (
 	"context"
-	"fmt"
-	"maps"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -36,7 +34,7 @@ func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.
 	if e != nil {
 		return err
 	}
-	err = withStatus(bounded, page, err)
+	err = primitives.WithHTTPStatus(bounded, page, err)
 	if len(about) == 0 {
 		return err
 	}
@@ -73,17 +71,4 @@ func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.
 		out.Next(next)
 	}
 	return &out
-}
-
-// withStatus adds the HTTP status of an error page to an error: such a page lacks
-// what every other page has.
-func withStatus(ctx context.Context, page primitives.Page, err *fault.Error) *fault.Error {
-	status, e := primitives.HTTPStatus(ctx, page)
-	if e != nil || status < 400 {
-		return err
-	}
-	out := *err
-	out.Evidence = maps.Clone(err.Evidence)
-	out.Message += fmt.Sprintf("; the HTTP status of the page is %d", status)
-	return out.With("http_status", status)
 }

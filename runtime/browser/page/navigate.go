@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,7 +153,7 @@ func (n *navigation) begin() error {
 		return err
 	}
 	n.dialogs, n.commits, n.moves = p.dialogs, p.commits, p.moves
-	p.redirect = false
+	p.redirect, p.certificate = false, ""
 	return nil
 }
 
@@ -201,6 +202,9 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 	if json.Unmarshal(result, &r) != nil || (r.ErrorText == "" && !r.IsDownload) {
 		return nil
 	}
+	if r.ErrorText == "net::ERR_ABORTED" {
+		r.ErrorText = cmp.Or(n.page.refusedCertificate(), r.ErrorText)
+	}
 	f := fault.New(fault.NavigationFailed, "the address could not be loaded").With("error_text", r.ErrorText)
 	switch {
 	case r.IsDownload:
@@ -209,6 +213,9 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 		f.Message = "no new document came: an empty answer (204 or 205), a download, or another navigation got in between"
 	case strings.HasPrefix(r.ErrorText, "net::ERR_NAME"):
 		f.Message = "the host name does not resolve"
+	case strings.HasPrefix(r.ErrorText, "net::ERR_CERT_"):
+		f.Message = "the certificate of the server is not valid"
+		f.NextStep = "give the server a certificate that the browser trusts, or start with --insecure-origin for this origin"
 	case r.ErrorText == "net::ERR_CONNECTION_REFUSED":
 		f.Message = "the server refuses connections"
 	}
@@ -218,6 +225,20 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 		_ = n.commit(ctx)
 	}
 	return f
+}
+
+// CertificateRefused notes why a request was cancelled: the browser itself then says
+// only that it was.
+func (p *Page) CertificateRefused(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.certificate = why
+}
+
+func (p *Page) refusedCertificate() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.certificate
 }
 
 // tooSlow gives up before the new document is there, and stops its loading so

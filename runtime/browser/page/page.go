@@ -37,6 +37,7 @@ type Page struct {
 	droppedReleases []cdp.Command // of keys, which the browser dropped because of the dialog
 	commits         int           // documents that the main frame has had
 	moves           int           // navigations of the main frame within its documents
+	certificate     string        // why one was refused since the last navigation began; "" for none
 	loaders         [16]string    // ids of the newest of them
 	loading         bool          // between frameStartedLoading and frameStoppedLoading
 	redirect        bool          // the page requested a navigation at once
