@@ -115,6 +115,15 @@ var mayImport = map[string][]string{
 	"evidence/ops":                       {"evidence/metrics", "runtime"},
 	"evidence/states":                    {"evidence/report", "primitives/fault", "runtime"},
 	"evidence/report":                    {"authoring/lock", "primitives/fault"},
+	"fleet":                              {"primitives/fault"},
+	"fleet/wire":                         {"primitives/fault"},
+	"fleet/server":                       {"primitives/fault"},
+	"fleet/presence":                     {"fleet", "fleet/wire"},
+	"fleet/queue":                        {"fleet", "fleet/wire", "primitives/fault"},
+	"fleet/worker":                       {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
+	"fleet/submit":                       {"fleet", "fleet/queue", "fleet/wire", "fleet/worker", "primitives/fault"},
+	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
+	"plan/remote":                        {"evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
 	"plan":                               {"authoring/edit", "authoring/lock", "evidence/report", "runtime", "projection/expr", "primitives/fault"},
 	"evidence/metrics":                   {"primitives/fault", "runtime"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
@@ -139,6 +148,7 @@ var doors = map[string][]string{
 	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
 	"github.com/fsnotify/fsnotify":           {"sites/filewatch"},
 	"github.com/prometheus/client_golang":    {"evidence/metrics"},
+	"github.com/nats-io":                     {"fleet"},
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},

@@ -16,3 +16,12 @@ func (a *app) printJSON(v any) {
 
 // warn says what went wrong beside the result.
 func (a *app) warn(err error) { fmt.Fprintf(a.stderr, "outrider: %v\n", err) }
+
+// printJSONOr prints v with --json, and else a text.
+func (a *app) printJSONOr(v any, format string, args ...any) {
+	if a.json {
+		a.printJSON(v)
+		return
+	}
+	fmt.Fprintf(a.stdout, format, args...)
+}

@@ -16,6 +16,8 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var action, args, artifacts string
 	var reports reportFlags
+	var at fleetFlags
+	var how jobFlags
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN",
 		Short: "Run one site action on a page, or a plan of them",
@@ -32,6 +34,9 @@ func (a *app) runCommand() *cobra.Command {
 			if len(plans) == 1 {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
+				}
+				if at.url != "" {
+					return a.runPlansOnFleet(cmd.Context(), at, how, plans, out, artifacts)
 				}
 				return a.runPlan(cmd.Context(), plans[0], out, artifacts)
 			}
@@ -53,6 +58,8 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
 	reports.add(f)
+	at.add(f, "run the plans there")
+	how.add(f)
 	a.addBrowserFlags(cmd)
 	return cmd
 }

@@ -77,6 +77,16 @@ const (
 	OriginBlocked    Code = "origin_blocked"
 )
 
+// Codes of a fleet: jobs on many machines.
+const (
+	WorkerLost    Code = "worker_lost"
+	LeaseLost     Code = "lease_lost"
+	JobPoisoned   Code = "job_poisoned"
+	JobExpired    Code = "job_expired"
+	UnknownJob    Code = "unknown_job"
+	QuotaExceeded Code = "quota_exceeded"
+)
+
 // Codes of the frames and items of the bridge protocols.
 const (
 	InvalidFrame                  Code = "invalid_frame"
@@ -219,6 +229,7 @@ const (
 const (
 	groupProtocol   = "Actions Bridge Protocol"
 	groupHost       = "Host"
+	groupFleet      = "Fleet"
 	groupBridge     = "Bridge items and routing"
 	groupPrimitive  = "Primitives"
 	groupExpression = "Expressions and workflows"
@@ -258,6 +269,13 @@ var specs = []Spec{
 	{DialogOpen, groupHost, "a JavaScript dialog is open and blocks the page; answer it with browser.dismiss_dialog", Major, true, RetryFresh},
 	{QueueFull, groupHost, "too many calls are waiting for this tab", Minor, true, RetrySame},
 	{OriginBlocked, groupHost, "the origin is not allowed by this runtime's policy", Major, false, RetryNever},
+
+	{WorkerLost, groupFleet, "the worker was lost after the job had begun to act; evidence has the last step that was seen", Major, true, RetryFresh},
+	{LeaseLost, groupFleet, "the worker could not keep its hold on the job, which may be another worker's", Major, true, RetryNever},
+	{JobPoisoned, groupFleet, "as many workers were lost under the job as it has tries", Major, false, RetryNever},
+	{JobExpired, groupFleet, "the job's deadline passed before it ended", Major, true, RetryFresh},
+	{UnknownJob, groupFleet, "the fleet has no job of this name", Minor, true, RetryNever},
+	{QuotaExceeded, groupFleet, "the tenant has used up what it may use", Major, true, RetrySame},
 
 	{InvalidFrame, groupBridge, "the message is not a JSON object with a string member type", Minor, true, RetryNever},
 	{UnknownItemType, groupBridge, "the item type is not part of the protocol", Minor, true, RetryNever},

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/wire"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// fleetFlags say which fleet, and as whom.
+type fleetFlags struct {
+	url, creds, nkey, ca, cert, key string
+}
+
+func (x *fleetFlags) add(f *pflag.FlagSet, what string) {
+	f.StringVar(&x.url, "fleet", "", "address of a fleet, such as nats://127.0.0.1:4222: "+what)
+	f.StringVar(&x.creds, "fleet-creds", "", "NATS credentials file for the fleet")
+	f.StringVar(&x.nkey, "fleet-nkey", "", "file with the nkey seed for the fleet")
+	f.StringVar(&x.ca, "fleet-ca", "", "PEM file of the authority that signed the fleet's certificate")
+	f.StringVar(&x.cert, "fleet-cert", "", "PEM file of the client's certificate")
+	f.StringVar(&x.key, "fleet-key", "", "PEM file of its key")
+}
+
+// open connects to the fleet. A fleet that cannot be reached is an unfit environment.
+func (x *fleetFlags) open(ctx context.Context, a *app, name string) (*queue.Queue, error) {
+	link, err := wire.Dial(ctx, wire.Options{URL: x.url, Credentials: x.creds, NKey: x.nkey, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: a.log})
+	if err != nil {
+		return nil, fleetRefused(err)
+	}
+	store, err := wire.Open(ctx, link, wire.Keep{})
+	if err != nil {
+		link.Close()
+		return nil, fleetRefused(err)
+	}
+	return queue.New(store), nil
+}
+
+func fleetRefused(err error) error {
+	if fault.CodeOf(err) == fault.InvalidInput {
+		return usage("--fleet: %s", fault.From(err).Message)
+	}
+	return &exit{exitEnvironment, err}
+}
+
+// jobFlags say how the fleet is to treat a job.
+type jobFlags struct {
+	queue, priority, onLoss, run string
+	needs                        []string
+	deadline, limit              time.Duration
+	tries                        int
+	detach                       bool
+}
+
+func (x *jobFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&x.queue, "queue", fleet.DefaultQueue, "--fleet: queue for the jobs; queues get equal shares of the workers")
+	f.StringVar(&x.priority, "priority", string(fleet.Normal), "--fleet: high, normal or low, within the queue")
+	f.StringArrayVar(&x.needs, "needs", nil, "--fleet: label that a worker must have, NAME=VALUE (repeatable)")
+	f.DurationVar(&x.deadline, "deadline", 0, "--fleet: jobs that have not ended after so long expire, queued or not; 0 is never")
+	f.DurationVar(&x.limit, "job-timeout", fleet.DefaultTimeout, "--fleet: bound on one run of one job")
+	f.IntVar(&x.tries, "tries", fleet.DefaultTries, "--fleet: how many workers may be lost under a job")
+	f.StringVar(&x.onLoss, "on-loss", string(fleet.FailOnLoss), "--fleet: fail, or rerun: when a worker is lost under a job that had begun to act")
+	f.StringVar(&x.run, "submission", "", "--fleet: name of the submission; the same name again follows it instead of running it twice")
+	f.BoolVar(&x.detach, "detach", false, "--fleet: print the submission's name and do not wait")
+}
+
+// job is the part of a job that the flags say.
+func (x *jobFlags) job() (fleet.Job, error) {
+	labels, err := fleet.ParseLabels(x.needs)
+	if err != nil {
+		return fleet.Job{}, usage("--needs: %s", fault.From(err).Message)
+	}
+	j := fleet.Job{
+		Run: "check", ID: "flags", Kind: "flags", Queue: x.queue, Priority: fleet.Priority(x.priority), Labels: labels,
+		Timeout: x.limit, Tries: x.tries, OnLoss: fleet.OnLoss(x.onLoss),
+	}
+	if x.run != "" {
+		j.Run = x.run
+	}
+	if err := j.Prepare(time.Now()); err != nil {
+		return j, usage("%s", fault.From(err).Message)
+	}
+	if x.deadline > 0 {
+		j.Deadline = time.Now().Add(x.deadline).UTC()
+	}
+	return j, nil
+}

@@ -1,0 +1,161 @@
+// Package presence says which workers a fleet has. A worker announces itself until it
+// leaves; one that falls silent expires. It does not say whether a worker still holds
+// a job, which only the job's record can. Workers, sessions and the verbs that show a
+// fleet use it.
+package presence
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/wire"
+)
+
+// Announce keeps the worker's entry until ctx ends, then removes it. describe is
+// asked for each announcement, of which there is one at least every third of the
+// bucket's time to live, and one soon after changed.
+func Announce(ctx context.Context, s *wire.Store, id string, describe func() fleet.Worker, changed <-chan struct{}) {
+	every := 3 * time.Second
+	if status, err := s.Workers.Status(ctx); err == nil && status.TTL() > 0 {
+		every = status.TTL() / 3
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		put(ctx, s, id, describe())
+		select {
+		case <-tick.C:
+		case <-changed:
+			// Many changes at once are one announcement.
+			if wire.Sleep(ctx, min(every, 250*time.Millisecond)) != nil {
+				leave(ctx, s, id)
+				return
+			}
+		case <-ctx.Done():
+			leave(ctx, s, id)
+			return
+		}
+	}
+}
+
+// put uses Put, which renews the bucket's time to live; a time to live of the key
+// itself would be dropped by it.
+func put(ctx context.Context, s *wire.Store, id string, w fleet.Worker) {
+	w.At = time.Now().UTC()
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
+	if _, err := s.Workers.Put(ctx, id, raw); err != nil && ctx.Err() == nil {
+		s.Log().Warn("announcing this worker", "error", err)
+	}
+}
+
+func leave(ctx context.Context, s *wire.Store, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := s.Workers.Delete(ctx, id); err != nil {
+		s.Log().Debug("taking this worker off the list", "error", err)
+	}
+}
+
+// List is the workers that are there, by id.
+func List(ctx context.Context, s *wire.Store) ([]fleet.Worker, error) {
+	w, err := s.Workers.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Stop() }()
+	var out []fleet.Worker
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok || e == nil {
+				sortByID(out)
+				return out, nil
+			}
+			var one fleet.Worker
+			if json.Unmarshal(e.Value(), &one) == nil {
+				out = append(out, one)
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func sortByID(workers []fleet.Worker) {
+	slices.SortFunc(workers, func(a, b fleet.Worker) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// View is the workers as they come and go.
+type View struct {
+	mu      sync.Mutex
+	workers map[string]fleet.Worker
+}
+
+// Watch follows the workers until ctx ends. ready is closed when those that were
+// there are known; changed hears of each worker that comes, changes or is gone.
+func (v *View) Watch(ctx context.Context, s *wire.Store, ready chan<- struct{}, changed func(w fleet.Worker, gone bool)) error {
+	w, err := s.Workers.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return context.Cause(ctx)
+			case e == nil:
+				close(ready)
+				continue
+			}
+			if one, gone, ok := v.take(e); ok && changed != nil {
+				changed(one, gone)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (v *View) take(e jetstream.KeyValueEntry) (one fleet.Worker, gone, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.workers == nil {
+		v.workers = map[string]fleet.Worker{}
+	}
+	if e.Operation() != jetstream.KeyValuePut {
+		one, ok = v.workers[e.Key()]
+		delete(v.workers, e.Key())
+		return one, true, ok
+	}
+	if json.Unmarshal(e.Value(), &one) != nil || one.ID != e.Key() {
+		return one, false, false
+	}
+	v.workers[one.ID] = one
+	return one, false, true
+}
+
+// Workers are those that are there, by id.
+func (v *View) Workers() []fleet.Worker {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	out := make([]fleet.Worker, 0, len(v.workers))
+	for _, w := range v.workers {
+		out = append(out, w)
+	}
+	sortByID(out)
+	return out
+}

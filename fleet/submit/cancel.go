@@ -1,0 +1,76 @@
+package submit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/wire"
+	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// answerWithin is how long the worker of a job may take to say that it cancels it.
+const answerWithin = 2 * time.Second
+
+// Cancel ends a job, wherever it is. It returns the record as it is then: a job that
+// runs is told to end, and records its outcome itself; one whose worker does not
+// answer is recorded as cancelled, which takes it from that worker.
+func Cancel(ctx context.Context, q *queue.Queue, run, id string) (fleet.Record, error) {
+	for {
+		r, revision, ok, err := q.Record(ctx, run, id)
+		if err != nil || ok && r.Phase == fleet.Done {
+			return r, err
+		}
+		o := fleet.Outcome{Error: fault.New(fault.Cancelled, "the job was cancelled before it ran")}
+		if ok && r.Phase != fleet.Waiting {
+			if told(ctx, q, r) {
+				return r, nil
+			}
+			o.Error = fault.New(fault.Cancelled, "the job was cancelled; its worker %s did not answer, so what it did last is not known", r.Worker).With("last_step", r.Step)
+		}
+		if !ok {
+			if !queued(ctx, q, run, id) {
+				return r, fault.New(fault.UnknownJob, "there is no job %s.%s", run, id)
+			}
+			r = fleet.Record{Run: run, ID: id}
+		}
+		ended, err := q.End(ctx, r, revision, o)
+		if errors.Is(err, queue.ErrLost) {
+			continue
+		}
+		if err == nil {
+			withdraw(ctx, q, run, id)
+		}
+		return ended, err
+	}
+}
+
+// told says whether the worker of a job heard that it is to end. A caller that gives
+// up a request is not heard by anybody, so this is a request of its own.
+func told(ctx context.Context, q *queue.Queue, r fleet.Record) bool {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	m, err := q.NC.RequestWithContext(ctx, wire.ControlSubject(r.Worker, "cancel"), []byte(r.Run+"."+r.ID))
+	var a worker.Answer
+	return err == nil && json.Unmarshal(m.Data, &a) == nil && a.OK
+}
+
+// anyLane stands for the four parts of a lane's name.
+const anyLane = "*.*.*.*"
+
+func queued(ctx context.Context, q *queue.Queue, run, id string) bool {
+	_, err := q.Jobs.GetLastMsgForSubject(ctx, wire.JobSubject(anyLane, run, id))
+	return err == nil
+}
+
+// withdraw takes a job that has ended out of the queue. One that stays is found to
+// have ended by the worker that gets it.
+func withdraw(ctx context.Context, q *queue.Queue, run, id string) {
+	if m, err := q.Jobs.GetLastMsgForSubject(ctx, wire.JobSubject(anyLane, run, id)); err == nil {
+		_ = q.Jobs.DeleteMsg(ctx, m.Sequence)
+	}
+}

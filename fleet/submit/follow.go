@@ -1,0 +1,132 @@
+package submit
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/wire"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Hears is what follows a submission. Its functions are called by one goroutine,
+// and may be nil.
+type Hears struct {
+	// Record hears of each change of a job's record, Done of its last one, once.
+	Record func(fleet.Record)
+	Done   func(fleet.Record)
+	// Event hears of what running jobs report. Some may be missing.
+	Event func(fleet.Event)
+}
+
+// sweepEvery is how often jobs are asked for that nothing was heard of, and
+// deadlines are looked at. What a sweep asks is bounded.
+const (
+	sweepEvery  = 2 * time.Second
+	sweepAtMost = 64
+	// graceful is how long after a job's deadline its worker may still record that
+	// itself.
+	graceful = 3 * time.Second
+)
+
+// Follow waits until every job has ended, or ctx does. The jobs may have been sent by
+// another process, and may have ended already.
+func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	run := jobs[0].Run
+	open := make(map[string]*fleet.Job, len(jobs))
+	order := make([]string, len(jobs))
+	for i := range jobs {
+		open[jobs[i].ID], order[i] = &jobs[i], jobs[i].ID
+	}
+	events := make(chan *nats.Msg, 4096)
+	sub, err := q.NC.ChanSubscribe(wire.EventSubject(run, "*"), events)
+	if err != nil {
+		return fault.Wrap(fault.TransportFailed, err, "following the submission %s", run)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	records, err := q.Records.Watch(ctx, run+".*")
+	if err != nil {
+		return fault.Wrap(fault.TransportFailed, err, "following the submission %s", run)
+	}
+	defer func() { _ = records.Stop() }()
+	take := func(r fleet.Record) {
+		if open[r.ID] == nil {
+			return
+		}
+		if hears.Record != nil {
+			hears.Record(r)
+		}
+		if r.Phase == fleet.Done {
+			delete(open, r.ID)
+			// What the job said last is read before it ends.
+			for len(events) > 0 {
+				hears.event(<-events)
+			}
+			if hears.Done != nil {
+				hears.Done(r)
+			}
+		}
+	}
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	next := 0
+	for len(open) > 0 {
+		select {
+		case e, ok := <-records.Updates():
+			switch {
+			case !ok:
+				return fault.New(fault.TransportFailed, "the connection to the fleet ended for good").Next("outrider fleet attach " + run + " goes on following the jobs")
+			case e == nil:
+			default:
+				var r fleet.Record
+				if json.Unmarshal(e.Value(), &r) == nil {
+					take(r)
+				}
+			}
+		case m := <-events:
+			hears.event(m)
+		case <-sweep.C:
+			for asked := 0; asked < min(sweepAtMost, len(order)) && len(open) > 0; asked++ {
+				id := order[next%len(order)]
+				next++
+				j := open[id]
+				if j == nil {
+					continue
+				}
+				r, revision, ok, err := q.Record(ctx, run, id)
+				if err != nil {
+					break
+				}
+				if late := !j.Deadline.IsZero() && time.Since(j.Deadline) > graceful; late && r.Phase != fleet.Done {
+					if !ok {
+						r = fleet.Record{Run: run, ID: id, Name: j.Name, Queue: j.Queue}
+					}
+					if r, err = q.End(ctx, r, revision, fleet.Outcome{Error: queue.Expired(*j)}); err != nil {
+						continue // somebody else recorded something: the next sweep sees it
+					}
+					withdraw(ctx, q, run, id)
+				}
+				if r.Phase == fleet.Done {
+					take(r)
+				}
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (h Hears) event(m *nats.Msg) {
+	var e fleet.Event
+	if h.Event != nil && json.Unmarshal(m.Data, &e) == nil {
+		h.Event(e)
+	}
+}

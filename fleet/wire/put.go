@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ErrLost means that somebody else wrote first.
+var ErrLost = errors.New("another writer was first")
+
+// Put writes value under key if its revision is still the expected one, 0 for a key
+// that is not there, and returns the new revision. A write whose answer was lost may
+// be stored, so each failure is followed by a look at what is there: mine says
+// whether it is this write. Put gives up when ctx ends.
+func Put(ctx context.Context, b jetstream.KeyValue, key string, value []byte, revision uint64, mine func([]byte) bool) (uint64, error) {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		got, err := put(ctx, b, key, value, revision)
+		if err == nil {
+			return got, nil
+		}
+		if errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed) {
+			return 0, err
+		}
+		if ctx.Err() != nil {
+			return 0, errors.Join(context.Cause(ctx), err)
+		}
+		e, look := b.Get(ctx, key)
+		switch {
+		case look == nil && mine(e.Value()):
+			return e.Revision(), nil
+		case look == nil && e.Revision() != revision, revision != 0 && errors.Is(look, jetstream.ErrKeyNotFound):
+			return 0, ErrLost
+		}
+		if gone := Sleep(ctx, wait); gone != nil {
+			return 0, errors.Join(gone, err)
+		}
+	}
+}
+
+func put(ctx context.Context, b jetstream.KeyValue, key string, value []byte, revision uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
+	if revision == 0 {
+		return b.Create(ctx, key, value)
+	}
+	return b.Update(ctx, key, value, revision)
+}
+
+// Sleep waits for a time or for the end of ctx, whose cause it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

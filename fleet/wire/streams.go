@@ -1,0 +1,138 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Keep says how long a fleet keeps what it knows. It is decided by who makes the
+// streams, which is the first program that uses the account.
+type Keep struct {
+	// Records bounds how long outcomes, events and objects are kept. Default 7 days.
+	Records time.Duration
+	// Queue bounds how many jobs may wait. Default 1,000,000.
+	Queue int64
+	// Events and Objects bound bytes. Defaults 256 MiB and 8 GiB.
+	Events, Objects int64
+	// Replicas of everything. Default: 3 in a cluster, else 1.
+	Replicas int
+	// Presence is after how long a silent worker is lost. Default 10 s.
+	Presence time.Duration
+}
+
+// dedupWindow is how long the server remembers the ids of jobs. It spares work
+// only: that a job runs once is decided by its record.
+const dedupWindow = 2 * time.Minute
+
+// Store is what a fleet keeps, opened.
+type Store struct {
+	*Link
+	Jobs    jetstream.Stream
+	Records jetstream.KeyValue
+	Workers jetstream.KeyValue
+	Lanes   jetstream.KeyValue
+	Objects jetstream.ObjectStore
+}
+
+// Open opens what the fleet keeps, and makes what is not there.
+func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
+	set(&keep.Records, 7*24*time.Hour)
+	set(&keep.Queue, 1_000_000)
+	set(&keep.Events, 256<<20)
+	set(&keep.Objects, 8<<30)
+	set(&keep.Presence, 10*time.Second)
+	if keep.Replicas == 0 {
+		keep.Replicas = 1
+		if l.NC.ConnectedClusterName() != "" && len(l.NC.DiscoveredServers())+len(l.NC.Servers()) >= 3 {
+			keep.Replicas = 3
+		}
+	}
+	s := &Store{Link: l}
+	var err error
+	if s.Jobs, err = l.stream(ctx, jetstream.StreamConfig{
+		Name: JobsStream, Subjects: []string{Prefix + ".job.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
+		MaxMsgs: keep.Queue, Duplicates: dedupWindow, Replicas: keep.Replicas, AllowDirect: true,
+	}); err != nil {
+		return nil, err
+	}
+	if _, err = l.stream(ctx, jetstream.StreamConfig{
+		Name: EventsStream, Subjects: []string{Prefix + ".event.>"}, Discard: jetstream.DiscardOld,
+		MaxAge: keep.Records, MaxBytes: keep.Events, MaxMsgsPerSubject: 1000, Replicas: keep.Replicas, AllowDirect: true,
+	}); err != nil {
+		return nil, err
+	}
+	buckets := []struct {
+		to     *jetstream.KeyValue
+		config jetstream.KeyValueConfig
+	}{
+		{&s.Records, jetstream.KeyValueConfig{Bucket: Records, TTL: keep.Records}},
+		// The bucket's time to live is renewed by every Put; the marker makes
+		// watchers hear of keys that expire.
+		{&s.Workers, jetstream.KeyValueConfig{Bucket: Workers, TTL: keep.Presence, LimitMarkerTTL: keep.Presence, Storage: jetstream.MemoryStorage}},
+		{&s.Lanes, jetstream.KeyValueConfig{Bucket: Lanes}},
+	}
+	for _, b := range buckets {
+		b.config.Replicas = keep.Replicas
+		if *b.to, err = l.bucket(ctx, b.config); err != nil {
+			return nil, err
+		}
+	}
+	s.Objects, err = l.JS.ObjectStore(ctx, Objects)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		s.Objects, err = l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: keep.Objects, Replicas: keep.Replicas})
+		if errors.Is(err, jetstream.ErrBucketExists) {
+			s.Objects, err = l.JS.ObjectStore(ctx, Objects)
+		}
+	}
+	if err != nil {
+		return nil, unusable(err, "the object store "+Objects)
+	}
+	return s, nil
+}
+
+func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	s, err := l.JS.Stream(ctx, c.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = l.JS.CreateStream(ctx, c)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			s, err = l.JS.Stream(ctx, c.Name) // somebody else was faster
+		}
+	}
+	if err != nil {
+		return nil, unusable(err, "the stream "+c.Name)
+	}
+	return s, nil
+}
+
+func (l *Link) bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	b, err := l.JS.KeyValue(ctx, c.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		b, err = l.JS.CreateKeyValue(ctx, c)
+		if errors.Is(err, jetstream.ErrBucketExists) {
+			b, err = l.JS.KeyValue(ctx, c.Bucket)
+		}
+	}
+	if err != nil {
+		return nil, unusable(err, "the bucket "+c.Bucket)
+	}
+	return b, nil
+}
+
+func unusable(err error, what string) error {
+	f := fault.New(fault.TransportFailed, "opening %s of the fleet: %v", what, err)
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+		return f.Next("enable JetStream on the server (nats-server -js) and for this account")
+	}
+	return f
+}
+
+func set[T ~int64](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}

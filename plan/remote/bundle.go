@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Bounds of what a job carries. They are checked when it is packed and again when it
+// is unpacked, since a worker does not trust who sent it.
+const (
+	maxFiles = 10_000
+	maxBytes = 128 << 20
+)
+
+// pack writes files and folders into one archive: each under its key, which is a
+// local path. The same contents make the same archive, so jobs that share their maps
+// share it too.
+type packer struct {
+	out   bytes.Buffer
+	zip   *gzip.Writer
+	tar   *tar.Writer
+	files int
+	bytes int64
+}
+
+func newPacker() *packer {
+	p := &packer{}
+	p.zip = gzip.NewWriter(&p.out)
+	p.tar = tar.NewWriter(p.zip)
+	return p
+}
+
+func (p *packer) file(name string, data []byte) error {
+	p.files++
+	p.bytes += int64(len(data))
+	if p.files > maxFiles || p.bytes > maxBytes {
+		return fault.New(fault.PayloadTooLarge, "the plan and its maps are more than %d files or %d MiB", maxFiles, maxBytes>>20).Next("name the maps that the plan needs, instead of a folder with more")
+	}
+	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(data))}); err != nil {
+		return err
+	}
+	_, err := p.tar.Write(data)
+	return err
+}
+
+// folder adds the regular files below a folder. Hidden ones are left out: they are
+// repositories and caches.
+func (p *packer) folder(name, dir string) error {
+	return filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && at != dir
+		switch {
+		case d.IsDir() && (hidden || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case hidden || !d.Type().IsRegular():
+			return nil
+		}
+		inside, err := filepath.Rel(dir, at)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(at)
+		if err != nil {
+			return err
+		}
+		return p.file(path.Join(name, filepath.ToSlash(inside)), data)
+	})
+}
+
+// maps adds what --maps names: a folder, or a file with the folder that it is in. It
+// returns where each will be.
+func (p *packer) maps(paths []string) ([]Mapped, error) {
+	var out []Mapped
+	for i, given := range paths {
+		root, inside, err := storageOf(given)
+		if err != nil {
+			return nil, fault.New(fault.InvalidInput, "--maps: %v", err)
+		}
+		name := path.Join("maps", strconv.Itoa(i))
+		if err := p.folder(name, root); err != nil {
+			return nil, err
+		}
+		out = append(out, Mapped{Given: given, At: path.Join(name, inside)})
+	}
+	return out, nil
+}
+
+// storageOf is the folder to pack for a path of --maps, and where in it the path
+// leads. A map below a folder with scopes keeps its scope, so that folder goes along.
+func storageOf(given string) (root, inside string, err error) {
+	info, err := os.Stat(given)
+	if err != nil {
+		return "", "", err
+	}
+	if info.IsDir() {
+		return given, ".", nil
+	}
+	full, err := filepath.Abs(given)
+	if err != nil {
+		return "", "", err
+	}
+	root, inside = filepath.Dir(full), filepath.Base(full)
+	slashed := filepath.ToSlash(full)
+	if i := strings.LastIndex(slashed, "/scopes/"); i > 0 {
+		root, inside = filepath.FromSlash(slashed[:i]), slashed[i+1:]
+	}
+	return root, inside, nil
+}
+
+func (p *packer) close() ([]byte, error) {
+	if err := errors.Join(p.tar.Close(), p.zip.Close()); err != nil {
+		return nil, err
+	}
+	return p.out.Bytes(), nil
+}
+
+// unpack writes an archive into a folder, from which nothing in it leads out.
+func unpack(dir string, archive []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return fault.New(fault.InvalidInput, "the job's files are not an archive: %v", err)
+	}
+	in := tar.NewReader(io.LimitReader(unzipped, maxBytes+maxFiles*1024))
+	for files := 0; ; files++ {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fault.New(fault.InvalidInput, "the job's files cannot be read: %v", err)
+		}
+		if files == maxFiles || h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) {
+			return fault.New(fault.UnsafePath, "the job's archive has the entry %q: expected at most %d files below its own folder", h.Name, maxFiles)
+		}
+		if err := root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
+			return err
+		}
+		if err := write(root, h.Name, in); err != nil {
+			return err
+		}
+	}
+}
+
+func write(root *os.Root, name string, from io.Reader) error {
+	f, err := root.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
+}
