@@ -98,7 +98,7 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 	} else if a.json {
 		a.printJSON(map[string]any{"ok": all.OK, "submission": s.Run, "results": results})
 	}
-	complete := a.writeReports(out, all, artifacts)
+	complete := a.writeReports(out, all, "")
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &exit{code: exitInterrupted}
 	}
