@@ -53,6 +53,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options.OnEvent = h.onBrowserEvent
 	options.OnSignal = h.onSignal
 	options.OnFrames = h.onFrames
+	options.Watch = h.watch()
 	options.Listen = listenScript(h.signals.Script())
 	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
 	if options.Logger == nil {
@@ -98,6 +99,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	h.mu.Unlock()
 	t.rooms.signals.Take(bt)
 	bt.SetIdentity(t.identity())
+	t.recordPage(bt)
 	t.emit(TabReady)
 	return t
 }
@@ -247,6 +249,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	}
 	bt.SetIdentity(t.identity())
 	t.attach(bt)
+	t.recordPage(bt)
 	t.rooms.signals.Take(bt)
 	t.refresh()
 	t.emit(TabReady)

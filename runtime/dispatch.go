@@ -128,6 +128,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
+	done := v.recordPrimitive(ctx, page, record, args)
 	args, problem := v.host.reveal(v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
 		return primitives.Result{Primitive: name, Err: problem, Wait: wait}
@@ -135,6 +136,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	r := v.host.hideResult(v.host.opts.Registry.Invoke(ctx, page, name, args))
 	r.Wait = wait
 	r.Duration = time.Since(start)
+	done(r)
 	v.host.log.Debug("primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration)
 	return r
 }

@@ -7,6 +7,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -62,6 +63,8 @@ type Options struct {
 	// OnCall, when set, hears of each call that is accepted. What it returns hears
 	// of the one reply to it. Neither may block.
 	OnCall func(Call) (answered func(Reply))
+	// Recorder, when set, hears what is done and what happens on all tabs.
+	Recorder Recorder
 
 	Version string
 	Device  string
@@ -124,6 +127,9 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 		return nil, err
 	}
 	h.watchMaps()
+	if r := opts.Recorder; r != nil {
+		r.Opened(h.Info())
+	}
 	return h, nil
 }
 
@@ -147,10 +153,14 @@ func (h *Host) Close(ctx context.Context) error {
 	h.mu.Lock()
 	b := h.browser
 	h.mu.Unlock()
-	if b == nil {
-		return nil
+	var failed error
+	if b != nil {
+		failed = b.Close(ctx)
 	}
-	return b.Close(ctx)
+	if r := h.opts.Recorder; r != nil {
+		failed = errors.Join(failed, r.Close())
+	}
+	return failed
 }
 
 // Accept queues a call without blocking. Calls on one tab run in the order of
@@ -222,6 +232,9 @@ func (h *Host) emit(ev Event) {
 		list = append(list, fn)
 	}
 	h.mu.Unlock()
+	if h.opts.Recorder != nil {
+		h.opts.Recorder.Event(ev)
+	}
 	for _, fn := range list {
 		fn(ev)
 	}

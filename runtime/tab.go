@@ -282,10 +282,12 @@ func (t *Tab) run(j *job) {
 	t.mu.Lock()
 	t.runningCall = j.call.ID
 	t.mu.Unlock()
+	answered := t.recordCall(j)
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)
 	}
+	answered(reply)
 	t.mu.Lock()
 	t.lastCall = j.call.ID
 	if t.runningCall == j.call.ID { // another one may run beside the queue
@@ -302,10 +304,12 @@ func (t *Tab) runBeside(j *job) {
 		return
 	}
 	began := time.Now()
+	answered := t.recordCall(j)
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)
 	}
+	answered(reply)
 	t.records().calls.add(t, j.call, reply, began)
 	j.finish(reply)
 }
@@ -321,6 +325,7 @@ type job struct {
 	stop     func() bool // stops the watch on ctx
 	done     func(Reply)
 	accepted time.Time
+	recorded string // the name of the call for the recorder, while it runs
 
 	mu       sync.Mutex
 	started  bool

@@ -37,6 +37,7 @@ type browserFlags struct {
 	downloadDir                                                                   string
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
+	recording                                                                     recordFlags
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -59,6 +60,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
 	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins (repeatable)")
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
+	b.recording.add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
@@ -152,11 +154,16 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		engine.Close()
 		return runtime.Options{}, err
 	}
-	return runtime.Options{
+	out := runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Secrets: a.secrets,
-	}, nil
+	}
+	if err := a.recordTo(&out); err != nil {
+		engine.Close()
+		return runtime.Options{}, err
+	}
+	return out, nil
 }
 
 // withoutSandbox says whether the browser runs without its sandbox. For root it

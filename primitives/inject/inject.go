@@ -24,7 +24,7 @@
 //
 // Each file answers one query. Each folder holds the files of one family of
 // primitives, under the family's name, or what several families share: base,
-// geometry, accname (roles and accessible names), actionability, changes, maps.
+// geometry, accname (roles and accessible names), actionability, changes, maps, record.
 // All files share one scope: they are joined
 // with base.js and dom.js first and wrapped in one strict function, so a name
 // declared at the top of one file is visible in all and must be unique (a test
@@ -79,7 +79,7 @@ import (
 )
 
 //go:embed a11y accname actionability base browser changes clipboard dom files geometry keyboard locator maps overlay page
-//go:embed pointer storage text
+//go:embed pointer record storage text
 var files embed.FS
 
 // first are the files whose declarations the others use while they load.

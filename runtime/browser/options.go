@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cast"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 )
@@ -81,12 +82,31 @@ type Options struct {
 	// document or address. The reader of the connection calls it, so it must not
 	// wait for anything.
 	OnFrames func(t *Tab)
+	// Watch hears of the traffic, the console and the pictures of every tab from its first document on.
+	// nil is nobody, at no cost.
+	Watch *Watch
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }
 
 // ListenScript is a script that hears page events: see Browser.Listen.
 type ListenScript = listen.Script
+
+// Watch hears what a recording keeps of tabs. The reader of the connection calls it, so it must not wait
+// for anything, nor call back. What is nil is not recorded.
+type Watch struct {
+	// Request gets each request that has ended.
+	Request func(t *Tab, r primitives.NetworkRequest)
+	// Console gets each message. It needs the Runtime domain, which a page can notice.
+	Console func(t *Tab, m primitives.ConsoleMessage)
+	// Picture gets pictures while the page changes.
+	Picture func(t *Tab, p CastFrame)
+	// Dialog gets each dialog when it opens, and when it was closed.
+	Dialog func(t *Tab, d primitives.Dialog, open bool)
+}
+
+// CastFrame is a picture of a page.
+type CastFrame = cast.Frame
 
 // CheckOrigins says what is wrong with the patterns of Options.AllowOrigins and
 // Options.BlockOrigins, and of Options.InsecureOrigins.

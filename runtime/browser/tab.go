@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cast"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/console"
 	"github.com/outrider-run/outrider/runtime/browser/emulate"
@@ -24,6 +25,7 @@ type Tab struct {
 	console  *console.Log
 	store    *storage.Store
 	emulator *emulate.Emulator
+	cast     *cast.Cast // nil without Watch.Picture
 
 	browser *Browser
 	context string // browser context
@@ -45,6 +47,7 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t.console = console.New(b.client, t.Page)
 	t.store = storage.New(own, t.Page, neighbours{t})
 	t.emulator = emulate.New(own, t.Page, t.traffic, &b.agent, b.emulation())
+	t.watched(b.opts.Watch)
 	return t
 }
 
@@ -52,6 +55,7 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 func (t *Tab) sessionCommands(s *cdp.Session) []cdp.Command {
 	out := t.traffic.SessionCommands(s)
 	out = append(out, t.console.SessionCommands(s)...)
+	out = append(out, t.cast.SessionCommands(s)...)
 	return append(out, t.emulator.SessionCommands(s)...)
 }
 
@@ -60,6 +64,8 @@ func (t *Tab) handleEvent(s *cdp.Session, method, params []byte) {
 	switch string(method) {
 	case "Fetch.requestPaused":
 		t.onRequestPaused(s, params)
+	case "Page.screencastFrame":
+		t.cast.HandleEvent(s, params)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.HandleEvent(method, params)
 	default:
@@ -82,11 +88,29 @@ type observer Tab
 
 func (o *observer) report(kind EventKind) { o.browser.events.add(Event{Kind: kind, Tab: (*Tab)(o)}) }
 
-func (o *observer) Navigated()    { o.report(TabNavigated) }
-func (o *observer) Changed()      { o.report(TabChanged) }
-func (o *observer) Crashed()      { o.report(TabCrashed) }
-func (o *observer) DialogOpened() { o.report(DialogOpened) }
-func (o *observer) DialogClosed() { o.report(DialogClosed) }
+func (o *observer) Navigated() { o.report(TabNavigated) }
+func (o *observer) Changed()   { o.report(TabChanged) }
+func (o *observer) Crashed()   { o.report(TabCrashed) }
+func (o *observer) DialogOpened() {
+	o.report(DialogOpened)
+	o.dialog(true)
+}
+
+func (o *observer) DialogClosed() {
+	o.report(DialogClosed)
+	o.dialog(false)
+}
+
+// dialog reports the newest dialog.
+func (o *observer) dialog(open bool) {
+	w := o.browser.opts.Watch
+	if w == nil || w.Dialog == nil {
+		return
+	}
+	if d := o.Activity().LastDialog; d != nil {
+		w.Dialog((*Tab)(o), *d, open)
+	}
+}
 
 func (o *observer) FramesChanged() {
 	if report := o.browser.opts.OnFrames; report != nil {

@@ -42,10 +42,19 @@ type Log struct {
 	messages []primitives.ConsoleMessage
 	dropped  int
 	seq      int
+	onEntry  func(primitives.ConsoleMessage) // nil for nobody
 }
 
 // New makes the record of a tab's console, which begins with the first call.
 func New(client *cdp.Client, tab Tab) *Log { return &Log{client: client, tab: tab} }
+
+// RecordFromHere records from the first session of the tab on, which must not have begun. onEntry gets each
+// message, from the reader: it must not wait for anything, nor call back.
+func (c *Log) RecordFromHere(onEntry func(primitives.ConsoleMessage)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since, c.onEntry = time.Now(), onEntry
+}
 
 func (c *Log) recording() bool {
 	c.mu.Lock()
@@ -110,6 +119,9 @@ func (c *Log) HandleEvent(method, params []byte) {
 	c.seq++
 	m.Seq = c.seq
 	c.messages = append(c.messages, m)
+	if c.onEntry != nil {
+		c.onEntry(m)
+	}
 	if len(c.messages) > maxMessages {
 		c.messages[0] = primitives.ConsoleMessage{}
 		c.messages = c.messages[1:]

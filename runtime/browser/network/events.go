@@ -85,8 +85,8 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 	case old != nil && e.Redirect != nil:
 		old.take(e.Redirect)
 		old.FirstByte = seconds(e.Timestamp - old.began)
-		t.end(old, "redirected", seconds(e.Timestamp-old.began))
 		old.RedirectedTo = "n" + strconv.Itoa(t.seq+1)
+		t.end(old, "redirected", seconds(e.Timestamp-old.began))
 	case old != nil && old.open:
 		return // another session of the tab speaks of the same request
 	}

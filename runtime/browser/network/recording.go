@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
@@ -61,6 +62,16 @@ func (t *Traffic) Record(ctx context.Context) error {
 	t.mu.Unlock()
 	t.expectQuiet()
 	return t.client.Broadcast(ctx, t.tab.Lifetime(), t.tab.Sessions(), t.EnableCommand())
+}
+
+// RecordFromHere records from the first session of the tab on, which must not have begun. onEnd, which may
+// be nil, gets each request that ends, from the reader: it must not wait for anything, nor call back.
+func (t *Traffic) RecordFromHere(onEnd func(primitives.NetworkRequest)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since, t.settled = time.Now(), time.Now()
+	t.byID, t.open = map[string]*exchange{}, map[*exchange]bool{}
+	t.onEnd = onEnd
 }
 
 // expectQuiet notes that the document that is there may have requests under way that

@@ -37,7 +37,8 @@ type Traffic struct {
 	// unknown is the document that was there when recording began, until the
 	// browser has found it quiet: what it had sent before is not in entries.
 	unknown string
-	settled time.Time // of the last change of open
+	settled time.Time                       // of the last change of open
+	onEnd   func(primitives.NetworkRequest) // nil for nobody
 }
 
 // exchange is one entry. Its times are seconds of the browser's own clock.
@@ -115,6 +116,11 @@ func (t *Traffic) end(e *exchange, state string, took time.Duration) {
 	if !e.stream {
 		delete(t.open, e)
 		t.settled = time.Now()
+	}
+	if t.onEnd != nil {
+		r := e.NetworkRequest
+		r.Duration = e.ended
+		t.onEnd(r)
 	}
 }
 

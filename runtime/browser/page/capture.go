@@ -50,19 +50,23 @@ func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encoding the capture")
 	}
-	calls, err := p.client.Start(ctx,
-		cdp.Command{Session: p.session.ID, Method: "Page.startScreencast", Params: []byte(smallestScreencast), OnReply: p.client.LogFailure("Page.startScreencast")},
-		cdp.Command{Session: p.session.ID, Method: req.ProtoReq(), Params: params})
+	commands := []cdp.Command{{Session: p.session.ID, Method: req.ProtoReq(), Params: params}}
+	if !p.cast {
+		commands = append([]cdp.Command{{Session: p.session.ID, Method: "Page.startScreencast", Params: []byte(smallestScreencast), OnReply: p.client.LogFailure("Page.startScreencast")}}, commands...)
+	}
+	calls, err := p.client.Start(ctx, commands...)
 	if err != nil {
 		return nil, cdp.Explain(err, "capturing the page")
 	}
-	p.captures.Add(1)
-	defer func() {
-		if p.captures.Add(-1) == 0 {
-			p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.stopScreencast"})
-		}
-	}()
-	result, err := p.awaitPage(ctx, at, calls[1])
+	if !p.cast {
+		p.captures.Add(1)
+		defer func() {
+			if p.captures.Add(-1) == 0 {
+				p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.stopScreencast"})
+			}
+		}()
+	}
+	result, err := p.awaitPage(ctx, at, calls[len(calls)-1])
 	if err != nil {
 		f := fault.From(cdp.Explain(err, "capturing the page"))
 		if f.Code == fault.Internal {
@@ -76,6 +80,10 @@ func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 	}
 	return data, nil
 }
+
+// KeepsCast says, before the session begins, that a screencast runs as long as the page is open: captures
+// neither need one nor end it.
+func (p *Page) KeepsCast() { p.cast = true }
 
 const smallestScreencast = `{"format":"jpeg","quality":1,"maxWidth":8,"maxHeight":8,"everyNthFrame":1000000}`
 

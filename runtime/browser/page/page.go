@@ -62,6 +62,8 @@ type Page struct {
 	refreshing atomic.Int32
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
+	// cast: a screencast runs, see KeepsCast.
+	cast bool
 }
 
 // Observer receives what happens to a page. The reader calls it, so it must not wait for

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/outrider-run/outrider/evidence/capture"
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/evidence/trace"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// recordFlags say whether a host is recorded.
+type recordFlags struct {
+	file, trace string
+	pictures    bool
+}
+
+func (r *recordFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&r.file, "record", "", "record what is done and what the pages show to this file, for replay and trace")
+	f.StringVar(&r.trace, "trace", "", "write a trace to this .zip, for the viewer of Playwright")
+	f.BoolVar(&r.pictures, "record-pictures", true, "record pictures of the pages too")
+}
+
+// recordTo has a host that is opened with options recorded, if the flags say so.
+func (a *app) recordTo(options *runtime.Options) error {
+	b := &a.browser
+	header := record.Header{Program: "outrider " + version, Profile: b.profile, Locale: b.locale, Timezone: b.timezone}
+	if v := options.Browser.Viewport; v.Width > 0 {
+		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
+	}
+	files := capture.Files{Record: b.recording.file, Trace: b.recording.trace, Export: trace.ExportFile}
+	recorder, err := capture.Open(files, capture.Options{Header: header, Pages: true, Pictures: b.recording.pictures, Secrets: a.secrets, Maps: b.maps})
+	if err != nil {
+		return usage("--record: %w", err)
+	}
+	if recorder != nil {
+		options.Recorder = recorder
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+// Package capture records what is done on the tabs of a host and what happens there: it implements
+// runtime.Recorder and writes events of package record. It does not read recordings, and decides nothing
+// about a call. The verbs that own a browser make one for each host.
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Options say what is recorded. Calls, their steps and the elements that they are about always are.
+type Options struct {
+	Header record.Header
+	// Snapshots of the document before and after each acting step, and what requests and the console say.
+	Pages bool
+	// Pictures while the page changes.
+	Pictures bool
+	// BodyLimit bounds a body; default 4 MiB.
+	BodyLimit int
+	// Secrets are those that were declared, nil for none.
+	Secrets *mask.Set
+	// Maps are the files and folders of maps on offer.
+	Maps []string
+	// Sinks keep the recording.
+	Sinks []record.Sink
+	// OnClose, which may be nil, is called when the recording is whole.
+	OnClose func() error
+}
+
+const defaultBodyLimit = 4 << 20
+
+// Recorder records one host. It is safe for concurrent use.
+type Recorder struct {
+	opts    Options
+	log     *record.Log
+	secrets secrets
+
+	ctx  context.Context // ends with Close
+	end  context.CancelFunc
+	work sync.WaitGroup // reading bodies, snapshots and secret places
+	slot chan struct{}  // bounds the bodies that are read at once
+
+	mu        sync.Mutex
+	closed    bool
+	nextCall  int64
+	nextStep  int64
+	pages     map[primitives.Page]*page
+	byTab     map[int]*page
+	downloads map[string]string // states that were recorded, by id
+}
+
+// page is what the recorder knows of one page.
+type page struct {
+	page    primitives.Page
+	tab     int      // 0 until it is known
+	waiting []func() // what happened before the tab was known
+	urls    map[string]string
+
+	frames   map[primitives.FrameID]*document
+	snapping chan struct{} // closed when the snapshot after the last step was taken; nil for none
+	painting bool          // a picture is being prepared
+}
+
+// maxWaiting bounds what is remembered of a page whose tab is not known.
+const maxWaiting = 500
+
+// New begins a recording.
+func New(opts Options) *Recorder {
+	if opts.BodyLimit <= 0 {
+		opts.BodyLimit = defaultBodyLimit
+	}
+	r := &Recorder{
+		opts: opts, slot: make(chan struct{}, 8),
+		pages: map[primitives.Page]*page{}, byTab: map[int]*page{}, downloads: map[string]string{},
+	}
+	r.secrets.declared = opts.Secrets
+	r.ctx, r.end = context.WithCancel(context.Background())
+	r.log = record.NewLog(opts.Header, r.secrets.mask, opts.Sinks...)
+	r.recordMaps(opts.Maps)
+	return r
+}
+
+// Log is the recording, for events that others add.
+func (r *Recorder) Log() *record.Log { return r.log }
+
+// Close implements runtime.Recorder: it ends the recording and returns the first error of writing it.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	closed := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if closed {
+		return nil
+	}
+	r.end()
+	r.work.Wait()
+	err := r.log.Finish()
+	if r.opts.OnClose != nil {
+		err = errors.Join(err, r.opts.OnClose())
+	}
+	return err
+}
+
+// spawn runs f beside the host; not after Close.
+func (r *Recorder) spawn(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.work.Go(f)
+	return true
+}
+
+// Opened implements runtime.Recorder.
+func (r *Recorder) Opened(info runtime.Info) {
+	r.log.Put(record.KindHost, 0, record.Host{Version: info.Version, Browser: info.Browser, Device: info.Device})
+}
+
+// Event implements runtime.Recorder.
+func (r *Recorder) Event(ev runtime.Event) {
+	switch ev.Kind {
+	case runtime.TabChanged:
+		r.tab("changed", ev.Tab)
+	case runtime.TabRemoved:
+		r.tab("removed", ev.Tab)
+		r.mu.Lock()
+		if p := r.byTab[ev.Tab.TabID]; p != nil {
+			delete(r.pages, p.page)
+			delete(r.byTab, ev.Tab.TabID)
+		}
+		r.mu.Unlock()
+	case runtime.DOMEvent:
+		r.log.Put(record.KindSignal, ev.Tab.TabID, record.Signal{Name: ev.Name, URL: ev.URL, Payload: ev.Payload})
+	}
+}
+
+func (r *Recorder) tab(state string, t runtime.TabStatus) {
+	r.log.Put(record.KindTab, t.TabID, record.Tab{State: state, RuntimeID: t.RuntimeID, URL: t.URL, Title: t.Title, States: t.States})
+}
+
+// Wants implements runtime.Recorder.
+func (r *Recorder) Wants() runtime.PageWants {
+	return runtime.PageWants{Requests: r.opts.Pages, Console: r.opts.Pages, Pictures: r.opts.Pictures}
+}
+
+// Call implements runtime.Recorder.
+func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answered func(runtime.Reply)) {
+	r.mu.Lock()
+	r.nextCall++
+	id = "c" + strconv.FormatInt(r.nextCall, 10)
+	r.mu.Unlock()
+	began := time.Now()
+	r.log.Put(record.KindCallBegin, tab.TabID, record.CallBegin{ID: id, Name: c.Name, URL: tab.URL, TimeoutMS: ms(c.Timeout)})
+	if c.Map != nil {
+		name := r.log.Keep("application/json", c.Map.JSON)
+		r.log.Put(record.KindMap, tab.TabID, record.Map{Path: c.Map.Path, Resource: name, Call: id}, name)
+	}
+	return id, func(reply runtime.Reply) {
+		r.recordDownloads(tab.TabID)
+		end := record.CallEnd{
+			ID: id, Name: c.Name, CallerID: fault.Clip(c.ID, 200), Arguments: withoutStores(c.Name, object(c.Arguments)), OK: reply.Err == nil,
+			Output: r.output(c.Name, reply.Output), Summaries: reply.Steps, URL: reply.URL, DurationMS: ms(time.Since(began)),
+		}
+		if reply.Err != nil {
+			end.Error = jsonOf(reply.Err)
+		}
+		r.log.Put(record.KindCallEnd, tab.TabID, end, resources(end.Output)...)
+	}
+}
+
+// Page implements runtime.Recorder.
+func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	state := r.pages[p]
+	if state == nil {
+		state = &page{page: p, urls: map[string]string{}, frames: map[primitives.FrameID]*document{}}
+		r.pages[p] = state
+	}
+	if e.Tab != nil {
+		if old := r.byTab[e.Tab.TabID]; old != nil && old != state { // opened again
+			delete(r.pages, old.page)
+		}
+		state.tab = e.Tab.TabID
+		r.byTab[state.tab] = state
+		r.tab("opened", *e.Tab)
+		for _, f := range state.waiting {
+			f()
+		}
+		state.waiting = nil
+		return
+	}
+	at := time.Now()
+	var do func()
+	switch {
+	case e.Request != nil:
+		r.work.Go(func() { r.request(state, *e.Request) })
+		return
+	case e.Picture != nil:
+		if !state.painting && state.tab != 0 {
+			state.painting = true
+			r.work.Go(func() { r.picture(state, e.Picture) })
+		}
+		return
+	case e.Console != nil:
+		m := e.Console
+		do = func() {
+			r.log.PutAt(at, record.KindConsole, state.tab, record.Console{
+				Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, URL: m.URL, Line: m.Line, Column: m.Column, At: m.At,
+			})
+		}
+	case e.Dialog != nil:
+		d := record.Dialog{State: "closed", Type: e.Dialog.Type, Message: e.Dialog.Message, Default: e.Dialog.DefaultPrompt, URL: e.Dialog.URL}
+		if e.Open {
+			d.State = "opened"
+		}
+		do = func() { r.log.PutAt(at, record.KindDialog, state.tab, d) }
+	default:
+		return
+	}
+	if state.tab == 0 {
+		if len(state.waiting) < maxWaiting {
+			state.waiting = append(state.waiting, do)
+		}
+		return
+	}
+	do()
+}
+
+// put adds an event of a page, when its tab is known.
+func (r *Recorder) put(state *page, at time.Time, kind record.Kind, data any, resources ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do := func() { r.log.PutAt(at, kind, state.tab, data, resources...) }
+	if state.tab == 0 {
+		if len(state.waiting) < maxWaiting {
+			state.waiting = append(state.waiting, do)
+		}
+		return
+	}
+	do()
+}
+
+// recordDownloads records the downloads that are new or have another state.
+func (r *Recorder) recordDownloads(tab int) {
+	r.mu.Lock()
+	p := r.byTab[tab]
+	r.mu.Unlock()
+	if p == nil {
+		return
+	}
+	list, err := p.page.Downloads()
+	if err != nil {
+		return
+	}
+	for _, d := range list {
+		r.mu.Lock()
+		known := r.downloads[d.ID] == d.State
+		r.downloads[d.ID] = d.State
+		r.mu.Unlock()
+		if !known {
+			r.log.Put(record.KindDownload, d.TabID, record.Download{ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Received: d.Received, SHA256: d.SHA256})
+		}
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func jsonOf(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// object is arguments as a JSON object.
+func object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || !json.Valid(raw) {
+		return json.RawMessage("{}")
+	}
+	return slices.Clip(raw)
+}

@@ -1,0 +1,82 @@
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives"
+)
+
+// bodyTime bounds reading a body.
+const bodyTime = 5 * time.Second
+
+// request records a request that has ended, with its bodies.
+func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
+	out := record.Request{
+		ID: q.ID, Method: q.Method, URL: q.URL, Type: q.Type, Frame: string(q.Frame), Status: q.Status, StatusText: q.StatusText, MimeType: q.MimeType,
+		Protocol: q.Protocol, RemoteAddress: q.RemoteAddress, FromCache: q.FromCache, FromWorker: q.FromWorker,
+		RequestHeaders: withoutCredentials(q.RequestHeaders), ResponseHeaders: withoutCredentials(q.ResponseHeaders),
+		Began: q.Started, FirstByteMS: ms(q.FirstByte), DurationMS: ms(q.Duration), Bytes: q.Bytes, State: q.State, Failure: q.Failure, RedirectedTo: q.RedirectedTo,
+	}
+	var names []string
+	ctx, cancel := context.WithTimeout(r.ctx, bodyTime)
+	defer cancel()
+	select {
+	case r.slot <- struct{}{}:
+		defer func() { <-r.slot }()
+	case <-ctx.Done():
+	}
+	if q.State == "finished" && hasBody(q) {
+		body, err := state.page.NetworkBody(ctx, q.ID, primitives.ResponseBody, r.opts.BodyLimit)
+		switch {
+		case err != nil:
+			out.BodyMissing = "not_kept"
+		case body.Total > len(body.Data):
+			out.BodyMissing, out.BodySize = "too_large", body.Total
+		default:
+			out.Body, out.BodySize = r.log.Keep(q.MimeType, body.Data), body.Total
+			names = append(names, out.Body)
+		}
+	}
+	if q.Method != "GET" && q.Method != "HEAD" && q.Method != "OPTIONS" {
+		if body, err := state.page.NetworkBody(ctx, q.ID, primitives.RequestBody, r.opts.BodyLimit); err == nil && len(body.Data) > 0 && body.Total == len(body.Data) {
+			out.RequestBody = r.log.Keep(contentType(q.RequestHeaders), body.Data)
+			names = append(names, out.RequestBody)
+		}
+	}
+	r.put(state, time.Now(), record.KindRequest, out, names...)
+}
+
+func hasBody(q primitives.NetworkRequest) bool {
+	return q.Type != "websocket" && q.Status != 204 && q.Status != 304 && (q.Status < 300 || q.Status >= 400) && q.Method != "HEAD"
+}
+
+// credentials are headers that stand for a person.
+var credentials = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true, "set-cookie": true, "x-api-key": true, "x-csrf-token": true, "x-auth-token": true}
+
+func withoutCredentials(raw json.RawMessage) json.RawMessage {
+	var headers map[string]string
+	if json.Unmarshal(raw, &headers) != nil {
+		return nil
+	}
+	for name := range headers {
+		if credentials[strings.ToLower(name)] {
+			headers[name] = "{{secret:header}}"
+		}
+	}
+	return jsonOf(headers)
+}
+
+func contentType(raw json.RawMessage) string {
+	var headers map[string]string
+	_ = json.Unmarshal(raw, &headers) // none without
+	for name, value := range headers {
+		if strings.EqualFold(name, "content-type") {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,265 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// probeTime bounds what is read of the page for a step.
+const probeTime = 500 * time.Millisecond
+
+// typing are the primitives whose arguments go into a field, by the members that do.
+var typing = map[string][]string{
+	"text.insert":          {"text"},
+	"text.type":            {"text"},
+	"keyboard.press":       {"key"},
+	"keyboard.press_gated": {"key"},
+	"clipboard.paste":      {"text", "html"},
+	"transfer.insert":      {"label"},
+}
+
+// still are acting primitives that do not change the document.
+var still = []string{"locator.element_info", "a11y.", "browser.claimed_tabs.", "emulate.", "cookie.", "storage_state.", "runtime.", "overlay.", "browser.close_tab", "browser.open_tab"}
+
+func changesDocument(in runtime.Invocation) bool {
+	return in.Acts && !slices.ContainsFunc(still, func(prefix string) bool { return strings.HasPrefix(in.Primitive, prefix) })
+}
+
+// Primitive implements runtime.Recorder.
+func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done func(primitives.Result)) {
+	r.mu.Lock()
+	r.nextStep++
+	id := "s" + strconv.FormatInt(r.nextStep, 10)
+	state := r.byTab[in.TabID]
+	r.mu.Unlock()
+	changes := changesDocument(in) && state != nil
+	begin := record.StepBegin{ID: id, Call: in.Call, Step: in.Step, Primitive: in.Primitive, Acts: in.Acts, URL: in.Page.Tab().URL}
+	var snapshots []taken
+	if changes {
+		r.await(ctx, state)
+		var look targetAnswer
+		probe, cancel := context.WithTimeout(ctx, probeTime)
+		if r.opts.Pages {
+			shots := make(chan []taken, 1)
+			if r.spawn(func() { shots <- r.snapshots(probe, state) }) {
+				look = findTarget(probe, in)
+				snapshots = <-shots
+			}
+		} else {
+			look = findTarget(probe, in)
+		}
+		cancel()
+		begin.Target = look.target(snapshots)
+		begin.Arguments = r.typed(in, look, begin.Target)
+	} else {
+		begin.Arguments = object(in.Arguments)
+	}
+	begin.Arguments = withoutStores(in.Primitive, begin.Arguments)
+	r.log.Put(record.KindStepBegin, in.TabID, begin)
+	r.putSnapshots(in.TabID, id, "before", snapshots)
+	began := time.Now()
+	return func(res primitives.Result) {
+		end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(time.Since(began)), WaitMS: ms(res.Wait), Effects: res.Effects}
+		if res.Err != nil {
+			end.Error = jsonOf(res.Err)
+		}
+		end.Output = r.output(in.Primitive, res.Payload)
+		r.log.Put(record.KindStepEnd, in.TabID, end, resources(end.Output)...)
+		if changes && r.opts.Pages {
+			r.after(state, in.TabID, id)
+		}
+	}
+}
+
+// after takes the snapshot after a step while the call goes on; the next step waits for it.
+func (r *Recorder) after(state *page, tab int, step string) {
+	ready := make(chan struct{})
+	r.mu.Lock()
+	state.snapping = ready
+	r.mu.Unlock()
+	if !r.spawn(func() {
+		defer close(ready)
+		ctx, cancel := context.WithTimeout(r.ctx, probeTime)
+		defer cancel()
+		r.putSnapshots(tab, step, "after", r.snapshots(ctx, state))
+	}) {
+		close(ready)
+	}
+}
+
+// await returns when the snapshot of the step before was taken.
+func (r *Recorder) await(ctx context.Context, state *page) {
+	r.mu.Lock()
+	ready := state.snapping
+	r.mu.Unlock()
+	if ready == nil {
+		return
+	}
+	select {
+	case <-ready:
+	case <-ctx.Done():
+	}
+}
+
+// targetAnswer is what the page library says of the element that a call is about.
+type targetAnswer struct {
+	known   bool           // the page answered
+	Token   string         `json:"token"`
+	Element *likeness.Seen `json:"element"`
+	Box     *record.Box    `json:"box"`
+	Path    []int          `json:"path"`
+	Secret  bool           `json:"secret"`
+	point   *record.Point
+}
+
+// place is what arguments say of the element.
+type place struct {
+	Locator json.RawMessage `json:"locator"`
+	Target  json.RawMessage `json:"target"`
+	Ref     string          `json:"ref"`
+	X       *float64        `json:"x"`
+	Y       *float64        `json:"y"`
+}
+
+// findTarget describes the element that a primitive is about. An answer that is not known means that it
+// cannot be said.
+func findTarget(ctx context.Context, in runtime.Invocation) (out targetAnswer) {
+	var at place
+	if json.Unmarshal(in.Arguments, &at) != nil {
+		return out
+	}
+	var named locator.SelectorOrLocator
+	switch {
+	case at.Ref != "":
+		named.Locator = locator.RefLocator(at.Ref)
+	case len(at.Locator) > 0 && at.Locator[0] != 'n':
+		if json.Unmarshal(at.Locator, &named.Locator) != nil {
+			return out
+		}
+	case len(at.Target) > 0 && at.Target[0] != 'n':
+		if json.Unmarshal(at.Target, &named) != nil {
+			return out
+		}
+	case at.X != nil && at.Y != nil:
+		out.point = &record.Point{X: *at.X, Y: *at.Y}
+		out.known = in.Page.Call(ctx, "", "record_target", map[string]any{"x": *at.X, "y": *at.Y}, &out) == nil
+		return out
+	case typing[in.Primitive] != nil:
+		out.known = locator.CallFocused(ctx, in.Page, "record_target", map[string]any{"focused": true}, &out) == nil
+		return out
+	default:
+		return targetAnswer{known: true}
+	}
+	out.known = named.Locator.Evaluate(ctx, in.Page, "record_target", nil, &out) == nil
+	return out
+}
+
+// target is the answer as it is recorded. The snapshot with its token is that of its frame.
+func (a targetAnswer) target(snapshots []taken) *record.Target {
+	if a.Element == nil {
+		return nil
+	}
+	t := &record.Target{Element: a.Element, Candidates: locators.Ranked(*a.Element), Box: a.Box, Path: a.Path, Secret: a.Secret, Point: a.point}
+	if t.Point == nil && a.Box != nil {
+		t.Point = &record.Point{X: a.Box.X + a.Box.Width/2, Y: a.Box.Y + a.Box.Height/2}
+	}
+	for _, s := range snapshots {
+		if s.token == a.Token && !s.Main {
+			t.Frame = s.Frame
+		}
+	}
+	return t
+}
+
+// typed are the arguments of a step. What is typed into a secret field is a placeholder in them, and a
+// secret of the recording from here on. So it is where nobody can say which field it is.
+func (r *Recorder) typed(in runtime.Invocation, look targetAnswer, t *record.Target) json.RawMessage {
+	members := typing[in.Primitive]
+	if members == nil || look.known && (look.Element == nil || !look.Secret) {
+		return object(in.Arguments)
+	}
+	if !look.known && strings.HasPrefix(in.Primitive, "keyboard.") && !singleKey(in.Arguments) {
+		return object(in.Arguments) // Enter and such
+	}
+	name := "password"
+	if t != nil && t.Element != nil {
+		name = t.Element.Attributes["name"]
+		if name == "" {
+			name = t.Element.Attributes["id"]
+		}
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal(in.Arguments, &args) != nil {
+		return json.RawMessage("{}")
+	}
+	for _, m := range members {
+		var text string
+		if json.Unmarshal(args[m], &text) != nil || text == "" {
+			continue
+		}
+		switch {
+		case !strings.HasPrefix(in.Primitive, "keyboard."):
+			args[m] = jsonOf(r.secrets.learn(name, text))
+		case singleKey(in.Arguments):
+			args[m] = jsonOf(r.secrets.key(name, text))
+		}
+	}
+	return jsonOf(args)
+}
+
+// singleKey says whether a key types one character.
+func singleKey(args json.RawMessage) bool {
+	var in struct {
+		Key string `json:"key"`
+	}
+	return json.Unmarshal(args, &in) == nil && len([]rune(in.Key)) == 1
+}
+
+// withoutStores takes the values of cookies and storage out of arguments: they are sessions.
+func withoutStores(primitive string, args json.RawMessage) json.RawMessage {
+	if !strings.HasPrefix(primitive, "cookie.") && !strings.HasPrefix(primitive, "storage_state.") {
+		return args
+	}
+	return hideValues(args)
+}
+
+// hideValues replaces each string member named value by a placeholder.
+func hideValues(raw json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return json.RawMessage("{}")
+	}
+	var hide func(v any) any
+	hide = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, e := range v {
+				if _, text := e.(string); text && k == "value" {
+					v[k] = "{{secret:storage}}"
+					continue
+				}
+				v[k] = hide(e)
+			}
+		case []any:
+			for i, e := range v {
+				v[i] = hide(e)
+			}
+		}
+		return v
+	}
+	return jsonOf(hide(v))
+}

@@ -1,0 +1,79 @@
+package record
+
+import "time"
+
+// Call is one call of a recording with the steps that ran for it.
+type Call struct {
+	CallEnd
+	Tab    int
+	Before string // address of the page before it
+	Began  float64
+	Ended  float64
+	// Finished is false for a call that the recording does not see end: it has no arguments and no result.
+	Finished bool
+	Steps    []Step
+	Map      *Map // that came with the call
+}
+
+// Step is one primitive that ran for a call.
+type Step struct {
+	StepBegin
+	Began, Ended float64
+	End          *StepEnd // nil when the recording does not see it end
+	Snapshots    []Snapshot
+}
+
+// Duration is how long the call took.
+func (c Call) Duration() time.Duration {
+	return time.Duration((c.Ended - c.Began) * float64(time.Millisecond))
+}
+
+// Calls puts the calls of a recording together, in the order in which they began. Those that had begun
+// before the first event are left out.
+func Calls(events []Event) []Call {
+	var out []*Call
+	calls := map[string]*Call{}
+	steps := map[string]*Step{}
+	owned := map[string][]*Step{}
+	for _, e := range events {
+		switch e.Kind {
+		case KindCallBegin:
+			if b, err := Of[CallBegin](e); err == nil {
+				c := &Call{CallEnd: CallEnd{ID: b.ID, Name: b.Name}, Tab: e.Tab, Before: b.URL, Began: e.T, Ended: e.T}
+				calls[b.ID] = c
+				out = append(out, c)
+			}
+		case KindMap:
+			if m, err := Of[Map](e); err == nil && calls[m.Call] != nil {
+				calls[m.Call].Map = &m
+			}
+		case KindCallEnd:
+			if end, err := Of[CallEnd](e); err == nil && calls[end.ID] != nil {
+				c := calls[end.ID]
+				c.CallEnd, c.Ended, c.Finished = end, e.T, true
+			}
+		case KindStepBegin:
+			if b, err := Of[StepBegin](e); err == nil {
+				s := &Step{StepBegin: b, Began: e.T, Ended: e.T}
+				steps[b.ID] = s
+				owned[b.Call] = append(owned[b.Call], s)
+			}
+		case KindStepEnd:
+			if end, err := Of[StepEnd](e); err == nil && steps[end.ID] != nil {
+				steps[end.ID].End, steps[end.ID].Ended = &end, e.T
+			}
+		case KindSnapshot:
+			if s, err := Of[Snapshot](e); err == nil && steps[s.Step] != nil {
+				steps[s.Step].Snapshots = append(steps[s.Step].Snapshots, s)
+			}
+		}
+	}
+	list := make([]Call, len(out))
+	for i, c := range out {
+		for _, s := range owned[c.ID] {
+			c.Steps = append(c.Steps, *s)
+		}
+		list[i] = *c
+	}
+	return list
+}

@@ -1,0 +1,188 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// write makes a recording of n calls with one step and one resource each.
+func write(t *testing.T, path string, n int, finish bool) {
+	t.Helper()
+	f, err := record.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := record.NewLog(record.Header{Program: "test"}, nil, f)
+	for i := range n {
+		calls(l, i)
+	}
+	if finish {
+		if err := l.Finish(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func calls(l *record.Log, i int) {
+	id := "c" + string(rune('a'+i))
+	l.Put(record.KindCallBegin, 1, record.CallBegin{ID: id, Name: "pointer.click", URL: "http://shop.test/"})
+	l.Put(record.KindStepBegin, 1, record.StepBegin{ID: "s" + id, Call: id, Primitive: "pointer.click", Arguments: json.RawMessage(`{"x":1}`), Acts: true})
+	name := l.Keep("application/json", []byte(`["HTML",{},`+strings.Repeat(`"text",`, 200)+`"`+id+`"]`))
+	l.Put(record.KindSnapshot, 1, record.Snapshot{Step: "s" + id, Phase: "before", Main: true, Resource: name}, name)
+	l.Put(record.KindStepEnd, 1, record.StepEnd{ID: "s" + id, OK: true})
+	l.Put(record.KindCallEnd, 1, record.CallEnd{ID: id, Name: "pointer.click", Arguments: json.RawMessage(`{"x":1}`), OK: true, Output: json.RawMessage(`{"ok":true}`)})
+}
+
+func TestARecordingIsReadAsItWasWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.rec")
+	write(t, path, 3, true)
+	r, err := record.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Cut || r.Header.Program != "test" || r.Header.Version != record.Version {
+		t.Errorf("cut %v, header %+v", r.Cut, r.Header)
+	}
+	all := record.Calls(r.Events)
+	if len(all) != 3 {
+		t.Fatalf("%d calls: expected 3", len(all))
+	}
+	for i, c := range all {
+		if !c.Finished || !c.OK || len(c.Steps) != 1 || c.Steps[0].End == nil || len(c.Steps[0].Snapshots) != 1 || c.Before != "http://shop.test/" {
+			t.Fatalf("call %d: %+v", i, c)
+		}
+		data, err := r.Data(c.Steps[0].Snapshots[0].Resource)
+		if err != nil || !bytes.Contains(data, []byte(`"`+c.ID+`"`)) {
+			t.Errorf("call %d: its snapshot is %.40q, %v", i, data, err)
+		}
+	}
+}
+
+// A process that is killed leaves a file that ends anywhere.
+func TestACutRecordingIsReadToItsLastWholeEntry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.rec")
+	write(t, path, 3, true)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := -1
+	for n := len(whole) - 1; n > 200; n -= 37 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := record.Open(path)
+		if err != nil {
+			t.Fatalf("cut after %d bytes: %v", n, err)
+		}
+		if !r.Cut {
+			t.Errorf("cut after %d bytes: the recording says that it is whole", n)
+		}
+		if before >= 0 && (len(r.Events) > before || len(r.Events) < before-1) {
+			t.Errorf("cut after %d bytes: %d events, with 37 bytes more %d", n, len(r.Events), before)
+		}
+		before = len(r.Events)
+		for _, e := range r.Events {
+			if e.Kind != record.KindSnapshot {
+				continue
+			}
+			s, err := record.Of[record.Snapshot](e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Data(s.Resource); err != nil {
+				t.Errorf("cut after %d bytes: %v", n, err)
+			}
+		}
+		r.Close()
+	}
+}
+
+func TestOtherFilesAreRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "text": "hello\n", "json": `{"seq":1,"kind":"call_begin","data":{}}` + "\n",
+		"newer": `{"seq":1,"t":0,"kind":"recording","data":{"format":"outrider-recording","version":99,"program":"x"}}` + "\n",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := record.Open(path); fault.CodeOf(err) != fault.InvalidInput {
+			t.Errorf("%s: %v: expected %s", name, err, fault.InvalidInput)
+		}
+	}
+}
+
+func TestARingForgetsTheOldestAndSavesTheRest(t *testing.T) {
+	ring := record.NewRing(time.Hour, 3000)
+	l := record.NewLog(record.Header{Program: "ring"}, nil, ring)
+	name := l.Keep("application/json", []byte(`{"tools":[]}`))
+	l.Put(record.KindMap, 0, record.Map{Path: "actions.json", Resource: name}, name)
+	for i := range 20 {
+		calls(l, i)
+	}
+	path := filepath.Join(t.TempDir(), "ring.rec")
+	if _, err := ring.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > 6000 {
+		t.Errorf("the ring wrote %d bytes, its limit is 3000: %v", info.Size(), err)
+	}
+	r, err := record.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Header.Program != "ring" || r.Events[1].Kind != record.KindMap {
+		t.Errorf("the header or the map was forgotten: %+v, %s", r.Header, r.Events[1].Kind)
+	}
+	if _, err := r.Data(name); err != nil {
+		t.Errorf("the map: %v", err)
+	}
+	all := record.Calls(r.Events)
+	if len(all) == 0 || len(all) > 6 || all[len(all)-1].ID != "c"+string(rune('a'+19)) {
+		t.Errorf("%d calls: expected the newest few", len(all))
+	}
+}
+
+func TestWhatIsOldLeavesTheRing(t *testing.T) {
+	ring := record.NewRing(time.Minute, 1<<20)
+	l := record.NewLog(record.Header{}, nil, ring)
+	now := time.Now()
+	for i := range 10 {
+		l.PutAt(now.Add(time.Duration(i)*20*time.Second), record.KindConsole, 1, record.Console{Text: "x"})
+	}
+	if n := len(ring.Events()); n != 5 { // the header and those of the last minute
+		t.Errorf("%d events are remembered: expected 5", n)
+	}
+}
+
+func TestSecretsAreNotWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.rec")
+	f, err := record.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := record.NewLog(record.Header{}, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("canary"), []byte("***")) }, f)
+	name := l.Keep("text/html", []byte("<p>canary</p>"))
+	l.Put(record.KindConsole, 1, record.Console{Text: "the canary sings"}, name)
+	if err := l.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("canary")) || !bytes.Contains(raw, []byte("the *** sings")) {
+		t.Errorf("%v: %s", err, raw)
+	}
+}

@@ -1,0 +1,182 @@
+package record
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Ring is a sink that remembers the last minutes. What is older, or more than fits, is forgotten; the
+// first event, the maps and the newest state of each tab stay.
+type Ring struct {
+	age   float64 // milliseconds
+	limit int     // bytes
+
+	mu        sync.Mutex
+	head      *kept
+	lasting   map[string]kept // what a reader needs of what is forgotten, by kind and subject
+	events    []kept
+	bytes     int
+	resources map[string]*held
+}
+
+type kept struct {
+	event Event
+	line  []byte
+	names []string
+}
+
+type held struct {
+	Resource
+	uses int
+}
+
+// NewRing remembers what is not older than age and takes no more than limit bytes.
+func NewRing(age time.Duration, limit int) *Ring {
+	return &Ring{age: float64(age.Milliseconds()), limit: limit, lasting: map[string]kept{}, resources: map[string]*held{}}
+}
+
+// Resource implements Sink.
+func (r *Ring) Resource(res Resource) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.resources[res.Name] == nil {
+		r.resources[res.Name] = &held{Resource: res}
+		r.bytes += res.Stored
+	}
+	return nil
+}
+
+// Event implements Sink.
+func (r *Ring) Event(e Event, line []byte, names []string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := kept{e, line, names}
+	for _, n := range names {
+		if h := r.resources[n]; h != nil {
+			h.uses++
+		}
+	}
+	if e.Kind == KindRecording {
+		r.head = &k
+		return nil
+	}
+	r.events = append(r.events, k)
+	r.bytes += len(line)
+	for len(r.events) > 1 && (r.bytes > r.limit || e.T-r.events[0].event.T > r.age) {
+		r.forget(r.events[0])
+		r.events[0] = kept{}
+		r.events = r.events[1:]
+	}
+	return nil
+}
+
+// forget takes an event out; r.mu is held.
+func (r *Ring) forget(k kept) {
+	r.bytes -= len(k.line)
+	if subject := lastingSubject(k.event); subject != "" {
+		old, there := r.lasting[subject]
+		r.lasting[subject] = k
+		if there {
+			r.release(old.names)
+		}
+		return
+	}
+	r.release(k.names)
+}
+
+func (r *Ring) release(names []string) {
+	for _, n := range names {
+		h := r.resources[n]
+		if h == nil {
+			continue
+		}
+		if h.uses--; h.uses <= 0 {
+			r.bytes -= h.Stored
+			delete(r.resources, n)
+		}
+	}
+}
+
+// lastingSubject names what an event says the newest about, "" for what need not be remembered.
+func lastingSubject(e Event) string {
+	switch e.Kind {
+	case KindMap:
+		var m Map
+		if json.Unmarshal(e.Data, &m) == nil && m.Call == "" {
+			return "map\x00" + strconv.Itoa(m.Root) + "\x00" + m.Path
+		}
+	case KindTab:
+		return "tab\x00" + strconv.Itoa(e.Tab)
+	case KindHost:
+		return "host"
+	}
+	return ""
+}
+
+// all lists what is remembered, oldest first; r.mu is held.
+func (r *Ring) all() []kept {
+	var out []kept
+	if r.head != nil {
+		out = append(out, *r.head)
+	}
+	for _, k := range r.lasting {
+		out = append(out, k)
+	}
+	byNumber(out)
+	return append(out, r.events...)
+}
+
+// Events are the events that are remembered, oldest first.
+func (r *Ring) Events() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := r.all()
+	out := make([]Event, len(all))
+	for i, k := range all {
+		out[i] = k.event
+	}
+	return out
+}
+
+// Data is the content of a resource that an event names.
+func (r *Ring) Data(name string) ([]byte, bool) {
+	r.mu.Lock()
+	h := r.resources[name]
+	r.mu.Unlock()
+	if h == nil {
+		return nil, false
+	}
+	data, err := h.content()
+	return data, err == nil
+}
+
+// Save writes what is remembered as a recording and returns how many events it has.
+func (r *Ring) Save(path string) (int, error) {
+	r.mu.Lock()
+	all := r.all()
+	resources := make(map[string]Resource, len(r.resources))
+	for n, h := range r.resources {
+		resources[n] = h.Resource
+	}
+	r.mu.Unlock()
+	f, err := Create(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, k := range all {
+		for _, n := range k.names {
+			if res, ok := resources[n]; ok && err == nil {
+				err = f.Resource(res)
+			}
+		}
+		if err == nil {
+			err = f.Event(k.event, k.line, nil)
+		}
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return len(all), err
+}

@@ -1,0 +1,61 @@
+package record
+
+import (
+	"bufio"
+	"os"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// File is a sink that writes a recording. Each entry is handed to the system when it is whole, so what
+// was written stays when the process is killed.
+type File struct {
+	mu   sync.Mutex
+	f    *os.File
+	w    *bufio.Writer
+	have map[string]bool
+}
+
+// Create makes a new file, in place of one of that name.
+func Create(path string) (*File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s cannot be written", path)
+	}
+	return &File{f: f, w: bufio.NewWriterSize(f, 64<<10), have: map[string]bool{}}, nil
+}
+
+// Resource implements Sink.
+func (f *File) Resource(r Resource) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.have[r.Name] {
+		return nil
+	}
+	f.have[r.Name] = true
+	head, err := encode(r)
+	if err != nil {
+		return err
+	}
+	_, _ = f.w.Write(append(head, '\n')) // Flush returns the error
+	_, _ = f.w.Write(r.data)
+	_ = f.w.WriteByte('\n')
+	return f.w.Flush()
+}
+
+// Event implements Sink.
+func (f *File) Event(_ Event, line []byte, _ []string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, _ = f.w.Write(line) // Flush returns the error
+	_ = f.w.WriteByte('\n')
+	return f.w.Flush()
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.f.Close()
+}

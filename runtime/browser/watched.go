@@ -1,0 +1,23 @@
+package browser
+
+import (
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser/cast"
+)
+
+// watched has the rooms of a new tab report to w.
+func (t *Tab) watched(w *Watch) {
+	if w == nil {
+		return
+	}
+	if w.Request != nil {
+		t.traffic.RecordFromHere(func(r primitives.NetworkRequest) { w.Request(t, r) })
+	}
+	if w.Console != nil {
+		t.console.RecordFromHere(func(m primitives.ConsoleMessage) { w.Console(t, m) })
+	}
+	if w.Picture != nil {
+		t.KeepsCast()
+		t.cast = cast.New(t.browser.client, func(f cast.Frame) { w.Picture(t, f) })
+	}
+}

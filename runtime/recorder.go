@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// Recorder hears what is done on the tabs of a host, and what happens there.
+type Recorder interface {
+	// Wants says what of pages is reported, before the browser starts.
+	Wants() PageWants
+	// Opened is called when the host is open, Close when it is closed.
+	Opened(Info)
+	Close() error
+	// Event gets what subscribers get. It must not wait for anything.
+	Event(Event)
+	// Call is called when a call begins to run on a tab. id names the call in Invocation, answered gets
+	// its reply.
+	Call(tab TabStatus, c Call) (id string, answered func(Reply))
+	// Primitive is called before each primitive that runs for a call. It may read the page; what it
+	// takes is part of the time of the call. done gets the result.
+	Primitive(ctx context.Context, in Invocation) (done func(primitives.Result))
+	// Page reports what happened on a page. It must not wait for anything.
+	Page(p primitives.Page, e PageEvent)
+}
+
+// Invocation is a primitive that is about to run.
+type Invocation struct {
+	Call      string // as Recorder.Call named it
+	Step      string // of the workflow; "" without one
+	TabID     int
+	Primitive string
+	Acts      bool // it can change the page
+	Arguments json.RawMessage
+	Page      primitives.Page
+}
+
+// PageWants says what a Recorder hears of pages.
+type PageWants struct{ Requests, Console, Pictures bool }
+
+// PageEvent is one thing that happened on a page: the member that is set.
+type PageEvent struct {
+	Tab     *TabStatus // it is the page of this tab from here on
+	Request *primitives.NetworkRequest
+	Console *primitives.ConsoleMessage
+	Picture *browser.CastFrame
+	Dialog  *primitives.Dialog
+	Open    bool // of Dialog: it opened
+}
+
+// watch is what the browser reports for the recorder, nil for nothing.
+func (h *Host) watch() *browser.Watch {
+	r := h.opts.Recorder
+	if r == nil {
+		return nil
+	}
+	wants := r.Wants()
+	w := &browser.Watch{Dialog: func(t *browser.Tab, d primitives.Dialog, open bool) { r.Page(t, PageEvent{Dialog: &d, Open: open}) }}
+	if wants.Requests {
+		w.Request = func(t *browser.Tab, q primitives.NetworkRequest) { r.Page(t, PageEvent{Request: &q}) }
+	}
+	if wants.Console {
+		w.Console = func(t *browser.Tab, m primitives.ConsoleMessage) { r.Page(t, PageEvent{Console: &m}) }
+	}
+	if wants.Pictures {
+		w.Picture = func(t *browser.Tab, f browser.CastFrame) { r.Page(t, PageEvent{Picture: &f}) }
+	}
+	return w
+}
+
+// recordPage tells the recorder which tab shows a page.
+func (t *Tab) recordPage(p primitives.Page) {
+	if r := t.host.opts.Recorder; r != nil {
+		status := t.Status()
+		r.Page(p, PageEvent{Tab: &status})
+	}
+}
+
+// recordCall tells the recorder that a call runs, and with what it returns that it is answered.
+func (t *Tab) recordCall(j *job) func(Reply) {
+	r := t.host.opts.Recorder
+	if r == nil {
+		return func(Reply) {}
+	}
+	id, answered := r.Call(t.Status(), j.call)
+	j.recorded = id
+	return func(reply Reply) {
+		reply.URL = t.Status().URL
+		answered(reply)
+	}
+}
+
+// recordPrimitive does the same for a primitive of a call.
+func (v invoker) recordPrimitive(ctx context.Context, page primitives.Page, record *primitives.Record, args json.RawMessage) func(primitives.Result) {
+	r := v.host.opts.Recorder
+	if r == nil {
+		return func(primitives.Result) {}
+	}
+	v.job.mu.Lock()
+	step := v.job.at.Step
+	v.job.mu.Unlock()
+	return r.Primitive(ctx, Invocation{
+		Call: v.job.recorded, Step: step, TabID: v.tab.id, Primitive: record.Name, Acts: record.Acts, Arguments: args, Page: page,
+	})
+}
