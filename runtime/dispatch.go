@@ -131,7 +131,9 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	done := v.recordPrimitive(ctx, page, record, args)
 	args, problem := v.host.reveal(v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
-		return primitives.Result{Primitive: name, Err: problem, Wait: wait}
+		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
+		done(r)
+		return r
 	}
 	r := v.host.hideResult(v.host.opts.Registry.Invoke(ctx, page, name, args))
 	r.Wait = wait

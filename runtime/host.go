@@ -154,11 +154,11 @@ func (h *Host) Close(ctx context.Context) error {
 	b := h.browser
 	h.mu.Unlock()
 	var failed error
-	if b != nil {
-		failed = b.Close(ctx)
-	}
 	if r := h.opts.Recorder; r != nil {
-		failed = errors.Join(failed, r.Close())
+		failed = r.Close() // the browser is still there for what it reads of pages
+	}
+	if b != nil {
+		failed = errors.Join(failed, b.Close(ctx))
 	}
 	return failed
 }

@@ -12,7 +12,7 @@ import (
 type Recorder interface {
 	// Wants says what of pages is reported, before the browser starts.
 	Wants() PageWants
-	// Opened is called when the host is open, Close when it is closed.
+	// Opened is called when the host is open, Close when no call runs any more and before the browser ends.
 	Opened(Info)
 	Close() error
 	// Event gets what subscribers get. It must not wait for anything.

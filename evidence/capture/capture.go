@@ -17,6 +17,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 // Options say what is recorded. Calls, their steps and the elements that they are about always are.
@@ -38,7 +39,11 @@ type Options struct {
 	OnClose func() error
 }
 
-const defaultBodyLimit = 4 << 20
+const (
+	defaultBodyLimit = 4 << 20
+	// closeTime bounds the wait for what is being read of pages at the end.
+	closeTime = 3 * time.Second
+)
 
 // Recorder records one host. It is safe for concurrent use.
 type Recorder struct {
@@ -68,8 +73,9 @@ type page struct {
 	urls    map[string]string
 
 	frames   map[primitives.FrameID]*document
-	snapping chan struct{} // closed when the snapshot after the last step was taken; nil for none
-	painting bool          // a picture is being prepared
+	snapping chan struct{}      // closed when the snapshot after the last step was taken; nil for none
+	picture  *browser.CastFrame // the newest that waits to be prepared
+	painting bool               // pictures are being prepared
 }
 
 // maxWaiting bounds what is remembered of a page whose tab is not known.
@@ -103,8 +109,11 @@ func (r *Recorder) Close() error {
 	if closed {
 		return nil
 	}
-	r.end()
+	// The browser is still there for what is being read of it.
+	late := time.AfterFunc(closeTime, r.end)
 	r.work.Wait()
+	late.Stop()
+	r.end()
 	err := r.log.Finish()
 	if r.opts.OnClose != nil {
 		err = errors.Join(err, r.opts.OnClose())
@@ -212,9 +221,10 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		r.work.Go(func() { r.request(state, *e.Request) })
 		return
 	case e.Picture != nil:
-		if !state.painting && state.tab != 0 {
+		state.picture = e.Picture // in place of one that nobody has prepared yet
+		if !state.painting {
 			state.painting = true
-			r.work.Go(func() { r.picture(state, e.Picture) })
+			r.work.Go(func() { r.pictures(state) })
 		}
 		return
 	case e.Console != nil:

@@ -16,14 +16,24 @@ import (
 // margin is painted around a secret field, in CSS pixels: the page may have moved a little.
 const margin = 4
 
+// pictures records the newest picture of a page until there is none.
+func (r *Recorder) pictures(state *page) {
+	for {
+		r.mu.Lock()
+		f := state.picture
+		state.picture = nil
+		state.painting = f != nil
+		r.mu.Unlock()
+		if f == nil {
+			return
+		}
+		r.picture(state, f)
+	}
+}
+
 // picture records a frame of the screencast. Where secret fields are is painted over; a frame for which
 // that cannot be said is dropped.
 func (r *Recorder) picture(state *page, f *browser.CastFrame) {
-	defer func() {
-		r.mu.Lock()
-		state.painting = false
-		r.mu.Unlock()
-	}()
 	ctx, cancel := context.WithTimeout(r.ctx, probeTime)
 	defer cancel()
 	boxes, ok := r.secretBoxes(ctx, state)

@@ -158,7 +158,7 @@ func TestARingForgetsTheOldestAndSavesTheRest(t *testing.T) {
 }
 
 func TestWhatIsOldLeavesTheRing(t *testing.T) {
-	ring := record.NewRing(time.Minute, 1<<20)
+	ring := record.NewRing(61*time.Second, 1<<20)
 	l := record.NewLog(record.Header{}, nil, ring)
 	now := time.Now()
 	for i := range 10 {

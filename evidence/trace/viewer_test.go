@@ -131,7 +131,9 @@ func TestPlaywrightsViewerShowsARun(t *testing.T) {
 		if r.Err != nil {
 			t.Fatalf("%v %v\n%s", r.Err, r.Err.Evidence, body)
 		}
-		var out struct{ Value struct{ Value json.RawMessage } }
+		var out struct {
+			Value struct{ Value json.RawMessage }
+		}
 		if err := json.Unmarshal(r.Output, &out); err != nil {
 			t.Fatal(err)
 		}
