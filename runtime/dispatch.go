@@ -22,6 +22,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 			reply = Reply{Err: fault.New(fault.Internal, "the handler of %s failed unexpectedly", j.call.Name)}
 		}
 	}()
+	if j.visit != nil {
+		return h.visited(ctx, t, j)
+	}
 	args, err := objectArguments(j.call.Arguments)
 	if err != nil {
 		return Reply{Err: err}

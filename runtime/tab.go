@@ -294,7 +294,9 @@ func (t *Tab) run(j *job) {
 		t.runningCall = ""
 	}
 	t.mu.Unlock()
-	t.records().calls.add(t, j.call, reply, began)
+	if j.visit == nil {
+		t.records().calls.add(t, j.call, reply, began)
+	}
 	j.finish(reply)
 }
 
@@ -318,7 +320,8 @@ func (t *Tab) runBeside(j *job) {
 type job struct {
 	host     *Host
 	call     Call
-	from     *sites.Map // on whose behalf the call is; nil for an agent's
+	from     *sites.Map                                   // on whose behalf the call is; nil for an agent's
+	visit    func(context.Context, primitives.Page) error // of a Visit, nil for a call
 	tab      *Tab
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -341,7 +344,7 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 	}
 	call.Timeout = timeout
 	j := &job{host: h, call: call, from: from, tab: tab, done: done, accepted: time.Now()}
-	if h.opts.OnCall != nil {
+	if h.opts.OnCall != nil && call.Name != visitName {
 		if answered := h.opts.OnCall(call); answered != nil {
 			j.done = func(r Reply) { answered(r); done(r) }
 		}

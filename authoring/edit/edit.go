@@ -182,3 +182,12 @@ func object(raw []byte) (names []string, members map[string]json.RawMessage, err
 	}
 	return names, members, nil
 }
+
+// Line is the line of the value at a JSON pointer, from 1; 0 when there is none.
+func Line(text []byte, pointer string) int {
+	start, _, err := locate(text, pointer)
+	if err != nil {
+		return 0
+	}
+	return 1 + bytes.Count(text[:start], []byte("\n"))
+}

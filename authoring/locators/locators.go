@@ -33,7 +33,8 @@ type Locator struct {
 	TextEquals string `json:"text_equals,omitempty"`
 }
 
-func (l Locator) descriptor() descriptor.Descriptor {
+// Descriptor is the locator as targets of maps are resolved.
+func (l Locator) Descriptor() descriptor.Descriptor {
 	d := descriptor.Descriptor{Role: l.Role, Name: l.Name, TextEquals: l.TextEquals}
 	if l.Selector != "" {
 		d.Selector = []string{l.Selector}
@@ -60,7 +61,7 @@ func Ranked(e likeness.Seen) []Locator {
 	}
 	for _, name := range likeness.TestIDs {
 		if v := stable(name); v != "" {
-			css(TestID, attribute("", name, v))
+			css(TestID, Attribute("", name, v))
 		}
 	}
 	if e.Role != "" && e.Role != "generic" && e.Name != "" && len(e.Name) <= maxName {
@@ -70,24 +71,24 @@ func Ranked(e likeness.Seen) []Locator {
 		css(Attributes, identifier(v))
 	}
 	if v := stable("name"); v != "" {
-		css(Attributes, attribute(e.Tag, "name", v))
+		css(Attributes, Attribute(e.Tag, "name", v))
 		if value := stable("value"); value != "" {
-			css(Attributes, attribute(attribute(e.Tag, "name", v), "value", value))
+			css(Attributes, Attribute(Attribute(e.Tag, "name", v), "value", value))
 		}
 	}
 	for _, name := range []string{"aria-label", "placeholder", "autocomplete", "alt", "title", "for"} {
 		if v := e.Attributes[name]; v != "" && len(v) <= maxName {
-			css(Attributes, attribute(e.Tag, name, v))
+			css(Attributes, Attribute(e.Tag, name, v))
 		}
 	}
 	if v := stable("href"); v != "" && !strings.ContainsAny(v, "?&") {
-		css(Attributes, attribute(e.Tag, "href", v))
+		css(Attributes, Attribute(e.Tag, "href", v))
 	}
 	if v := e.Attributes["type"]; v != "" && (e.Tag == "input" || e.Tag == "button") {
-		css(Attributes, attribute(e.Tag, "type", v))
+		css(Attributes, Attribute(e.Tag, "type", v))
 	}
 	for _, c := range likeness.StableClasses(e.Attributes["class"]) {
-		css(Attributes, e.Tag+"."+escape(c))
+		css(Attributes, e.Tag+"."+Escape(c))
 	}
 	if e.Text != "" && len(e.Text) <= maxText {
 		out = append(out, Locator{Kind: Text, Selector: e.Tag, TextEquals: e.Text})
@@ -103,7 +104,7 @@ func structure(e likeness.Seen) string {
 		named := ""
 		switch {
 		case a.TestID != "" && !likeness.Generated(a.TestID):
-			named = attribute("", "data-testid", a.TestID)
+			named = Attribute("", "data-testid", a.TestID)
 		case a.ID != "" && !likeness.Generated(a.ID):
 			named = identifier(a.ID)
 		case a.Tag == "body":
@@ -119,7 +120,8 @@ func structure(e likeness.Seen) string {
 	return strings.Join(steps, " > ")
 }
 
-func attribute(before, name, value string) string {
+// Attribute is a selector of CSS: elements that have an attribute with a value.
+func Attribute(before, name, value string) string {
 	return before + "[" + name + "=" + quoted(value) + "]"
 }
 
@@ -142,11 +144,11 @@ func quoted(s string) string {
 }
 
 func identifier(id string) string {
-	return "#" + escape(id)
+	return "#" + Escape(id)
 }
 
-// escape is an identifier of CSS.
-func escape(s string) string {
+// Escape is an identifier of CSS.
+func Escape(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
@@ -169,19 +171,58 @@ func escape(s string) string {
 // Unique are the locators of an element that name it and nothing else on the page,
 // the best first. It takes one page call.
 func Unique(ctx context.Context, page primitives.Page, e likeness.Seen) ([]Locator, error) {
-	all := Ranked(e)
-	descriptors := make([]descriptor.Descriptor, len(all))
-	for i, l := range all {
-		descriptors[i] = l.descriptor()
-	}
-	matches, err := descriptor.ResolveAll(ctx, page, descriptors)
+	all, err := UniqueOf(ctx, page, []likeness.Seen{e})
 	if err != nil {
 		return nil, err
 	}
-	var out []Locator
-	for i, m := range matches {
-		if m.Found && m.Count == 1 && m.Handle == e.Handle && len(m.Relaxed) == 0 {
-			out = append(out, all[i])
+	return all[0], nil
+}
+
+// UniqueOf is Unique for many elements, in one page call.
+func UniqueOf(ctx context.Context, page primitives.Page, elements []likeness.Seen) ([][]Locator, error) {
+	ranked, err := Tried(ctx, page, elements)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Locator, len(elements))
+	for i := range ranked {
+		for _, r := range ranked[i] {
+			if r.Alone {
+				out[i] = append(out[i], r.Locator)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Proven is a locator with what it found on the page.
+type Proven struct {
+	Locator
+	Count int  `json:"count"` // elements that it matches
+	Alone bool `json:"alone"` // it matches the element and nothing else
+}
+
+// Tried ranks the locators of elements and tries each on the page, in one page call.
+func Tried(ctx context.Context, page primitives.Page, elements []likeness.Seen) ([][]Proven, error) {
+	out := make([][]Proven, len(elements))
+	var all []descriptor.Descriptor
+	for i, e := range elements {
+		for _, l := range Ranked(e) {
+			out[i] = append(out[i], Proven{Locator: l})
+			all = append(all, l.Descriptor())
+		}
+	}
+	matches, err := descriptor.ResolveAll(ctx, page, all)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for i, e := range elements {
+		for j := range out[i] {
+			m := matches[at]
+			at++
+			out[i][j].Count = m.Count
+			out[i][j].Alone = m.Found && m.Count == 1 && m.Handle == e.Handle && len(m.Relaxed) == 0
 		}
 	}
 	return out, nil

@@ -33,13 +33,17 @@ type Postcondition struct {
 
 // Postcondition returns what the action's map wants checked after it, nil when
 // nothing is: the workflow's own declaration, else the first projection of the
-// map that has one for the action. A malformed one is an error before the
+// map that has one for the action. program is nil for an action that is no workflow. A malformed one is an error before the
 // action does anything.
 func (m *Maps) Postcondition(o *Offer, match *sites.Match, program *workflow.Program) (*Postcondition, *fault.Error) {
 	if pc, ok := o.postconditions.Load(match.Tool); ok {
 		return pc.(*Postcondition), nil
 	}
-	raw, containing := program.Postcondition(), ""
+	var raw json.RawMessage
+	containing := ""
+	if program != nil {
+		raw = program.Postcondition()
+	}
 	if raw == nil {
 		raw, containing = mapPostcondition(match)
 	}

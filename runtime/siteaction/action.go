@@ -190,11 +190,34 @@ func (p prepared) name() string {
 	return ""
 }
 
+// runPrepared runs an action, and reads the page until it meets what the map promises
+// of it.
 func (a *Actions) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
 	v.from = match.Map
+	var after *mapset.Postcondition
+	if p.form == formWorkflow || p.form == formExecution {
+		var err *fault.Error
+		if after, err = a.Maps.Postcondition(o, match, p.program); err != nil {
+			return call.Reply{Err: err}
+		}
+	}
+	reply := a.runForm(ctx, v, o, match, p, arguments)
+	if after == nil || reply.Err != nil {
+		return reply
+	}
+	v.Progress(call.Progress{Phase: "postcondition"})
+	verdict, err := a.Postconditions.Verify(ctx, v.Message().Map, after, arguments)
+	if err != nil {
+		return call.Reply{Err: err, Steps: reply.Steps}
+	}
+	reply.Output = call.WithMember(reply.Output, "postcondition", verdict)
+	return reply
+}
+
+func (a *Actions) runForm(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
 	switch p.form {
 	case formWorkflow:
-		return a.runWorkflow(ctx, v, o, match, p.program, arguments)
+		return a.runWorkflow(ctx, v, match, p.program, arguments)
 	case formExecution:
 		return a.runExecution(ctx, v, o, p.execution, match, arguments)
 	}
@@ -244,11 +267,7 @@ func (a *Actions) changed(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (a *Actions) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
-	after, err := a.Maps.Postcondition(o, match, program)
-	if err != nil {
-		return call.Reply{Err: err}
-	}
+func (a *Actions) runWorkflow(ctx context.Context, v invoker, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
 	outcome := program.Run(ctx, v, workflow.RunOptions{
 		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: a.Quirks,
 		Changed: a.changed,
@@ -270,21 +289,7 @@ func (a *Actions) runWorkflow(ctx context.Context, v invoker, o *mapset.Offer, m
 	if e := json.Unmarshal(outcome.Output, &out); e != nil || len(out.Value) == 0 {
 		out.Value = json.RawMessage("null")
 	}
-	reply = checkResult(match, out.Value, reply)
-	if after == nil || reply.Err != nil {
-		return reply
-	}
-	v.Progress(call.Progress{Phase: "postcondition"})
-	verdict, err := a.Postconditions.Verify(ctx, v.Message().Map, after, arguments)
-	if err != nil {
-		return call.Reply{Err: err, Steps: reply.Steps}
-	}
-	member, e := json.Marshal(verdict)
-	if e != nil {
-		return call.Reply{Err: fault.Wrap(fault.Internal, e, "encoding the postcondition"), Steps: reply.Steps}
-	}
-	reply.Output = append(append(append(reply.Output[:len(reply.Output)-1:len(reply.Output)-1], `,"postcondition":`...), member...), '}')
-	return reply
+	return checkResult(match, out.Value, reply)
 }
 
 // checkResult holds an output against the action's result_schema. The schema

@@ -2,6 +2,8 @@ package siteaction
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -33,9 +35,21 @@ func (r *executionRun) pointer(s *plannedStep, primitive string) (json.RawMessag
 }
 
 // setChecked clicks a control only when it is not yet what it should be, and
-// sees that it became so.
+// sees that it became so. A step with a value does what its type says when the value is
+// true, and the opposite when it is false.
 func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error) {
 	want := s.Type == "check"
+	if s.ValueFrom != "" || s.Value != nil {
+		value, err := r.value(s)
+		if err != nil {
+			return nil, err
+		}
+		var yes bool
+		if json.Unmarshal(value, &yes) != nil {
+			return nil, fault.New(fault.InvalidInput, "step %s needs true or false, not %s", s.id, fault.Clip(string(value), 60))
+		}
+		want = want == yes
+	}
 	f, err := r.find(s, false)
 	if err != nil {
 		return nil, err
@@ -130,8 +144,14 @@ func (r *executionRun) press(s *plannedStep) (json.RawMessage, *fault.Error) {
 }
 
 func (r *executionRun) selectOption(s *plannedStep) (json.RawMessage, *fault.Error) {
-	_, f, err := r.elementInfo(s)
+	f, err := r.find(s, false)
 	if err != nil {
+		return nil, err
+	}
+	if is := f.match.Facts; is != nil && is.TagName == "input" && is.Checked != nil {
+		return r.chooseRadio(s, f)
+	}
+	if _, f, err = r.elementInfo(s); err != nil {
 		return nil, err
 	}
 	args := map[string]any{"locator": f.locator}
@@ -148,4 +168,43 @@ func (r *executionRun) selectOption(s *plannedStep) (json.RawMessage, *fault.Err
 		args["option"] = plainText(value)
 	}
 	return r.invoke(selectPrimitive, args)
+}
+
+// chooseRadio checks the radio button among those of the target that has the value, or
+// else the name, that the step gives.
+func (r *executionRun) chooseRadio(s *plannedStep, f found) (json.RawMessage, *fault.Error) {
+	selector, _ := f.all["selector"].(string)
+	if selector == "" {
+		return nil, fault.New(fault.CapabilityUnavailable, "step %s chooses a radio button, which needs a selector in its target", s.id)
+	}
+	wanted := s.Label
+	if wanted == "" {
+		wanted = s.Option
+	}
+	if wanted == "" {
+		value, err := r.value(s)
+		if err != nil {
+			return nil, err
+		}
+		wanted = plainText(value)
+	}
+	targets := []*manifest.Target{{Selector: []string{selector}, Role: "radio", Name: wanted}}
+	if s.Label == "" {
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\a `).Replace(wanted)
+		targets = append([]*manifest.Target{{Selector: []string{":is(" + selector + `)[value="` + quoted + `"]`}}}, targets...)
+	}
+	for _, t := range targets {
+		m, err := r.resolve(t)
+		if err != nil {
+			return nil, err
+		}
+		if !m.Found || m.Count != 1 || len(m.Relaxed) > 0 {
+			continue
+		}
+		one := *s.ExecutionStep
+		one.Type, one.ValueFrom, one.Value = "check", "", nil
+		return r.setChecked(&plannedStep{ExecutionStep: &one, id: s.id, kind: s.kind, target: t})
+	}
+	return nil, fault.New(fault.TargetNotEditable, "no radio button of step %s has the value or the name %s", s.id, strconv.Quote(fault.Clip(wanted, 60))).
+		With("target", verify.TargetEvidence(s.target)).With("reason", "no_option")
 }

@@ -29,6 +29,9 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 		return nil
 	}
 	matched := SelectorNamed(DescriptorOf(t, "", alternates), match.Candidate)
+	if len(preferred) == 0 && t.Role+t.Name != "" && field == "fallback_selectors" {
+		preferred = []string{strings.TrimSpace(t.Role + " " + strconv.Quote(t.Name))}
+	}
 	if len(preferred) == 0 || matched == "" || slices.Contains(preferred, matched) {
 		return nil
 	}

@@ -13,8 +13,8 @@ function descriptorCandidates(d) {
   });
   add('selector', d.selector);
   add('selectors', d.selectors);
-  add('fallback_selectors', d.fallback_selectors);
   if (list.length === 0 && Object.keys(narrow).length > 0) list.push({ candidate: 'predicates', locator: narrow });
+  add('fallback_selectors', d.fallback_selectors);
   return list;
 }
 
@@ -75,10 +75,12 @@ function ariaChecked(node) {
 function resolvedDescriptor(d, view) {
   const tried = [];
   const candidates = descriptorCandidates(d);
-  const attempt = (list) => {
+  const attempt = (list, loose) => {
     for (const candidate of list) {
       const one = triedCandidate(candidate, d.explain);
       tried.push(one.tried);
+      // A fallback without its name is a guess where it matches several.
+      if (loose && one.nodes.length > 1 && candidate.candidate.startsWith('fallback')) continue;
       if (one.nodes.length > 0) return { candidate: candidate.candidate, nodes: one.nodes };
     }
     return null;
@@ -87,14 +89,15 @@ function resolvedDescriptor(d, view) {
   const relaxed = [];
   // A map's name may be one for people, and a role may be meant loosely: a
   // selector that finds something is better evidence. The answer reports it.
-  if (!found && candidates.length > 0 && candidates[0].candidate !== 'predicates' && (d.name || d.role)) {
+  const selected = candidates.filter((each) => each.candidate !== 'predicates');
+  if (!found && selected.length > 0 && (d.name || d.role)) {
     const loose = d.name && d.role ? [['name'], ['name', 'role']] : [[d.name ? 'name' : 'role']];
     for (const dropped of loose) {
-      found = attempt(candidates.map(({ candidate, locator }) => {
+      found = attempt(selected.map(({ candidate, locator }) => {
         const rest = { ...locator };
         for (const key of dropped) delete rest[key];
         return { candidate, locator: rest };
-      }));
+      }), true);
       if (found) {
         relaxed.push(...dropped);
         break;
