@@ -137,7 +137,9 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, fromFault(err)
 	}
 	registry := catalog.Standard()
-	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, runtime.MapOptions{AcceptDrafts: o.AcceptDrafts})
+	how := runtime.MapsIn(profile)
+	how.AcceptDrafts = o.AcceptDrafts
+	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, how)
 	if err := refuseInvalid(reports, o.Logger); err != nil {
 		_ = engine.Close()
 		return runtime.Options{}, err

@@ -101,7 +101,13 @@ func (t *Tab) RunAction(ctx context.Context, name string, arguments any) (*Actio
 // anything that encodes as a JSON object, nil for none. The errors of each
 // primitive are listed in docs/reference/primitives.
 func (t *Tab) Call(ctx context.Context, primitive string, arguments any) (json.RawMessage, error) {
-	reply, err := t.do(ctx, primitive, object(arguments))
+	return t.invoke(ctx, primitive, arguments, false)
+}
+
+// invoke is Call. ownWords is set where this package, not the program, names the
+// primitive: the profile Extension knows only those of the extension.
+func (t *Tab) invoke(ctx context.Context, primitive string, arguments any, ownWords bool) (json.RawMessage, error) {
+	reply, err := t.do(ctx, primitive, object(arguments), ownWords)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +159,7 @@ func (t *Tab) StateSummary(ctx context.Context, name, summary string) (json.RawM
 
 // callInto runs a primitive and decodes its value into result, when that is not nil.
 func (t *Tab) callInto(ctx context.Context, primitive string, arguments, result any) error {
-	value, err := t.Call(ctx, primitive, arguments)
+	value, err := t.invoke(ctx, primitive, arguments, true)
 	if err != nil || result == nil {
 		return err
 	}
@@ -162,16 +168,16 @@ func (t *Tab) callInto(ctx context.Context, primitive string, arguments, result 
 
 // site calls the one tool of the maps, actions.site.
 func (t *Tab) site(ctx context.Context, arguments map[string]any) (runtime.Reply, error) {
-	return t.do(ctx, runtime.SiteTool, arguments)
+	return t.do(ctx, runtime.SiteTool, arguments, false)
 }
 
-func (t *Tab) do(ctx context.Context, name string, arguments any) (runtime.Reply, error) {
+func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool) (runtime.Reply, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		return runtime.Reply{}, fromFault(fault.New(fault.InvalidInput, "the arguments of %s do not encode as JSON: %v", name, err))
 	}
 	call := runtime.Call{
-		ID: uuid.NewString(), Name: name, Arguments: raw,
+		ID: uuid.NewString(), Name: name, Arguments: raw, OwnWords: ownWords,
 		Target: runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
 	}
 	if deadline, ok := ctx.Deadline(); ok {

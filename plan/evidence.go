@@ -36,7 +36,7 @@ func evidenceOf(ctx context.Context, h Host, on runtime.Target, o Options, since
 }
 
 func evidenceCall(ctx context.Context, h Host, on runtime.Target, o Options, name, arguments string) json.RawMessage {
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: name, Arguments: json.RawMessage(arguments), Timeout: evidenceTimeout})
+	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: name, Arguments: json.RawMessage(arguments), Timeout: evidenceTimeout, OwnWords: true})
 	if reply.Err != nil {
 		return nil
 	}

@@ -114,14 +114,42 @@ func (q quirkyPage) Keys(ctx context.Context, events ...KeyEvent) error {
 
 // TrustedInput returns p with the browser's own input, for callers that ask for
 // it by name.
-func TrustedInput(p Page) Page {
+func TrustedInput(p Page) Page { return WithoutQuirks(p, quirks.SyntheticInput) }
+
+// WithoutQuirks returns p without the quirks of these names.
+func WithoutQuirks(p Page, names ...quirks.Name) Page {
 	switch q := p.(type) {
 	case quirkyPage:
-		return WithQuirks(q.Page, q.set.Without(quirks.SyntheticInput))
-	case interface{ TrustedInput() Page }:
-		return q.TrustedInput()
+		set := q.set
+		for _, n := range names {
+			set = set.Without(n)
+		}
+		return WithQuirks(q.Page, set)
+	case interface {
+		WithoutQuirks(names ...quirks.Name) Page
+	}:
+		return q.WithoutQuirks(names...)
 	}
 	return p
+}
+
+type ownWords struct{}
+
+// InOwnWords marks the calls of a face of this host, which are not held to the
+// vocabulary of the extension (quirks.UpstreamVocabulary).
+func InOwnWords(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownWords{}, true)
+}
+
+// HeldToUpstream says whether a call under these quirks may use the vocabulary
+// of the extension only.
+func HeldToUpstream(ctx context.Context, set quirks.Set) bool {
+	return set.Has(quirks.UpstreamVocabulary) && ctx.Value(ownWords{}) == nil
+}
+
+// UnknownUpstream is how the extension fails for a name that it does not have.
+func UnknownUpstream(name string) *fault.Error {
+	return fault.New(fault.HandlerFailed, "Unknown action: %s", fault.Clip(name, 100))
 }
 
 // Peer implements Page: the other tab has the same quirks.

@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/primitives/upstream"
 )
 
 // Registry runs primitives by name. It is safe for concurrent use once built.
@@ -81,8 +82,17 @@ const maxReread = 3
 func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.RawMessage) (res Result) {
 	start := time.Now()
 	set := QuirksOf(p)
+	held := HeldToUpstream(ctx, set)
+	if set.Has(quirks.UpstreamVocabulary) && !held {
+		p = WithoutQuirks(p, quirks.UpstreamVocabulary, quirks.KnownMembersOnly)
+		set = QuirksOf(p)
+	}
 	res.Primitive, res.Adapter = name, adapterOf(set)
 	prim, ok := r.byName[name]
+	if held && !upstream.Has(name) {
+		res.Err = UnknownUpstream(name)
+		return res
+	}
 	if !ok {
 		res.Err = fault.New(fault.UnknownAction, "no primitive has this name").With("name", name)
 		return res
@@ -104,6 +114,9 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	if set.Has(quirks.LenientArguments) {
 		args = arguments.Coerce(prim.record.InputSchema, checks.fields, args)
+	}
+	if held {
+		args = arguments.Only(args, func(argument string) bool { return upstream.Reads(name, argument) })
 	}
 	args, window, problem := checks.prepare(args)
 	if problem != nil {

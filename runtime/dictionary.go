@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/upstream"
 )
 
 // DictionaryEntry is what a face needs to know of one primitive.
@@ -15,17 +17,26 @@ type DictionaryEntry struct {
 	Acts         bool
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage // of the payload, without its envelope
+	// Refused: the profile knows only the primitives of the extension, so that a
+	// caller who names this one is refused (quirks.UpstreamVocabulary).
+	Refused bool
 }
 
 // Dictionary lists the primitives of this host by name.
-func (h *Host) Dictionary() []DictionaryEntry { return Dictionary(h.opts.Registry) }
+func (h *Host) Dictionary() []DictionaryEntry {
+	out := Dictionary(h.opts.Registry)
+	for i := range out {
+		out[i].Refused = h.opts.Quirks.Has(quirks.UpstreamVocabulary) && !upstream.Has(out[i].Name)
+	}
+	return out
+}
 
 // Dictionary lists the primitives of a registry by name.
 func Dictionary(reg *primitives.Registry) []DictionaryEntry {
 	records := reg.Records()
 	out := make([]DictionaryEntry, len(records))
 	for i, r := range records {
-		out[i] = DictionaryEntry{r.Name, r.Summary, r.Class, r.Acts, r.InputSchema, r.OutputSchema}
+		out[i] = DictionaryEntry{Name: r.Name, Summary: r.Summary, Class: r.Class, Acts: r.Acts, InputSchema: r.InputSchema, OutputSchema: r.OutputSchema}
 	}
 	return out
 }

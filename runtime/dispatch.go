@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -34,6 +35,11 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 		return t.rooms.tool.Answer(ctx, invoker{host: h, tab: t, job: j}, args)
 	case j.call.Map != nil:
 		return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
+	}
+	if j.call.OwnWords {
+		ctx = primitives.InOwnWords(ctx)
+	} else if h.opts.Quirks.Has(quirks.UpstreamVocabulary) && !upstream.Has(j.call.Name) {
+		return Reply{Err: primitives.UnknownUpstream(j.call.Name)}
 	}
 	if _, ok := h.opts.Registry.Lookup(j.call.Name); ok {
 		if err := h.opts.Maps.Current().Blocked(t.Status().URL, j.call.Name); err != nil {
@@ -113,6 +119,9 @@ func (v invoker) Accepted() time.Time { return v.job.accepted }
 func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args json.RawMessage) primitives.Result {
 	start := time.Now()
 	record, known := v.host.opts.Registry.Lookup(name)
+	if primitives.HeldToUpstream(ctx, v.host.opts.Quirks) && !upstream.Has(name) {
+		return primitives.Result{Primitive: name, Err: primitives.UnknownUpstream(name)}
+	}
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}

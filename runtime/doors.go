@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/announce"
 	"github.com/outrider-run/outrider/runtime/attach"
@@ -43,6 +44,11 @@ type (
 	MapOptions    = mapset.Options
 	ArgumentCheck = mapset.ArgumentCheck
 )
+
+// MapsIn are the options for the maps of a host with these quirks.
+func MapsIn(profile quirks.Set) MapOptions {
+	return MapOptions{Salvage: profile.Has(quirks.MapsAsTheyCome), Upstream: profile.Has(quirks.UpstreamVocabulary)}
+}
 
 // What becomes of arguments that a primitive does not take.
 const (

@@ -114,11 +114,9 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	if opts.Maps == nil {
 		opts.Maps = mapset.New(opts.Registry, opts.Engine)
 	}
-	if opts.Quirks.Has(quirks.MapsAsTheyCome) {
-		opts.Maps.Salvage()
-	}
+	opts.Maps.As(opts.Quirks.Has(quirks.MapsAsTheyCome), opts.Quirks.Has(quirks.UpstreamVocabulary))
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
-	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry) })
+	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry, opts.Quirks) })
 	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })

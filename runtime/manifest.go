@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/upstream"
 )
 
-func buildManifest(reg *primitives.Registry) json.RawMessage {
+func buildManifest(reg *primitives.Registry, profile quirks.Set) json.RawMessage {
 	type entry struct {
 		Name         string          `json:"name"`
 		Version      int             `json:"version"`
@@ -19,6 +21,9 @@ func buildManifest(reg *primitives.Registry) json.RawMessage {
 	}
 	list := []entry{}
 	for _, r := range reg.Records() {
+		if profile.Has(quirks.UpstreamVocabulary) && !upstream.Has(r.Name) {
+			continue
+		}
 		list = append(list, entry{r.Name, r.Version, r.Adapters[primitives.Adapter].Support, r.Class, r.Portable, r.Capabilities, r.Summary, r.InputSchema})
 	}
 	out, err := json.Marshal(map[string]any{

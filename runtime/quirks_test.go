@@ -35,7 +35,7 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
-			r := do(t, h, "go", `{}`, 10*time.Second)
+			r := do(t, h, "actions.site", `{"mode":"call","action":"go"}`, 10*time.Second)
 			if got := fault.CodeOf(r.Err); got != c.code {
 				t.Fatalf("got %v, want code %q", r.Err, c.code)
 			}
@@ -73,7 +73,7 @@ func TestQuirkOverlayBlamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
 			value(t, do(t, h, "overlay.open", `{"html":"<p>report"}`, 5*time.Second))
-			r := do(t, h, "go", `{}`, 10*time.Second)
+			r := do(t, h, "actions.site", `{"mode":"call","action":"go"}`, 10*time.Second)
 			if r.Err == nil || r.Err.Fields["failure_class"] != c.class {
 				t.Errorf("got %v, class %v, want %s", r.Err, r.Err.Fields["failure_class"], c.class)
 			}

@@ -16,11 +16,11 @@ type sessionPage struct {
 }
 
 // Quirks says which quirks hold: see primitives.QuirksOf.
-func (p sessionPage) Quirks() quirks.Set { return p.session.host.opts.Quirks }
+func (p sessionPage) Quirks() quirks.Set { return primitives.QuirksOf(p.Page) }
 
-// TrustedInput is what primitives.TrustedInput looks up.
-func (p sessionPage) TrustedInput() primitives.Page {
-	p.Page = primitives.TrustedInput(p.Page)
+// WithoutQuirks is what primitives.WithoutQuirks looks up.
+func (p sessionPage) WithoutQuirks(names ...quirks.Name) primitives.Page {
+	p.Page = primitives.WithoutQuirks(p.Page, names...)
 	return p
 }
 

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -25,6 +26,8 @@ type CompileOptions struct {
 	Known func(name string) bool
 	// Names lists the dictionary, for what may have been meant by another name.
 	Names func() []string
+	// Dictionary says whose the dictionary is; "" is this runtime.
+	Dictionary string
 	// Arguments reports what is wrong with the args of a step for its primitive,
 	// given which strings of them are expressions. What is certain to be refused
 	// is a problem, the rest a warning. Nil means that args are not checked.
@@ -226,7 +229,7 @@ func (c *checker) primitive(v json.RawMessage, field string) string {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}
-		c.failCode(fault.UnknownPrimitive, field, "%q is no primitive of this runtime%s", name, hint)
+		c.failCode(fault.UnknownPrimitive, field, "%q is no primitive of %s%s", name, cmp.Or(c.opts.Dictionary, "this runtime"), hint)
 	}
 	return name
 }

@@ -441,7 +441,7 @@ func (e *engine) do(ctx context.Context, tab runtime.TabStatus, name string, arg
 }
 
 func (e *engine) call(ctx context.Context, tab runtime.TabStatus, name string, raw json.RawMessage) runtime.Reply {
-	call := runtime.Call{ID: e.callID(name), Target: runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID}, Name: name, Arguments: raw}
+	call := runtime.Call{ID: e.callID(name), Target: runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID}, Name: name, Arguments: raw, OwnWords: true}
 	if deadline, ok := ctx.Deadline(); ok {
 		call.Timeout = max(time.Millisecond, time.Until(deadline))
 	}

@@ -32,6 +32,8 @@ type call struct {
 	request  *sdk.CallToolRequest
 	args     json.RawMessage
 	progress func(runtime.Progress)
+	// named: the agent, not the tool, names the primitive and its arguments.
+	named bool
 	// announced are records of live regions that go with the result.
 	announced []json.RawMessage
 }
@@ -67,7 +69,7 @@ func (s *Server) core() []tool {
 // catalog is every tool that the options select.
 func (s *Server) catalog() ([]tool, error) {
 	tools := s.core()
-	entries := s.opts.Host.Dictionary()
+	entries := slices.DeleteFunc(s.opts.Host.Dictionary(), func(e runtime.DictionaryEntry) bool { return e.Refused })
 	patterns, err := toolPatterns(s.opts.Tools)
 	if err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func (s *Server) ask(ctx context.Context, pageHandle, name, args string) (any, e
 		return nil, e
 	}
 	defer release()
-	r := s.opts.Host.Do(ctx, runtime.Call{ID: s.opts.NewID(), Target: p.target(), Name: name, Arguments: json.RawMessage(args), Timeout: s.opts.CallTimeout})
+	r := s.opts.Host.Do(ctx, runtime.Call{ID: s.opts.NewID(), Target: p.target(), Name: name, Arguments: json.RawMessage(args), Timeout: s.opts.CallTimeout, OwnWords: true})
 	if r.Err != nil {
 		return nil, fault.From(r.Err)
 	}

@@ -52,7 +52,7 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
 	}
 	r := c.server.opts.Host.Do(ctx, runtime.Call{
-		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress,
+		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress, OwnWords: !c.named,
 	})
 	if name != "a11y.events.read" {
 		c.announced = append(c.announced, c.server.piggybacked.Take(p.tab.Workspace)...)
@@ -152,6 +152,7 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 
 // primitive runs one primitive. What a read gives is text of the page.
 func (c *call) primitive(ctx context.Context, p page, name string, args any, w where, acts bool) (*answer, *fault.Error) {
+	c.named = true
 	value, r, err := c.do(ctx, p, name, args, w)
 	if err != nil {
 		return nil, err

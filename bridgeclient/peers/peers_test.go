@@ -7,6 +7,7 @@ package peers_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -16,12 +17,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/quirks"
+	vocabulary "github.com/outrider-run/outrider/primitives/upstream"
 )
 
 const (
@@ -31,101 +33,172 @@ const (
 	upstream = "upstream"
 )
 
-// group is the calls on one page, in their order: those that the page brings
-// for its own test, then further ones.
-type group struct {
-	Page  string `json:"page"` // below testdata/pages
-	Own   bool   `json:"own,omitempty"`
-	Calls []call `json:"calls,omitempty"`
-}
-
-// ownCalls finds the calls of a page below testdata/pages.
-var ownCalls = regexp.MustCompile(`(?s)<script type="application/json" id="expect">(.*?)</script>`)
-
-func (g group) calls(t *testing.T) []call {
-	t.Helper()
-	if !g.Own {
-		return g.Calls
-	}
-	html, err := os.ReadFile("../../testdata/pages/" + g.Page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := ownCalls.FindSubmatch(html)
-	if found == nil {
-		t.Fatalf("%s brings no calls", g.Page)
-	}
-	var own struct {
-		Calls []call `json:"calls"`
-	}
-	if err := json.Unmarshal(found[1], &own); err != nil {
-		t.Fatalf("%s: %v", g.Page, err)
-	}
-	return append(own.Calls, g.Calls...)
-}
-
-type call struct {
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args"`
-}
+var (
+	profiles = []string{quirks.ExtensionProfile, quirks.StrictProfile}
+	peers    = append([]string{upstream}, profiles...)
+)
 
 // TestTable holds what is committed together, without the peers.
 func TestTable(t *testing.T) {
 	groups, table := committed(t)
 	table.check(t)
+	pages, calls, named := map[string]bool{}, 0, map[string]bool{}
 	for _, g := range groups {
-		if len(g.calls(t)) == 0 {
+		pages[g.Page] = true
+		list := g.calls(t)
+		if len(list) == 0 {
 			t.Errorf("%s has no calls", g.Page)
+		}
+		calls += len(list)
+		for _, c := range list {
+			named[c.Name] = true
+		}
+	}
+	if calls < 600 || len(pages) < 40 {
+		t.Errorf("%d calls on %d pages are compared, want 600 on 40", calls, len(pages))
+	}
+	for _, name := range vocabulary.Names() {
+		if !named[name] {
+			t.Errorf("no call of %s is compared", name)
 		}
 	}
 }
 
-func committed(t *testing.T) (groups []group, table differences) {
-	t.Helper()
-	readJSON(t, "calls.json", &groups)
-	readJSON(t, "differences.json", &table)
-	return groups, table
-}
-
 // TestPeers needs the folder of the peers with its peers.mjs, Node and Chromium.
+// Without OUTRIDER_PEERS_ALL it makes the calls of the sample only.
 func TestPeers(t *testing.T) {
 	s := start(t)
 	groups, table := committed(t)
-	calls, identical := 0, 0
+	all := os.Getenv("OUTRIDER_PEERS_ALL") != ""
+	only := os.Getenv("OUTRIDER_PEERS_PAGE")
+	calls, identical, began := 0, map[string]int{}, time.Now()
 	for _, g := range groups {
-		address := s.pages + g.Page
-		for _, peer := range s.peers {
-			s.ask(t, peer, request{Op: "call", Peer: peer, Name: "browser.navigate", Args: raw(map[string]any{"url": address})}, nil)
+		if !all && !g.Sample && only == "" || only != "" && !strings.Contains(g.Page, only) {
+			continue
 		}
-		for _, peer := range s.peers {
-			s.ask(t, peer, request{Op: "showing", Peer: peer, URL: address}, nil)
-		}
+		s.show(t, g)
+		saved := map[string]map[string]any{}
 		for i, c := range g.calls(t) {
-			got := map[string]any{}
-			for _, peer := range s.peers {
-				var answer any
-				args := json.RawMessage(strings.ReplaceAll(string(c.Args), "{pages}", s.pages))
-				s.ask(t, peer, request{Op: "call", Peer: peer, Name: c.Name, Args: args}, &answer)
-				got[peer] = answer
+			calls++
+			args := map[string]json.RawMessage{}
+			for _, peer := range peers {
+				args[peer] = substituted(t, strings.ReplaceAll(string(c.Args), "{pages}", s.pages), saved[peer])
 			}
-			for _, profile := range s.peers[1:] {
-				calls++
+			got := s.call(t, c.Name, args)
+			effects := map[string]any{}
+			if c.Then != "" {
+				effects = s.call(t, "browser.run_javascript", same(map[string]any{"source": "return Boolean(" + c.Then + ")"}))
+			}
+			for _, peer := range peers {
+				if c.Save != "" {
+					if saved[peer] == nil {
+						saved[peer] = map[string]any{}
+					}
+					saved[peer][c.Save] = payload(got[peer])
+				}
+			}
+			for _, profile := range profiles {
 				diffs := compare(got[upstream], got[profile])
+				if c.Then != "" {
+					diffs = walk("then", member(effects[upstream], "body", "output", "result"), member(effects[profile], "body", "output", "result"), diffs)
+				}
 				if len(diffs) == 0 {
-					identical++
+					identical[profile]++
 				}
 				for _, d := range diffs {
-					if !table.explains(profile, g.Page, c.Name, d) {
+					if !table.explains(profile, g.Page, c.Name, i, d) {
 						t.Errorf("%s: call %d, %s %s, profile %s: %s", g.Page, i, c.Name, c.Args, profile, d)
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d comparisons, %d of them identical", calls, identical)
-	if !t.Failed() {
+	t.Logf("%d calls in %s; byte for byte as the extension: %d in its profile, %d in the strict one",
+		calls, time.Since(began).Round(time.Second), identical[quirks.ExtensionProfile], identical[quirks.StrictProfile])
+	if all && only == "" && !t.Failed() {
 		table.unused(t)
+		table.evidence(t)
 	}
+}
+
+// show brings all peers to the page of a group. The pace is one of the document
+// in the extension, so it is set on each.
+func (s *suite) show(t *testing.T, g group) {
+	t.Helper()
+	address := s.pages + g.Page
+	s.call(t, "browser.navigate", same(map[string]any{"url": address}))
+	s.ask(t, request{Op: "showing", URL: address}, nil)
+	if !g.Paced {
+		s.call(t, "runtime.configure_pacing", same(map[string]any{"min_interval_ms": 0}))
+	}
+}
+
+// same are arguments that all peers get.
+func same(args any) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for _, peer := range peers {
+		out[peer] = raw(args)
+	}
+	return out
+}
+
+// payload is what a caller works with of an answer: its value, or the output of
+// one without an envelope.
+func payload(answer any) any {
+	if v := member(answer, "body", "output", "value"); v != nil {
+		return v
+	}
+	return member(answer, "body", "output")
+}
+
+// substituted replaces strings "$name.path" by parts of saved payloads, as the
+// pages' own test does. What is not there is null.
+func substituted(t *testing.T, args string, saved map[string]any) json.RawMessage {
+	t.Helper()
+	if args == "" {
+		args = "{}"
+	}
+	if !strings.Contains(args, `"$`) {
+		return json.RawMessage(args)
+	}
+	var v any
+	if err := json.Unmarshal([]byte(args), &v); err != nil {
+		t.Fatalf("%s: %v", args, err)
+	}
+	var walk func(v any) any
+	walk = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for k := range v {
+				v[k] = walk(v[k])
+			}
+		case []any:
+			for i := range v {
+				v[i] = walk(v[i])
+			}
+		case string:
+			name, ok := strings.CutPrefix(v, "$")
+			steps := strings.Split(name, ".")
+			at, there := saved[steps[0]]
+			if !ok || !there {
+				return v
+			}
+			for _, step := range steps[1:] {
+				if list, ok := at.([]any); ok {
+					i, err := strconv.Atoi(step)
+					if err != nil || i >= len(list) {
+						return nil
+					}
+					at = list[i]
+				} else {
+					at = member(at, step)
+				}
+			}
+			return at
+		}
+		return v
+	}
+	return raw(walk(v))
 }
 
 func raw(v any) json.RawMessage {
@@ -136,34 +209,18 @@ func raw(v any) json.RawMessage {
 	return b
 }
 
-func readJSON(t *testing.T, name string, into any) {
-	t.Helper()
-	f, err := os.Open(data + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	d := json.NewDecoder(f)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
 // suite is the running peers.
 type suite struct {
 	pages string
-	peers []string
 	in    io.Writer
 	out   *bufio.Reader
 }
 
 type request struct {
-	Op   string          `json:"op"`
-	Peer string          `json:"peer,omitempty"`
-	URL  string          `json:"url,omitempty"`
-	Name string          `json:"name,omitempty"`
-	Args json.RawMessage `json:"args,omitempty"`
+	Op   string                     `json:"op"`
+	URL  string                     `json:"url,omitempty"`
+	Name string                     `json:"name,omitempty"`
+	Args map[string]json.RawMessage `json:"args,omitempty"`
 }
 
 func start(t *testing.T) *suite {
@@ -187,7 +244,7 @@ func start(t *testing.T) *suite {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/outrider").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
-	server := httptest.NewUnstartedServer(http.FileServer(http.Dir("../../testdata/pages")))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(servePage))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of sockets that browsers open and drop
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -217,16 +274,41 @@ func start(t *testing.T) *suite {
 			t.Errorf("the driver of the peers: %v", err)
 		}
 	})
-	s := &suite{
-		pages: server.URL + "/", in: in, out: bufio.NewReader(out),
-		peers: []string{upstream, quirks.ExtensionProfile, quirks.StrictProfile},
-	}
-	s.ask(t, "all", request{Op: "start", URL: s.pages + "page/info.html"}, nil)
+	s := &suite{pages: server.URL + "/", in: in, out: bufio.NewReader(out)}
+	s.ask(t, request{Op: "start", URL: s.pages + "page/info.html"}, nil)
 	return s
 }
 
+// otherOrigin stands in pages for the origin of the same server by another name.
+var otherOrigin = regexp.MustCompile(`\{\{(OTHER|ORIGIN2)\}\}`)
+
+// servePage serves testdata/pages as the pages' own test does.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	name := filepath.Join("../../testdata/pages", filepath.FromSlash(filepath.Clean("/"+r.URL.Path)))
+	if !strings.HasSuffix(name, ".html") {
+		http.ServeFile(w, r, name)
+		return
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	other := "https://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
+	_, _ = w.Write(otherOrigin.ReplaceAll(b, []byte(other)))
+}
+
+func (s *suite) call(t *testing.T, name string, args map[string]json.RawMessage) map[string]any {
+	t.Helper()
+	var answers map[string]any
+	s.ask(t, request{Op: "call", Name: name, Args: args}, &answers)
+	return answers
+}
+
 // ask sends one request to the driver and waits for its answer.
-func (s *suite) ask(t *testing.T, peer string, r request, into any) {
+func (s *suite) ask(t *testing.T, r request, into any) {
 	t.Helper()
 	if _, err := s.in.Write(append(raw(r), '\n')); err != nil {
 		t.Fatal(err)
@@ -244,7 +326,7 @@ func (s *suite) ask(t *testing.T, peer string, r request, into any) {
 		t.Fatalf("%s: %v", line, err)
 	}
 	if !answer.OK {
-		t.Fatalf("%s, %s %s: %s", peer, r.Op, r.Name, answer.Error)
+		t.Fatalf("%s %s %s: %s", r.Op, r.Name, r.URL, answer.Error)
 	}
 	if into == nil {
 		return
@@ -252,16 +334,6 @@ func (s *suite) ask(t *testing.T, peer string, r request, into any) {
 	if err := json.Unmarshal(answer.Value, into); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// difference is one place where an answer of this program is not the extension's.
-type difference struct {
-	path              string // members joined by dots, every index a star
-	upstream, program any
-}
-
-func (d difference) String() string {
-	return fmt.Sprintf("%s: extension %s, outrider %s", d.path, cut(d.upstream), cut(d.program))
 }
 
 func cut(v any) string {
@@ -272,110 +344,6 @@ func cut(v any) string {
 	return text
 }
 
-// compare lists the differences of two answers. The outcome comes first: where
-// one fails and the other does not, or the codes differ, nothing else is reported.
-func compare(want, got any) []difference {
-	a, b := outcome(want), outcome(got)
-	if a != b {
-		return []difference{{"outcome", a, b}}
-	}
-	var out []difference
-	if a != "ok" {
-		a, b := channel(want), channel(got)
-		if a != b {
-			out = append(out, difference{"channel", a, b})
-		}
-		return walk("error", failure(want), failure(got), out)
-	}
-	return walk("output", member(want, "body", "output"), member(got, "body", "output"), out)
-}
-
-// failure is the error of an answer, whichever way it came.
-func failure(answer any) any {
-	if e := member(answer, "body", "error"); e != nil {
-		return e
-	}
-	return member(answer, "body", "output", "error")
-}
-
-func outcome(answer any) string {
-	e := failure(answer)
-	failed, _ := member(answer, "isError").(bool)
-	if e == nil && !failed {
-		return "ok"
-	}
-	code, _ := member(e, "code").(string)
-	if !failed {
-		code += ", and isError is false"
-	}
-	return code
-}
-
-// channel says which member of an answer the failure is in.
-func channel(answer any) string {
-	if member(answer, "body", "error") != nil {
-		return "error"
-	}
-	return "output.error"
-}
-
-func member(v any, names ...string) any {
-	for _, n := range names {
-		m, _ := v.(map[string]any)
-		v = m[n]
-	}
-	return v
-}
-
-func walk(path string, want, got any, out []difference) []difference {
-	switch w := want.(type) {
-	case map[string]any:
-		g, ok := got.(map[string]any)
-		if !ok {
-			break
-		}
-		names := map[string]bool{}
-		for n := range w {
-			names[n] = true
-		}
-		for n := range g {
-			names[n] = true
-		}
-		for _, n := range sorted(names) {
-			if ours, ok := g[n]; !ok {
-				out = append(out, difference{path + "." + n, w[n], "absent"})
-			} else if theirs, ok := w[n]; !ok {
-				out = append(out, difference{path + "." + n, "absent", ours})
-			} else {
-				out = walk(path+"."+n, theirs, ours, out)
-			}
-		}
-		return out
-	case []any:
-		g, ok := got.([]any)
-		if !ok {
-			break
-		}
-		if len(w) != len(g) {
-			return append(out, difference{path + ".length", len(w), len(g)})
-		}
-		for i := range w {
-			out = walk(path+".*", w[i], g[i], out)
-		}
-		return out
-	default:
-		if want == got {
-			return out
-		}
-	}
-	return append(out, difference{path, want, got})
-}
-
-func sorted(m map[string]bool) []string {
-	out := make([]string, 0, len(m))
-	for n := range m {
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
+func (d difference) String() string {
+	return fmt.Sprintf("%s: extension %s, outrider %s", d.path, cut(d.upstream), cut(d.program))
 }

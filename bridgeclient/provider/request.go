@@ -88,7 +88,7 @@ func (r *request) doWithin(ctx context.Context, timeout time.Duration, name stri
 		return runtime.Reply{}, fault.Wrap(fault.InvalidInput, err, "encoding the arguments")
 	}
 	reply := r.server.opts.Host.Do(ctx, runtime.Call{
-		ID: r.server.opts.NewID(), Name: name, Arguments: encoded, Timeout: timeout,
+		ID: r.server.opts.NewID(), Name: name, Arguments: encoded, Timeout: timeout, OwnWords: true,
 		Target: runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID},
 	})
 	if reply.Err != nil {

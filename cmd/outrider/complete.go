@@ -93,9 +93,9 @@ func (a *app) completeMaps(names func(m *runtime.Maps) []string) cobra.Completio
 		}
 		defer engine.Close()
 		profile, _ := quirks.Profile(a.browser.profile)
-		m, _ := runtime.LoadMaps(a.browser.maps, catalog.Standard(), engine, runtime.MapOptions{
-			AcceptDrafts: a.browser.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome),
-		})
+		how := runtime.MapsIn(profile)
+		how.AcceptDrafts = a.browser.acceptDrafts
+		m, _ := runtime.LoadMaps(a.browser.maps, catalog.Standard(), engine, how)
 		out := names(m)
 		slices.Sort(out)
 		return slices.Compact(beginning(out, typed)), cobra.ShellCompDirectiveNoFileComp

@@ -149,7 +149,9 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		}
 	}
 	registry := catalog.Standard()
-	maps, reports := runtime.LoadMaps(b.maps, registry, engine, runtime.MapOptions{AcceptDrafts: b.acceptDrafts, Salvage: profile.Has(quirks.MapsAsTheyCome)})
+	how := runtime.MapsIn(profile)
+	how.AcceptDrafts = b.acceptDrafts
+	maps, reports := runtime.LoadMaps(b.maps, registry, engine, how)
 	if err := a.refuseInvalid(reports); err != nil {
 		engine.Close()
 		return runtime.Options{}, err

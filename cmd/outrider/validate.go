@@ -34,7 +34,8 @@ func (a *app) validateCommand() *cobra.Command {
 			if !ok {
 				return usage("--profile is %q: expected strict or extension", profile)
 			}
-			how := runtime.MapOptions{AcceptDrafts: drafts, Salvage: set.Has(quirks.MapsAsTheyCome), Arguments: runtime.ArgumentsRefused}
+			how := runtime.MapsIn(set)
+			how.AcceptDrafts, how.Arguments = drafts, runtime.ArgumentsRefused
 			if set.Has(quirks.LenientArguments) {
 				how.Arguments = runtime.ArgumentsMended
 			}

@@ -3,6 +3,7 @@ package arguments
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -23,6 +24,25 @@ func Coerce(input json.RawMessage, f *Declared, args json.RawMessage) json.RawMe
 	f.DropRouting(v)
 	v, _ = s.coerce(v, &s)
 	b, err := json.Marshal(v)
+	if err != nil {
+		return args
+	}
+	return b
+}
+
+// Only leaves out the arguments whose names may not be read. Arguments that are
+// no object stay, for the check that follows.
+func Only(args json.RawMessage, may func(name string) bool) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(args, &members) != nil {
+		return args
+	}
+	given := len(members)
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return !may(name) })
+	if len(members) == given {
+		return args
+	}
+	b, err := json.Marshal(members)
 	if err != nil {
 		return args
 	}

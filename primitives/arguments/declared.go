@@ -199,3 +199,16 @@ func wholeNumber(n json.Number) (any, bool) {
 	}
 	return json.Number(strconv.FormatInt(int64(f), 10)), true
 }
+
+// Declares returns the declared name that a written one stands for, itself or by
+// an alias.
+func (f *Declared) Declares(name string) (declared string, ok bool) {
+	if f.members[name] != nil {
+		return name, true
+	}
+	declared, ok = f.alias[name]
+	return declared, ok
+}
+
+// EscapePointer writes a member's name as a token of a JSON pointer.
+func EscapePointer(name string) string { return escapeToken.Replace(name) }

@@ -7,6 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/actionability"
 	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/primitives/text"
 )
@@ -18,8 +19,8 @@ type clipboardCopyIn struct {
 }
 
 type clipboardCopyOut struct {
-	// Copied is false when nothing was selected; the clipboard keeps what it
-	// had.
+	// Copied is false when nothing was selected, but see
+	// quirks.ControlsSelectNothing; the clipboard keeps what it had.
 	Copied         bool                  `json:"copied"`
 	CopiedLength   int                   `json:"copied_length"` // UTF-16 units
 	ClipboardWrite string                `json:"clipboard_write"`
@@ -41,7 +42,8 @@ var clipboardCopy = primitives.Define("clipboard.copy", func(ctx context.Context
 		return clipboardCopyOut{}, err
 	}
 	if taken.Text == "" && taken.HTML == "" {
-		return clipboardCopyOut{ClipboardWrite: "empty_selection", Target: taken.Target}, nil
+		copied := primitives.QuirksOf(p).Has(quirks.ControlsSelectNothing) // the extension says so all the same
+		return clipboardCopyOut{Copied: copied, ClipboardWrite: "empty_selection", Target: taken.Target}, nil
 	}
 	s.Clipboard().Set(session.Clip{Text: taken.Text, HTML: taken.HTML})
 	return clipboardCopyOut{Copied: true, CopiedLength: text.Utf16Length(taken.Text), ClipboardWrite: "ok", Target: taken.Target}, nil

@@ -49,6 +49,7 @@ const (
 	SiteActionsBeside     Name = "site_actions_beside"
 	UpstreamAnswers       Name = "upstream_answers"
 	TypesAnywhere         Name = "types_anywhere"
+	UpstreamVocabulary    Name = "upstream_vocabulary"
 )
 
 var table = []Quirk{
@@ -251,7 +252,7 @@ var table = []Quirk{
 	},
 	{
 		Name: KnownMembersOnly, Where: "locators of upstream's primitives", InPage: true, Proof: "quirks/known_members_only.html",
-		Upstream: "role, name, label, placeholder, test_id, has_text, xpath, within, nth, exact, strict and pierce are ignored, so that a locator of nothing else is every control of the page; the ref of a snapshot is not",
+		Upstream: "ref, role, name, label, placeholder, test_id, has_text, xpath, within, nth, exact, strict and pierce are ignored, so that a locator of nothing else is every control of the page",
 		Strict:   "they hold",
 	},
 	{
@@ -278,5 +279,11 @@ var table = []Quirk{
 		Name: UpstreamAnswers, Where: "answers of primitives", Proof: "runtime.TestQuirkUpstreamAnswers",
 		Upstream: "the adapter is extension, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
 		Strict:   "the adapter is cdp, a bridge gets each failure as action_error, and trusted typing and keys have the envelope of the others",
+	},
+	{
+		Name: UpstreamVocabulary, Where: "names and arguments of primitives", Proof: "quirks/upstream_vocabulary.html",
+		Upstream: "a primitive that only this host has is an unknown action, which is handler_failed, and makes a workflow invalid; an argument that this host added is ignored, as are effects and ref. " +
+			"What a face of this host asks for in its own words, such as the tools of its MCP server, is not held to it",
+		Strict: "all primitives of the dictionary can be called, with all of their arguments",
 	},
 }

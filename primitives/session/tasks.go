@@ -33,7 +33,7 @@ type taskSummary struct {
 	Total     int    `json:"total"`
 	Completed int    `json:"completed"`
 	Failed    int    `json:"failed"`
-	Pending   int    `json:"pending"`
+	Pending   int    `json:"pending"` // not finished: the one in progress too
 	Tasks     []task `json:"tasks"`
 }
 
@@ -46,7 +46,7 @@ func (q *Tasks) summary() taskSummary {
 			s.Completed++
 		case "failed":
 			s.Failed++
-		case "pending":
+		case "pending", "in_progress":
 			s.Pending++
 		}
 	}
@@ -129,7 +129,7 @@ var taskNext = primitives.Define("task.next", func(_ context.Context, p primitiv
 		t.Status = "in_progress"
 	}
 	given := *t
-	return taskNextOut{Task: &given, Remaining: q.summary().Pending}, nil
+	return taskNextOut{Task: &given, Remaining: q.summary().Pending - 1}, nil
 })
 
 type taskCompleteIn struct {
@@ -151,7 +151,7 @@ var taskComplete = primitives.Define("task.complete", func(_ context.Context, p 
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var t *task
-	if in.ID == nil {
+	if in.ID == nil || *in.ID == "" {
 		if t = q.with("in_progress"); t == nil {
 			return taskCompleteOut{}, fault.New(fault.NoActiveTask, "no task is in progress").Next("call task.next, or give an id")
 		}

@@ -2,7 +2,9 @@ package session
 
 import (
 	"encoding/json"
+	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +45,7 @@ type TransferRecord struct {
 	CreatedAt   string          `json:"created_at"`
 	ExpiresAt   string          `json:"expires_at"`
 	SizeBytes   int             `json:"size_bytes"`
+	SafePreview any             `json:"safe_preview,omitempty"` // what the redaction says may be shown
 	Redaction   map[string]any  `json:"redaction"`
 	Metadata    json.RawMessage `json:"metadata"`
 	RecordCount *int            `json:"record_count,omitempty"`
@@ -50,6 +53,7 @@ type TransferRecord struct {
 
 type TransferSource struct {
 	TabID     int    `json:"tab_id"`
+	FrameID   int    `json:"frame_id"` // 0, the main frame
 	RuntimeID string `json:"runtime_id"`
 	URL       string `json:"url"`
 }
@@ -72,9 +76,6 @@ func (k TransferKey) Fault(code fault.Code, message string) *fault.Error {
 
 // find runs under the lock. An item that has expired is removed.
 func (s *Transfers) find(k TransferKey, now time.Time) (*transferItem, *fault.Error) {
-	if k.Label == "" && k.Id == "" {
-		return nil, k.Fault(fault.TransferLabelRequired, "label or id is needed")
-	}
 	at := s.index(k)
 	if at < 0 {
 		return nil, k.Fault(fault.TransferLabelNotFound, "no transfer item has this label or id")
@@ -88,6 +89,7 @@ func (s *Transfers) find(k TransferKey, now time.Time) (*transferItem, *fault.Er
 }
 
 func (s *Transfers) index(k TransferKey) int {
+	k.Label = strings.TrimSpace(k.Label)
 	if k.Id != "" {
 		for i, item := range s.items {
 			if item.ID == k.Id {
@@ -181,25 +183,26 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 				Next("clear what is not needed")
 		}
 		s.last++
-		item = &transferItem{TransferRecord: TransferRecord{ID: "transfer-" + strconv.Itoa(s.last), Label: d.Key.Label, Format: d.Format, CreatedAt: stamp(now)}}
+		item = &transferItem{TransferRecord: TransferRecord{ID: "transfer-" + strconv.Itoa(s.last), Label: strings.TrimSpace(d.Key.Label), Format: d.Format, CreatedAt: stamp(now)}}
 	}
 	size := transferSize(d.Value)
 	if size > maxTransferSize {
 		return TransferRecord{}, d.Key.Fault(fault.TransferPayloadTooLarge, "the transfer item exceeds its byte limit").
 			With("size_bytes", size).With("max_bytes", maxTransferSize)
 	}
-	item.value, item.expires, item.SizeBytes = d.Value, now.Add(d.Ttl), size
-	item.ExpiresAt, item.Source, item.Metadata = stamp(item.expires), d.Source, d.Metadata
-	item.Redaction = map[string]any{}
-	for k, v := range d.Redaction {
-		item.Redaction[k] = v
+	item.value, item.SizeBytes = d.Value, size
+	if d.Add && at >= 0 {
+		item.Metadata = mergedMembers(item.Metadata, d.Metadata) // all else stays as it was
+	} else {
+		item.expires, item.Source, item.Metadata = now.Add(d.Ttl), d.Source, d.Metadata
+		item.ExpiresAt = stamp(item.expires)
+		item.Redaction = map[string]any{"log_payload": false}
+		maps.Copy(item.Redaction, d.Redaction)
+		item.SafePreview = item.Redaction["safe_preview"]
 	}
-	item.Redaction["log_payload"] = false
-	item.RecordCount = nil
-	var list []json.RawMessage
-	if json.Unmarshal(d.Value, &list) == nil && list != nil {
-		n := len(list)
-		item.RecordCount = &n
+	item.RecordCount = recordCount(d.Value, d.Metadata)
+	if item.RecordCount != nil {
+		item.Metadata = mergedMembers(item.Metadata, []byte(`{"record_count":`+strconv.Itoa(*item.RecordCount)+`}`))
 	}
 	if at >= 0 {
 		s.items[at] = item
@@ -207,6 +210,37 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 		s.items = append(s.items, item)
 	}
 	return item.TransferRecord, nil
+}
+
+// recordCount is what the metadata says, or the length of a list.
+func recordCount(value, metadata json.RawMessage) *int {
+	var said struct {
+		Count *int `json:"record_count"`
+	}
+	if json.Unmarshal(metadata, &said) == nil && said.Count != nil {
+		return said.Count
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil || list == nil {
+		return nil
+	}
+	n := len(list)
+	return &n
+}
+
+// mergedMembers is an object with the members of another over its own.
+func mergedMembers(object, over json.RawMessage) json.RawMessage {
+	members := map[string]json.RawMessage{}
+	for _, in := range []json.RawMessage{object, over} {
+		if json.Unmarshal(in, &members) != nil || members == nil {
+			return object
+		}
+	}
+	out, err := json.Marshal(members)
+	if err != nil {
+		return object
+	}
+	return out
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -28,6 +28,10 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
+	// OwnWords is set by a face of this host for what it puts in words that the
+	// upstream extension does not have, whoever caused it. A profile does not hold
+	// such a call to the vocabulary of the extension (quirks.UpstreamVocabulary).
+	OwnWords bool
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)

@@ -149,7 +149,9 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 // workflowProblems compiles a workflow once and returns what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
-	program, wrong := workflow.Compile(raw, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names, Arguments: m.arguments()})
+	how := m.compiling()
+	how.Arguments = m.arguments()
+	program, wrong := workflow.Compile(raw, how)
 	for _, p := range wrong {
 		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
 	}
@@ -194,6 +196,9 @@ func (m *Maps) arguments() func(string, json.RawMessage, func(string) bool) []pr
 		for i := range found {
 			found[i].Certain = found[i].Certain && m.how.Arguments == ArgumentsRefused
 		}
+		if m.how.Upstream {
+			found = append(found, m.registry.IgnoredUpstream(name, args)...)
+		}
 		return found
 	}
 }
@@ -216,7 +221,7 @@ func (m *Maps) needs(in *sites.Map) map[sites.Permission][]string {
 			}
 		}
 		if len(t.Workflow) > 0 {
-			program, problems := workflow.Compile(t.Workflow, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names})
+			program, problems := workflow.Compile(t.Workflow, m.compiling())
 			if len(problems) == 0 {
 				used = append(used, program.Primitives()...)
 			}
@@ -233,9 +238,12 @@ func (m *Maps) Program(o *Offer, tool *manifest.Tool) (*workflow.Program, *fault
 	if p, ok := o.programs.Load(tool); ok {
 		return p.(*workflow.Program), nil
 	}
-	p, problems := workflow.Compile(tool.Workflow, workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.registry.Names})
+	p, problems := workflow.Compile(tool.Workflow, m.compiling())
 	if len(problems) > 0 {
 		first := problems[0]
+		if m.how.Upstream && first.Code == fault.UnknownPrimitive {
+			first.Code = fault.InvalidWorkflow // the extension's word for it
+		}
 		return nil, fault.New(first.Code, "%s", first.Message).With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)
 	}
 	o.programs.Store(tool, p)

@@ -7,15 +7,18 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
+	"github.com/outrider-run/outrider/workflow"
 )
 
 // Maps are the site maps a host offers. Files come first; a bundle from a
@@ -71,6 +74,9 @@ type Options struct {
 	// Salvage reads a map as far as it can be read (quirks.MapsAsTheyCome); see
 	// manifest.Options.
 	Salvage bool
+	// Upstream knows the primitives and arguments of the extension only
+	// (quirks.UpstreamVocabulary).
+	Upstream bool
 	// Arguments says what becomes of arguments of workflow steps that the
 	// primitive does not take. A host finds them when the step runs, and offers
 	// what else the map has; who checks a map wants to know before.
@@ -129,9 +135,11 @@ func FromFiles(files fs.FS, name string, registry *primitives.Registry, engine e
 	return m, nil
 }
 
-// Salvage has maps that come from here on read as Options.Salvage sets. It is
-// called before the first of them.
-func (m *Maps) Salvage() { m.how.Salvage = true }
+// As has maps that come from here on read as the options salvage and upstream set.
+// It is called before the first of them.
+func (m *Maps) As(salvage, upstream bool) {
+	m.how.Salvage, m.how.Upstream = m.how.Salvage || salvage, m.how.Upstream || upstream
+}
 
 // options wires the checks of the packages above sites into the map gate.
 func (m *Maps) options() sites.Options {
@@ -164,8 +172,25 @@ func (m *Maps) options() sites.Options {
 
 // Known says whether the dictionary has a primitive.
 func (m *Maps) Known(primitive string) bool {
+	if m.how.Upstream && !upstream.Has(primitive) {
+		return false
+	}
 	_, ok := m.registry.Lookup(primitive)
 	return ok
+}
+
+// names lists the primitives that are known.
+func (m *Maps) names() []string {
+	return slices.DeleteFunc(m.registry.Names(), func(name string) bool { return !m.Known(name) })
+}
+
+// compiling is how workflows are compiled, without a check of arguments.
+func (m *Maps) compiling() workflow.CompileOptions {
+	how := workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.names}
+	if m.how.Upstream {
+		how.Dictionary = "the extension"
+	}
+	return how
 }
 
 // Current is what is offered at this moment.

@@ -77,6 +77,7 @@ type namedValue struct {
 // runExecution runs a tool by its abstract steps, its handler, or one in place
 // of the other.
 func (a *Actions) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage) call.Reply {
+	ctx = primitives.InOwnWords(ctx) // the extension has no abstract steps
 	r := &executionRun{ctx: ctx, a: a, lib: o.Library, match: match, v: v, raw: arguments}
 	_, merged, err := match.Primitive(arguments) // the binding's, and the caller's over them
 	if err != nil {

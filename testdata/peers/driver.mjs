@@ -1,7 +1,7 @@
 // Starts the real extension and Outrider in both profiles, each behind a real bridge of its own, and sends them what
 // peers_test.go asks for. One request of JSON on a line of standard input, one answer on a line of standard output.
 // OUTRIDER_PEERS names the folder with peers.mjs, the harness of the peers.
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
@@ -53,11 +53,12 @@ async function viewportOf (b, url) {
 
 const requests = {
   async start ({ url }) {
-    for (const name of ['upstream', 'extension', 'strict']) {
-      const b = await bridge()
-      peers[name] = b
-      await begin(b)
-    }
+    await Promise.all(['upstream', 'extension', 'strict'].map(async (name) => {
+      const root = mkdtempSync(path.join(tmpdir(), 'storage-'))
+      cpSync(path.join(import.meta.dirname, 'storage'), root, { recursive: true })
+      peers[name] = await bridge({ root })
+      await begin(peers[name])
+    }))
     const x = await chromeExt({ args: [anyCertificate, noBar] })
     await x.open(url)
     await x.claim(url, peers.upstream.ws)
@@ -72,11 +73,17 @@ const requests = {
     for (const [name, b] of Object.entries(peers)) out[name] = await showing(b, url)
     return out
   },
-  async call ({ peer, name, args }) {
-    const { isError, body } = await peers[peer].call(name, args)
-    return { isError: !!isError, body }
+  // All peers get the call at the same time; args are those of each by its name.
+  async call ({ name, args }) {
+    const answers = await Promise.all(Object.keys(peers).map(async (peer) => {
+      const { isError, body } = await peers[peer].call(name, args[peer])
+      return [peer, { isError: !!isError, body }]
+    }))
+    return Object.fromEntries(answers)
   },
-  showing: ({ peer, url }) => showing(peers[peer], url)
+  async showing ({ url }) {
+    await Promise.all(Object.values(peers).map(b => showing(b, url)))
+  }
 }
 
 for await (const line of readline.createInterface({ input: process.stdin })) {

@@ -11,8 +11,18 @@ function queryHere(node, selector) {
   return matchesCSS(node, selector) ? [node, ...below] : below;
 }
 
+/** headings is queryHere; upstream's own failure for a selector that does not parse has no code. */
+function headings(section, selector) {
+  try {
+    return queryHere(section, selector);
+  } catch (error) {
+    if (quirk('unparsed_finds_nothing')) throw new Fault('handler_failed', 'the heading selector does not parse', { heading_selector: cut(selector, 200) });
+    throw error;
+  }
+}
+
 function headingOf(section, selector, max) {
-  for (const node of queryHere(section, selector)) {
+  for (const node of headings(section, selector)) {
     const text = labelOrText(node);
     if (text !== '' && text.length <= max) return text;
   }

@@ -45,8 +45,8 @@ function retargeted(nodes, retarget) {
   return [...found];
 }
 
-/** upstreamMembers are the members of a locator that upstream reads, and ref, which only an answer of this host can name. */
-const upstreamMembers = ['selector', 'text', 'text_contains', 'text_equals', 'frame', 'retarget', 'ref'];
+/** upstreamMembers are the members of a locator that upstream reads. */
+const upstreamMembers = ['selector', 'text', 'text_contains', 'text_equals', 'frame', 'retarget'];
 
 /**
  * understood is what is read of a locator where upstream takes one: all of it,

@@ -47,14 +47,14 @@ function insertIntoControl(target, text, replace, editing, pressed) {
     if (!editing && start === end && !quirk('append_at_caret')) start = end = before.length;
   }
   const wanted = before.slice(0, start) + text + before.slice(end);
-  if (!Number.isInteger(caret) && quirk('typed_input_throws')) {
-    protoSet(target, 'value', wanted);
-    throw new Fault('handler_failed', 'the control has no selection to place the caret in', { tag_name: tagOf(target), type });
-  }
   dispatchOf(target, new InputEvent('beforeinput', {
     bubbles: true, cancelable: true, composed: true,
     inputType: replace ? 'insertReplacementText' : 'insertText', data: text,
   }));
+  if (!Number.isInteger(caret) && quirk('typed_input_throws')) {
+    if (type !== 'file') protoSet(target, 'value', wanted);
+    throw new Fault('handler_failed', 'the control has no selection to place the caret in', { tag_name: tagOf(target), type });
+  }
   protoSet(target, 'value', wanted);
   const kept = protoGet(target, 'value');
   if (refusedValue(type, wanted, kept)) {

@@ -30,7 +30,7 @@ function whyNotEditable(node) {
   if (isTextControl(node)) {
     if (matchesCSS(node, ':disabled')) return 'disabled';
     if (protoGet(node, 'readOnly')) return 'read_only';
-    return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) ? 'type' : null;
+    return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) && !quirk('typed_input_throws') ? 'type' : null;
   }
   return protoGet(node, 'isContentEditable') === true || hasEditContext(node) ? null : 'not_editable';
 }
