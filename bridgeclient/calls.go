@@ -19,6 +19,7 @@ type record struct {
 
 	// Protected by ledger.mu.
 	cancel   func()
+	unwanted bool   // cancelled before it started
 	frame    []byte // the answer; nil while there is none, or when it was let go
 	answered time.Time
 	progress runtime.Progress
@@ -98,12 +99,30 @@ func (l *ledger) stored(r *record) []byte {
 	return r.frame
 }
 
-// started keeps how to cancel r. The call may have been answered already.
+// started keeps how to cancel r, or cancels it when nobody waits for it any more.
+// The call may have been answered already.
 func (l *ledger) started(r *record, cancel func()) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if r.answered.IsZero() {
 		r.cancel = cancel
+	}
+	unwanted := r.unwanted
+	l.mu.Unlock()
+	if unwanted {
+		cancel()
+	}
+}
+
+// cancel cancels a call that runs or waits. Its answer is sent all the same.
+func (l *ledger) cancel(key callKey) {
+	l.mu.Lock()
+	var cancel func()
+	if r := l.calls[key]; r != nil && r.answered.IsZero() {
+		r.unwanted, cancel = true, r.cancel
+	}
+	l.mu.Unlock()
+	if cancel != nil {
+		cancel()
 	}
 }
 

@@ -38,8 +38,8 @@ type Dialect interface {
 	Alive(probe Probe, alive bool) []byte
 }
 
-// Message is what a frame means to the client: *Call, Refused, Probe, Poll,
-// Notice or Ignored.
+// Message is what a frame means to the client: *Call, Cancel, Refused, Probe,
+// Poll, Notice or Ignored.
 type Message interface{ message() }
 
 // Call is a call of the peer.
@@ -77,6 +77,9 @@ type Probe struct {
 // Poll asks for a status of every runtime.
 type Poll struct{}
 
+// Cancel says that nobody waits for the answer to a call any more.
+type Cancel struct{ ID, RuntimeID string }
+
 // Notice is a frame whose only answer is another frame.
 type Notice struct {
 	Reply []byte
@@ -91,5 +94,6 @@ func (*Call) message()   {}
 func (Refused) message() {}
 func (Probe) message()   {}
 func (Poll) message()    {}
+func (Cancel) message()  {}
 func (Notice) message()  {}
 func (Ignored) message() {}

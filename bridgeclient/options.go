@@ -14,7 +14,7 @@ import (
 // Options configure a Client. URL (or Dial), Dialect and Host are required,
 // everything else has a default.
 type Options struct {
-	// URL is ws://, wss:// or "stdio:".
+	// URL is ws://, wss://, http://, https:// (HTTP polling) or "stdio:".
 	URL     string
 	Dialect Dialect
 	Host    Host
@@ -24,6 +24,9 @@ type Options struct {
 	// token unless Header has an Authorization.
 	Header http.Header
 	Token  string
+	// RoundTripper makes the requests of HTTP polling. Default
+	// http.DefaultTransport.
+	RoundTripper http.RoundTripper
 	// Stdin and Stdout carry the items of "stdio:".
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -92,6 +95,11 @@ func (o *Options) check() error {
 	case o.BackoffMin > 0 && o.BackoffMax > 0 && o.BackoffMin > o.BackoffMax:
 		return fault.New(fault.InvalidInput, "the smallest wait %s is longer than the longest %s", o.BackoffMin, o.BackoffMax)
 	}
+	o.defaults()
+	return nil
+}
+
+func (o *Options) defaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -115,7 +123,6 @@ func (o *Options) check() error {
 	set(&o.MaxEvents, 1000)
 	set(&o.MaxRead, 256<<20)
 	set(&o.MaxWrite, 64<<20)
-	return nil
 }
 
 func set[T ~int | ~int64](v *T, def T) {

@@ -49,15 +49,23 @@ type announcementRecord struct {
 // Add queues the record of an announcement, unless it has no text or is not to be
 // carried. A region that speaks again within seconds replaces what still waits.
 func (r *Piggybacked) Add(reader string, record json.RawMessage) {
-	now := waitingRecord{record: record, at: time.Now()}
-	if json.Unmarshal(record, &now.read) != nil || now.read.Text == "" {
+	var read announcementRecord
+	if json.Unmarshal(record, &read) != nil {
 		return
 	}
 	byKind := "buffer"
-	if now.read.Politeness == "assertive" {
+	if read.Politeness == "assertive" {
 		byKind = deliveryInject
 	}
-	if cmp.Or(now.read.Delivery, byKind) != deliveryInject {
+	if cmp.Or(read.Delivery, byKind) == deliveryInject {
+		r.Inject(reader, record)
+	}
+}
+
+// Inject is Add for a record that is to be carried, whatever it says.
+func (r *Piggybacked) Inject(reader string, record json.RawMessage) {
+	now := waitingRecord{record: record, at: time.Now()}
+	if json.Unmarshal(record, &now.read) != nil || now.read.Text == "" {
 		return
 	}
 	r.mu.Lock()

@@ -21,6 +21,7 @@ type session struct {
 	conn     Conn
 	received atomic.Bool // a frame arrived
 	polls    chan struct{}
+	probed   chan struct{} // capacity 1
 	since    time.Time
 }
 
@@ -32,7 +33,7 @@ func (s *session) lived() bool { return s.received.Load() || time.Since(s.since)
 // serve returns why the connection ended: ctx's cause after a drained end,
 // io.EOF when a Once transport was finished by the peer.
 func (s *session) serve(ctx context.Context) error {
-	s.polls = make(chan struct{}, 1)
+	s.polls, s.probed = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.eager.Store(s.conn.Traits().Heartbeat)
 	s.since = time.Now()
 	// The announcements go first: the writer starts after hello.
@@ -137,6 +138,10 @@ func (s *session) take(frame []byte) {
 		s.refuse(m.Call, m.Err)
 	case Probe:
 		s.send(urgent, "", s.opts.Dialect.Alive(m, s.owns(m.RuntimeID)))
+		signal(s.probed)
+	case Cancel:
+		s.log.Debug("call cancelled", "call", m.ID, "runtime", m.RuntimeID)
+		s.calls.cancel(callKey{m.RuntimeID, m.ID})
 	case Poll:
 		signal(s.polls)
 	case Notice:
@@ -230,6 +235,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 		defer t.Stop()
 		beat = t.C
 	}
+	var suspected <-chan time.Time // when a bridge that probed has evicted whom it did not reach
 	titles := time.NewTicker(k.opts.TitleEvery)
 	defer titles.Stop()
 	last := time.Now().Round(0)
@@ -240,6 +246,17 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 		case <-k.polls:
 			k.reconcile()
 			k.report()
+		case <-k.probed:
+			// With a heartbeat a bridge has no reason to probe, unless our items did
+			// not reach it in time. Then it may not have the answer in time either,
+			// and evicts the runtime without a word.
+			if beat != nil && suspected == nil {
+				suspected = time.After(suspectAfter)
+			}
+		case <-suspected:
+			suspected = nil
+			k.log.Info("announcing again after a probe")
+			k.announceAgain()
 		case <-titles.C:
 			if k.waiting() {
 				k.reconcile()
@@ -252,7 +269,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 			now := time.Now().Round(0)
 			if now.Sub(last) > 2*every {
 				k.log.Info("announcing again after a pause", "pause", now.Sub(last))
-				k.forget()
+				k.announceAgain()
 			}
 			last = now
 			k.reconcile()
@@ -292,10 +309,24 @@ func (k *announcer) hello() {
 	k.out.hello(items)
 }
 
-func (k *announcer) forget() {
+// suspectAfter is how long after a probe a bridge has made up its mind: upstream's
+// waits 1.5 s for the answer.
+const suspectAfter = 2 * time.Second
+
+// announceAgain announces every tab as if for the first time.
+func (k *announcer) announceAgain() {
+	tabs := k.opts.Host.Tabs()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	for id := range k.known {
+		if !slices.ContainsFunc(tabs, func(t runtime.TabStatus) bool { return t.RuntimeID == id }) {
+			k.remove(id)
+		}
+	}
 	clear(k.known)
+	for _, t := range tabs {
+		k.announce(t)
+	}
 }
 
 func (k *announcer) waiting() bool {

@@ -40,6 +40,20 @@ type Traits struct {
 	Heartbeat bool
 }
 
+// Dial opens one connection to a bridge, as a Client does. It needs the URL of the
+// options alone.
+func Dial(ctx context.Context, opts *Options) (Conn, error) {
+	o := *opts
+	o.defaults()
+	dial, err := dialer(&o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+	defer cancel()
+	return dial(ctx)
+}
+
 // dialer returns how to connect to the address in o.
 func dialer(o *Options) (func(ctx context.Context) (Conn, error), error) {
 	if o.Dial != nil {
@@ -61,7 +75,10 @@ func dialer(o *Options) (func(ctx context.Context) (Conn, error), error) {
 		}
 		return func(context.Context) (Conn, error) { return newStdio(o.Stdin, o.Stdout, o.MaxRead), nil }, nil
 	case "http", "https":
-		return nil, fault.New(fault.CapabilityUnavailable, "a bridge over HTTP polling is not supported yet; use ws:// or wss://")
+		if u.Host == "" {
+			return nil, fault.New(fault.InvalidInput, "the bridge address names no host")
+		}
+		return func(ctx context.Context) (Conn, error) { return dialPolling(ctx, u, o) }, nil
 	}
-	return nil, fault.New(fault.InvalidInput, "the bridge address has the scheme %q; expected ws, wss or stdio", u.Scheme)
+	return nil, fault.New(fault.InvalidInput, "the bridge address has the scheme %q; expected ws, wss, http, https or stdio", u.Scheme)
 }

@@ -71,6 +71,11 @@ func (d *Dialect) Decode(frame []byte) bridgeclient.Message {
 			}
 		}
 		return bridgeclient.Poll{}
+	case typeCancel:
+		if callID == "" || runtimeID == "" {
+			return refuse("", runtimeID, fault.InvalidFrame, "action_cancel needs call_id and runtime_id").Refused
+		}
+		return bridgeclient.Cancel{ID: callID, RuntimeID: runtimeID}
 	case typeCredential:
 		// It carries a live secret that this runtime has no use for. Nothing of
 		// it is kept or logged.

@@ -57,7 +57,7 @@ func (d *Dialect) Ready(host bridgeclient.Host, tab runtime.TabStatus, first boo
 		ExtensionVersion: version(info), Device: info.Device,
 		URL: tab.URL, Host: hostName(tab.URL), Title: tab.Title,
 		Tab:          tabItem{TabID: tab.TabID, WindowID: tab.WindowID, Title: tab.Title, Active: tab.Active},
-		Runtime:      runtimeItem{Name: product, Version: info.Version, Host: info.Host, Browser: info.Browser, RepeatsCalls: true},
+		Runtime:      runtimeItem{Name: product, Version: info.Version, Host: info.Host, Browser: info.Browser, RepeatsCalls: true, CancelsCalls: true},
 		Capabilities: info.Capabilities,
 	}
 	switch {

@@ -20,6 +20,7 @@ const (
 	typeProbe            = "runtime_probe"
 	typeProbeResult      = "runtime_probe_result"
 	typeCredential       = "credential_hydration"
+	typeCancel           = "action_cancel"
 	typeCredentialResult = "credential_hydration_result"
 	typeProgress         = "action_progress"
 	typeRemoved          = "runtime_removed"
@@ -46,6 +47,7 @@ var directions = map[string]direction{
 	typeStateCall:  toRuntime,
 	typeProbe:      toRuntime,
 	typeCredential: toRuntime,
+	typeCancel:     toRuntime,
 
 	typeError:            toBridge, // a bridge may report one; it is never answered
 	typeReady:            toBridge,
@@ -153,6 +155,9 @@ type runtimeItem struct {
 	// not executed again. A bridge can therefore send a call once more after a
 	// lost connection.
 	RepeatsCalls bool `json:"repeats_calls"`
+	// CancelsCalls: action_cancel {call_id, runtime_id} ends a call that nobody
+	// waits for.
+	CancelsCalls bool `json:"cancels_calls"`
 }
 
 // statusItem is runtime_status.

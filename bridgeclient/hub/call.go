@@ -159,21 +159,34 @@ func (h *Hub) call(ctx context.Context, call ToolCall) ToolResult {
 		}
 		return ToolResult{OK: true, Output: marshal(out), Announcements: h.piggybacked.Take(""), Status: http.StatusOK}
 	}
+	if h.answersAnnouncements(call.Name, sel) {
+		out, err := h.announced(call.Name, args)
+		if err != nil {
+			return refused(err)
+		}
+		return ToolResult{OK: true, Output: marshal(out), Status: http.StatusOK}
+	}
 	if err := h.ownerNamed(call.Name, args, sel); err != nil {
 		return refused(err)
 	}
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, timeout+h.opts.Grace)
 	defer cancel()
+	if call.Name == syncStorage.Name {
+		return h.sync(ctx, args, sel, timeout)
+	}
 	e, err := h.find(ctx, sel)
 	if err != nil {
 		return refused(err)
 	}
 	left := max(timeout-time.Since(start), time.Millisecond)
 	var r ToolResult
-	if call.Name == siteTool && h.servesSites(e) {
+	switch sites := h.servesSites(e); {
+	case sites && call.Name == siteTool:
 		r = h.site(ctx, e, marshal(args), left)
-	} else {
+	case sites && call.Name == readFileTool:
+		r = h.readFile(e, marshal(args))
+	default:
 		r = h.dispatch(ctx, e, call.Name, marshal(args), left)
 	}
 	// Not with the hub's own refusals, nor with the history they are in.
@@ -404,7 +417,9 @@ func (h *Hub) await(ctx context.Context, p *pending, timeout time.Duration) Tool
 		err = closingError()
 	case <-t.C:
 		err = h.timedOut(p, start)
+		h.cancel(p)
 	case <-ctx.Done():
+		h.cancel(p)
 		if err = fault.Wrap(fault.Cancelled, ctx.Err(), "waiting for the runtime"); err.Code == fault.Timeout {
 			err = h.timedOut(p, start)
 		}
@@ -412,6 +427,16 @@ func (h *Hub) await(ctx context.Context, p *pending, timeout time.Duration) Tool
 	r := refused(err)
 	r.CallID, r.RuntimeID = &p.id, p.runtimeID
 	return r
+}
+
+// cancel tells the runtime that nobody waits for a call any more. Upstream's
+// protocol has no word for that.
+func (h *Hub) cancel(p *pending) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.runtimes[p.runtimeID]; e != nil && e.cancels {
+		e.conn.send(marshal(cancelItem{"action_cancel", p.id, p.runtimeID}))
+	}
 }
 
 // submit enters a call and sends it. The caller takes it out of pending.
@@ -531,7 +556,7 @@ func (h *Hub) hydrate(e *entry) {
 	args := marshal(map[string]any{"bundle": b})
 	h.background(func(ctx context.Context) {
 		h.setHydration(map[string]any{"status": "sent", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli()})
-		r := h.dispatch(ctx, e, "storage.import_bundle", args, h.opts.DispatchTimeout)
+		r := h.dispatch(ctx, e, importTool, args, h.opts.DispatchTimeout)
 		var out struct {
 			OK    bool            `json:"ok"`
 			Value json.RawMessage `json:"value"`

@@ -75,6 +75,15 @@ func (h *Hub) Tools() []Tool {
 		site = Tool{siteTool, "List the actions of the current site, call one of them, or read the page's declared state.", json.RawMessage(siteSchema)}
 	}
 	out := []Tool{site, claimedTabs, activeTab, awaitEvent}
+	if h.opts.StorageRoot != "" {
+		out = append(out, syncStorage)
+	}
+	if _, ok := found[readFileTool]; !ok && h.storage != nil {
+		out = append(out, readStored)
+	}
+	if h.payloads != nil {
+		out = append(out, configurePayloads)
+	}
 	for _, t := range out {
 		delete(found, t.Name)
 	}

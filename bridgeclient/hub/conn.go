@@ -257,7 +257,9 @@ func (c *conn) take(frame []byte) {
 		h.replay = append(json.RawMessage(nil), frame...)
 		h.mu.Unlock()
 	case "a11y_announcement":
-		h.piggybacked.Add("", in.Record)
+		if h.spoken.add(in.Record, in.RuntimeKey) {
+			h.piggybacked.Inject("", in.Record)
+		}
 	case "agent_event":
 		if in.RuntimeID != "" {
 			h.agents.add(&in)

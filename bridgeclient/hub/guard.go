@@ -29,7 +29,7 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 			fail(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "the Host of the request is not a name of this machine"))
 			return
 		}
-		paired := r.URL.Path == extensionPath && same(r.URL.Query().Get("token"), h.opts.Pairing)
+		paired := forRuntimes(r.URL.Path) && same(r.URL.Query().Get("token"), h.opts.Pairing)
 		if origin := r.Header.Get("Origin"); origin != "" {
 			if !paired && !h.originAllowed(origin, r) {
 				remedy := remedyOf(origin, r.URL.Path)
@@ -61,13 +61,17 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 
 const (
 	extensionPath   = "/extension"
+	itemsPath       = extensionPath + "/items"
 	extensionScheme = "chrome-extension://"
 )
+
+// forRuntimes says whether a path is one that runtimes connect to.
+func forRuntimes(path string) bool { return path == extensionPath || path == itemsPath }
 
 // remedyOf says how to admit an origin that was refused.
 func remedyOf(origin, path string) string {
 	switch {
-	case path != extensionPath:
+	case !forRuntimes(path):
 		return "allow it with --allow-web-origin if it is yours"
 	case strings.HasPrefix(origin, extensionScheme):
 		return "give the extension the pairing address that the hub prints, or start the hub with --allow-extension"
@@ -138,7 +142,7 @@ func (h *Hub) originAllowed(origin string, r *http.Request) bool {
 	if origin == "http://"+strings.ToLower(r.Host) {
 		return true
 	}
-	if h.opts.AllowExtensions && r.URL.Path == extensionPath && strings.HasPrefix(origin, extensionScheme) {
+	if h.opts.AllowExtensions && forRuntimes(r.URL.Path) && strings.HasPrefix(origin, extensionScheme) {
 		return true
 	}
 	for _, p := range h.opts.AllowOrigins {
@@ -154,7 +158,7 @@ func (h *Hub) tokenAllowed(r *http.Request) bool {
 		return true
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok && r.URL.Path == extensionPath {
+	if !ok && forRuntimes(r.URL.Path) {
 		given = r.URL.Query().Get("token")
 	}
 	return same(given, h.opts.Token)

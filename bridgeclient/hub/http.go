@@ -30,7 +30,10 @@ func (h *Hub) routes() {
 	})
 	h.mux.HandleFunc("POST /mcp/tools/call", h.serveCall)
 	h.mux.HandleFunc("GET /events", h.serveEvents)
-	h.mux.HandleFunc("GET /extension", h.serveRuntime)
+	h.mux.HandleFunc("GET "+extensionPath, h.serveRuntime)
+	polling := &bridgeclient.PollingServer{Accept: h.acceptPolling, MaxRead: int(h.opts.MaxMessage)}
+	h.mux.Handle("GET "+itemsPath, polling)
+	h.mux.Handle("POST "+itemsPath, polling)
 }
 
 // Handler serves the hub's routes behind its guard.
@@ -153,6 +156,24 @@ func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	<-ended
+}
+
+// acceptPolling runs the connection of a runtime that polls.
+func (h *Hub) acceptPolling(r *http.Request, c bridgeclient.Conn) *fault.Error {
+	if !h.reserve(true) {
+		return fault.New(fault.QueueFull, "%d connections have announced no runtime yet", h.opts.MaxUnannounced)
+	}
+	trusted := h.vouched(r)
+	started := h.background(func(ctx context.Context) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		h.newConn(c, trusted, stop).serve(ctx)
+	})
+	if !started {
+		h.release()
+		return closingError()
+	}
+	return nil
 }
 
 func reply(w http.ResponseWriter, status int, v any) {

@@ -24,6 +24,9 @@ type Hub struct {
 	storage     *storage                 // nil for none
 	agents      *agentEvents             // by runtime, for runtime.agent.await_event
 	piggybacked bridgeclient.Piggybacked // texts of live regions, for the next result
+	spoken      *announcements           // what live regions said
+	lifecycle   *lifecycle               // nil without a storage folder
+	payloads    *payloads                // nil for none
 
 	closeOnce sync.Once
 	closing   chan struct{}
@@ -63,7 +66,7 @@ func New(opts Options) (*Hub, error) {
 	}
 	h := &Hub{
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
-		closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
+		spoken: newAnnouncements(), closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
 		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
 	}
 	paths := h.opts.Maps
@@ -75,6 +78,12 @@ func New(opts Options) (*Hub, error) {
 	}
 	if h.opts.StorageRoot != "" && h.opts.Bundle == nil {
 		h.opts.Bundle = h.storage.bundle
+	}
+	if h.opts.StorageRoot != "" {
+		h.lifecycle = &lifecycle{root: h.opts.StorageRoot}
+	}
+	if h.opts.PayloadFolder != "" {
+		h.payloads = &payloads{folder: h.opts.PayloadFolder, limit: h.opts.PayloadLimit, current: h.opts.PayloadLimit}
 	}
 	h.routes()
 	return h, nil
@@ -151,6 +160,12 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	own.Wait()
 	h.wg.Wait()
+	if h.lifecycle != nil {
+		h.lifecycle.close()
+	}
+	if h.payloads != nil && !h.opts.KeepPayloads {
+		h.payloads.remove()
+	}
 	return err
 }
 

@@ -52,6 +52,14 @@ type tab struct {
 
 type software struct {
 	RepeatsCalls bool `json:"repeats_calls"`
+	CancelsCalls bool `json:"cancels_calls"`
+}
+
+// cancelItem goes to runtimes that say that they know it.
+type cancelItem struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	RuntimeID string `json:"runtime_id"`
 }
 
 var poll = []byte(`{"type":"runtime_status"}`)

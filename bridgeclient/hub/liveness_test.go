@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,8 +27,8 @@ type bubble struct {
 func inBubble(t *testing.T, opts hub.Options, f func(*bubble)) {
 	synctest.Test(t, func(t *testing.T) {
 		opts.Listen = hub.Nowhere
-		n := 0
-		opts.NewID = func() string { n++; return fmt.Sprintf("id-%d", n) }
+		var n atomic.Int64
+		opts.NewID = func() string { return fmt.Sprintf("id-%d", n.Add(1)) }
 		h, err := hub.New(opts)
 		if err != nil {
 			t.Fatal(err)

@@ -92,6 +92,12 @@ type Options struct {
 	// StorageRoot, when set, is a storage folder: every runtime gets its bundle,
 	// and the hub answers actions.site for runtimes that do not know it.
 	StorageRoot string
+	// PayloadFolder, when set, is where Spill writes outputs beyond PayloadLimit
+	// bytes (default 50,000); the files are removed when the hub ends, unless
+	// KeepPayloads.
+	PayloadFolder string
+	PayloadLimit  int
+	KeepPayloads  bool
 	// Maps are more maps and folders for actions.site. Runtimes get them with
 	// the calls that need them only.
 	Maps []string
@@ -129,6 +135,10 @@ type RuntimeChange struct {
 	Kind    string // connected, changed, removed
 	Reason  string // removed: tab_closed, connection_lost, superseded, probe_failed, liveness_sweep, shutdown
 	Runtime Runtime
+	// Connection is the number of its connection. WasActive says of a removed one
+	// that calls without a selector went to it.
+	Connection int64
+	WasActive  bool
 }
 
 func (o *Options) check() error {
@@ -181,6 +191,7 @@ func (o *Options) check() error {
 	set(&o.MaxMessage, 256<<20)
 	set(&o.MaxQueued, 256<<20)
 	set(&o.KeepEvents, 1000)
+	set(&o.PayloadLimit, 50_000)
 	return nil
 }
 

@@ -24,6 +24,10 @@ func (h *Hub) own(name string) func(map[string]json.RawMessage, Selector) (any, 
 		return h.listTabs
 	case activeTab.Name:
 		return h.setActive
+	case configurePayloads.Name:
+		if h.payloads != nil {
+			return h.setPayloads
+		}
 	}
 	return nil
 }

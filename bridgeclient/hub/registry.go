@@ -37,6 +37,7 @@ type entry struct {
 	browserActive   *bool
 	tools           []Tool // of its manifest
 	repeats         bool
+	cancels         bool // knows action_cancel
 	conn            *conn
 	seen            time.Time
 }
@@ -51,6 +52,7 @@ func (h *Hub) register(c *conn, in *item) {
 		},
 		authorizationID: in.AuthorizationID,
 		repeats:         in.Runtime != nil && in.Runtime.RepeatsCalls,
+		cancels:         in.Runtime != nil && in.Runtime.CancelsCalls,
 		tools:           manifestTools(in.Manifest), conn: c, seen: now,
 	}
 	if t := in.Tab; t != nil {
@@ -117,7 +119,7 @@ func (h *Hub) register(c *conn, in *item) {
 	}
 	h.mu.Unlock()
 
-	changes = append(changes, RuntimeChange{Kind: kind, Runtime: e.Runtime})
+	changes = append(changes, RuntimeChange{Kind: kind, Runtime: e.Runtime, Connection: c.num})
 	h.announce(changes...)
 	if orphaned != nil {
 		orphaned.end("superseded")
@@ -200,7 +202,8 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	default:
 		h.abandon(id, reason)
 	}
-	if h.active == id {
+	wasActive := h.active == id
+	if wasActive {
 		h.active = ""
 		for _, o := range h.sorted() {
 			h.active = o.RuntimeID
@@ -210,7 +213,7 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	h.touchChanged()
 	removed := e.Runtime
 	removed.IsLive = false
-	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: removed}
+	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: removed, Connection: e.conn.num, WasActive: wasActive}
 }
 
 // abandonLost fails the calls of a runtime that did not come back in time.
@@ -296,6 +299,7 @@ func (h *Hub) announce(changes ...RuntimeChange) {
 		if ch.Kind != "changed" {
 			h.log.Info("runtime "+ch.Kind, "runtime", ch.Runtime.RuntimeID, "reason", ch.Reason)
 		}
+		h.logged(ch)
 		if h.opts.OnRuntime != nil {
 			h.opts.OnRuntime(ch)
 		}

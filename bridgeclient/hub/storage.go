@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,13 @@ func (s *storage) maps() *sites.Library {
 	return s.library
 }
 
+// forget makes the next query read the maps again.
+func (s *storage) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.library = nil
+}
+
 // maxBundle bounds the texts of a bundle in bytes.
 const maxBundle = 64 << 20
 
@@ -72,7 +80,7 @@ func (s *storage) bundle() (json.RawMessage, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular() || name == lifecycleFile || name == lifecycleOld:
 			return nil
 		}
 		info, err := d.Info()
@@ -152,15 +160,12 @@ type siteItem struct {
 // servesSites reports whether the hub answers actions.site for e: it has maps,
 // and the runtime does not know the tool.
 func (h *Hub) servesSites(e *entry) bool {
-	if h.storage == nil {
-		return false
-	}
-	for _, t := range e.tools {
-		if t.Name == siteTool {
-			return false
-		}
-	}
-	return true
+	return h.storage != nil && !e.knows(siteTool)
+}
+
+// knows reports whether the runtime described a tool.
+func (e *entry) knows(tool string) bool {
+	return slices.ContainsFunc(e.tools, func(t Tool) bool { return t.Name == tool })
 }
 
 // site answers actions.site for a runtime that cannot.

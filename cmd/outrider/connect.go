@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,8 @@ func (a *app) connectCommand() *cobra.Command {
 		Use:   "connect URL",
 		Short: "Be a runtime for a bridge until interrupted",
 		Long: "Connect to a bridge as a runtime of the Actions Bridge Protocol and serve its calls until interrupted.\n" +
-			"URL is ws://... or wss://..., or stdio: for one JSON item per line on standard input and output;\n" +
+			"URL is ws://... or wss://..., http://... or https://... for HTTP polling where a relay lets no WebSocket through,\n" +
+			"or stdio: for one JSON item per line on standard input and output;\n" +
 			"with stdio: the process ends when standard input closes and every accepted call has been answered.",
 		Example: `  OUTRIDER_TOKEN=... outrider connect --dialect browser-bridge wss://agent.example.com/bridge --block-domain bank.example.com
   outrider connect ws://127.0.0.1:17345/extension --open https://example.com/ --maps ./sites
@@ -60,8 +62,8 @@ func (a *app) connectCommand() *cobra.Command {
 			}
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
-				if u, err := url.Parse(target); err != nil || (u.Scheme != "ws" && u.Scheme != "wss") || u.Host == "" {
-					return usage("URL is %q: expected ws://host/path, wss://host/path or stdio:", target)
+				if u, err := url.Parse(target); err != nil || !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
+					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, https://host/path or stdio:", target)
 				}
 			} else {
 				target = "stdio:"

@@ -17,7 +17,8 @@ import (
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token, tokenFile, dialect, storageRoot, opsAt string
+	var listen, token, tokenFile, dialect, storageRoot, opsAt, payloads string
+	var inline int
 	var stdio, extensions bool
 	var origins, maps []string
 	cmd := &cobra.Command{
@@ -43,7 +44,7 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "payload-dir", "payload-inline-limit"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
@@ -66,7 +67,8 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			o := newOps("the hub does not listen")
 			changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps, DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
+			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps,
+				PayloadFolder: payloadFolder(payloads, inline), PayloadLimit: inline, KeepPayloads: payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
 				OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 				OnCall: func(name string) func(hub.ToolResult) {
 					answered := o.Metrics.Call(name)
@@ -114,6 +116,8 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
 	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
 	f.StringVar(&storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
+	f.IntVar(&inline, "payload-inline-limit", 50_000, "bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never")
+	f.StringVar(&payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
 	f.StringArrayVar(&maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
@@ -19,7 +22,18 @@ func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, 
 		Name: name, Arguments: args, TargetRuntimeID: route.RuntimeID, TargetRuntimeKey: route.RuntimeKey,
 		TargetURLContains: route.URLContains, TargetTitleContains: route.TitleContains, TimeoutMS: timeout.Milliseconds(),
 	})
-	return mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}, r.Err()
+	failed := r.Err()
+	r = b.hub.Spill(name, r)
+	return mcp.Routed{Output: r.Output, RuntimeID: r.RuntimeID, Announcements: r.Announcements}, failed
+}
+
+// payloadFolder is where long results go, "" for nowhere.
+func payloadFolder(given string, limit int) string {
+	cache, err := os.UserCacheDir()
+	if limit <= 0 || given == "" && err != nil {
+		return ""
+	}
+	return cmp.Or(given, filepath.Join(cache, "outrider", "payloads"))
 }
 
 // Runtimes implements mcp.Bridge.
