@@ -27,6 +27,7 @@ type Repaired struct {
 	Diff   string   `json:"diff"`
 
 	before, after []byte
+	maps          []string // paths by which results call the file
 }
 
 // MapFiles finds the file of a map by the path that results call it by.
@@ -98,7 +99,7 @@ func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files MapFi
 				return nil, err
 			}
 			if good {
-				r.after, r.Checks = next, append(r.Checks, k.ID)
+				r.after, r.Checks, r.maps = next, append(r.Checks, k.ID), append(r.maps, k.MapPath)
 			}
 		}
 	}
@@ -164,10 +165,14 @@ func changesFor(k report.Check) []change {
 	return out
 }
 
+// anywhere is the path of a map for every page: the one that is verified applied to the
+// page already, and where a file lies can say that it is for another.
+const anywhere = "actions.json"
+
 // passes runs the checks of a map and says whether the one at the same place passes.
 func passes(ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, text []byte, o Options) (bool, error) {
 	x.Remember, x.locks = false, nil
-	p, err := checkPage(ctx, h, x, tab, &runtime.SuppliedMap{Path: k.MapPath, JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o)
+	p, err := checkPage(ctx, h, x, tab, &runtime.SuppliedMap{Path: anywhere, JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o)
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +16,23 @@ func (c Checked) Report() report.Run {
 	run := report.Run{Title: "check", OK: c.OK, StartedAt: stamp(c.started), Result: c}
 	for _, p := range c.Pages {
 		s := report.PageSuite(p)
+		for i := range s.Tests {
+			c.repaired(&s.Tests[i])
+		}
 		run.DurationMS += s.DurationMS
 		run.Suites = append(run.Suites, s)
 	}
 	return run
+}
+
+// repaired puts the verified repair of a check into its test, in the place of what was
+// only proposed.
+func (c Checked) repaired(t *report.Test) {
+	for _, r := range c.Repairs {
+		if slices.Contains(r.Checks, t.Name) && slices.Contains(r.maps, t.Place.File) {
+			t.Repairs = []report.Text{{Title: "repair of " + r.File, Body: r.Diff, Diff: true}}
+		}
+	}
 }
 
 // Report is a result of the plan as a run: a suite with a test for each step, and
