@@ -5,6 +5,7 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -64,6 +65,17 @@ func (r Result) Reported(file string) []report.Finding {
 type Call struct {
 	Action    string
 	Arguments map[string]json.RawMessage
+}
+
+// CallOf is the use of an action by a step of a plan.
+func CallOf(action string, arguments map[string]any) Call {
+	c := Call{Action: action, Arguments: map[string]json.RawMessage{}}
+	for name, v := range arguments {
+		if raw, err := json.Marshal(v); err == nil {
+			c.Arguments[name] = raw
+		}
+	}
+	return c
 }
 
 // checker judges one map.
@@ -428,4 +440,12 @@ func generatedIn(selector string) string {
 		}
 	}
 	return check()
+}
+
+// Print shows the findings of a map for people.
+func (r Result) Print(w io.Writer, file string) {
+	fmt.Fprintf(w, "score      %d %%  %s: %d of %d\n", r.Score, report.Printable(file), r.Judged-len(r.Findings), r.Judged)
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "  %s:%d  %s: %s\n             %s\n", report.Printable(f.Pointer), f.Line, f.Rule, report.Printable(f.Message), report.Printable(f.Fix))
+	}
 }

@@ -1,10 +1,13 @@
 package locators
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"unicode"
 
 	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/primitives/descriptor"
 )
 
 // Target is a target of a map, as it is written.
@@ -131,4 +134,41 @@ func plainTag(s string) bool {
 // lasting says whether a name is a label: one with numbers counts something.
 func lasting(name string) bool {
 	return name != "" && len(name) <= maxName && strings.IndexFunc(name, unicode.IsDigit) < 0
+}
+
+// Descriptor is the target as it is resolved.
+func (t Target) Descriptor() descriptor.Descriptor {
+	d := descriptor.Descriptor{Role: t.Role, Name: t.Name, TextEquals: t.TextEquals, FallbackSelectors: t.FallbackSelectors}
+	if t.Selector != "" {
+		d.Selector = []string{t.Selector}
+	}
+	return d
+}
+
+// JSON is the target as it is written in a map.
+func (t Target) JSON() ([]byte, error) { return jsonOf(t) }
+
+// String is the locator for people.
+func (l Locator) String() string {
+	if l.Selector != "" && l.TextEquals == "" {
+		return l.Selector
+	}
+	text, err := jsonOf(struct {
+		Selector   string `json:"selector,omitempty"`
+		Role       string `json:"role,omitempty"`
+		Name       string `json:"name,omitempty"`
+		TextEquals string `json:"text_equals,omitempty"`
+	}{l.Selector, l.Role, l.Name, l.TextEquals})
+	if err != nil {
+		return string(l.Kind)
+	}
+	return string(text)
+}
+
+func jsonOf(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/coverage"
+	"github.com/outrider-run/outrider/authoring/picker"
 	"github.com/outrider-run/outrider/authoring/scaffold"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -51,6 +53,68 @@ func (a *app) initCommand() *cobra.Command {
 	f.StringVar(&out, "out", "", "folder for the files (default: the name of the host)")
 	f.BoolVar(&force, "force", false, "replace files that are there")
 	f.BoolVar(&submit, "submit", false, "try actions that may change something on the site: send forms, click buttons")
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+func (a *app) locatorsCommand() *cobra.Command {
+	var element string
+	cmd := &cobra.Command{
+		Use:   "locators URL",
+		Short: "Show how elements of a page can be named, the best first",
+		Long: "Rank the locators of the controls of a page, or of one element: test id, role and name, attributes, text, structure.\n" +
+			"Each is tried on the page. The target is what a map would say: the best that names the element alone, and fallbacks\n" +
+			"of other kinds. Ids and classes that look generated are left out.",
+		Example: "  outrider locators http://127.0.0.1:8080/ --element 'form button'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.browser.open = args
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+				elements, err := picker.Elements(ctx, h, firstTab(h), element)
+				if err == nil && a.json {
+					a.printJSON(map[string]any{"ok": true, "elements": elements})
+				} else if err == nil {
+					picker.Print(a.stdout, elements)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&element, "element", "", "CSS selector, or the JSON of a target of a map (default: every control)")
+	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+func (a *app) coverageCommand() *cobra.Command {
+	var least int
+	cmd := &cobra.Command{
+		Use:   "coverage",
+		Short: "Say which controls of the open pages no action of the maps reaches",
+		Long: "Compare the controls of each open page with the targets of all actions of the maps. Controls in entries of a list\n" +
+			"count once. Exit code 1 when a page is covered less than --least says.",
+		Example: "  outrider coverage --open http://127.0.0.1:8080/ --maps ./map/actions.json --least 80",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			files, err := coverage.Read(a.browser.maps)
+			if err != nil {
+				return usage("coverage needs --maps: %w", err)
+			}
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+				pages, err := coverage.Of(ctx, h, files)
+				if err != nil {
+					return err
+				}
+				ok := coverage.Least(pages) >= least
+				if a.json {
+					a.printJSON(map[string]any{"ok": ok, "pages": pages})
+				} else {
+					coverage.Print(a.stdout, pages)
+				}
+				return verdict(ok, true)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&least, "least", 0, "share of the controls of each page that actions must reach, in percent")
 	a.addBrowserFlags(cmd)
 	return cmd
 }

@@ -156,7 +156,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
 		a.traceCommand(), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
-		a.initCommand(),
+		a.initCommand(), a.locatorsCommand(), a.coverageCommand(),
 	)
 	a.completions(root)
 	return root

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/lint"
+	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -19,7 +21,9 @@ import (
 func (a *app) validateCommand() *cobra.Command {
 	var (
 		engineName, profile string
-		drafts              bool
+		drafts, judge       bool
+		plans               []string
+		report              string
 	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
@@ -33,6 +37,9 @@ func (a *app) validateCommand() *cobra.Command {
 			set, ok := quirks.Profile(profile)
 			if !ok {
 				return usage("--profile is %q: expected strict or extension", profile)
+			}
+			if report != "" && !strings.HasPrefix(report, "sarif=") {
+				return usage("--report is %q: validate writes sarif=FILE", report)
 			}
 			how := runtime.MapsIn(set)
 			how.AcceptDrafts, how.Arguments = drafts, runtime.ArgumentsRefused
@@ -51,16 +58,45 @@ func (a *app) validateCommand() *cobra.Command {
 					bad++
 				}
 			}
-			if a.json {
+			var calls []lint.Call
+			for _, path := range plans {
+				p, err := plan.Read(path, engine)
+				if err != nil {
+					return usage("--plan: %w", err)
+				}
+				for _, step := range p.Steps {
+					calls = append(calls, lint.CallOf(step.Action, step.Args))
+				}
+			}
+			var judged []lint.File
+			if judge || report != "" {
+				judged = lint.Files(reports, calls)
+			}
+			switch {
+			case a.json && judge:
+				a.printJSON(judged)
+			case a.json:
 				if reports == nil {
 					reports = []sites.FileReport{}
 				}
 				a.printJSON(reports)
-			} else {
+			default:
 				for _, r := range reports {
 					a.printReport(r)
 				}
+				for _, f := range judged {
+					if !judge {
+						break // only the report wants them
+					}
+					f.Lint.Print(a.stdout, f.Path)
+				}
 				fmt.Fprintf(a.stdout, "%d maps, %d invalid\n", len(reports), bad)
+			}
+			if sarif, ok := strings.CutPrefix(report, "sarif="); ok {
+				if err := lint.WriteSARIF(sarif, judged); err != nil {
+					a.warn(err)
+					return verdict(bad == 0, false)
+				}
 			}
 			if bad > 0 {
 				return &exit{code: exitFailed}
@@ -68,6 +104,9 @@ func (a *app) validateCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&judge, "lint", false, "also say what could be better, with a score: postconditions, locators, states, identities, arguments")
+	cmd.Flags().StringArrayVar(&plans, "plan", nil, "plan whose calls of actions --lint looks at for arguments that never vary (repeatable)")
+	cmd.Flags().StringVar(&report, "report", "", "sarif=FILE: errors, warnings and what --lint says")
 	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
 	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: what the upstream extension reads or mends is a warning, not an error")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
