@@ -130,6 +130,7 @@ var mayImport = map[string][]string{
 	"fleet/queue":                        {"fleet", "fleet/wire", "primitives/fault"},
 	"fleet/worker":                       {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/submit":                       {"fleet", "fleet/queue", "fleet/wire", "fleet/worker", "primitives/fault"},
+	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
 	"plan":                               {"authoring/edit", "authoring/lock", "evidence/report", "runtime", "projection/expr", "primitives/fault"},

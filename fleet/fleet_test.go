@@ -50,6 +50,7 @@ func code(r fleet.Record) fault.Code {
 }
 
 func TestAJobRunsAndItsResultComesBack(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
 	site := &fleettest.Site{}
@@ -88,6 +89,7 @@ func TestAJobRunsAndItsResultComesBack(t *testing.T) {
 // TestALostWorker: a worker whose connection is cut loses its job within its lease.
 // A job that only read is run by another; one that had begun to act is not.
 func TestALostWorker(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
 	proxy := fleettest.NewProxy(t, s.URL())
@@ -113,7 +115,7 @@ func TestALostWorker(t *testing.T) {
 	wait(t, "the second worker runs what may be run again", func() bool { return second.Runs("l.reads") == 1 && second.Acts("l.rerun") == 1 })
 	began := time.Now()
 	for _, id := range []string{"reads", "rerun"} {
-		if _, err := submit.Cancel(t.Context(), q, "l", id); err != nil {
+		if did, err := submit.Cancel(t.Context(), q, "l", id); err != nil || !did {
 			t.Fatal(err)
 		}
 	}
@@ -142,6 +144,7 @@ func TestALostWorker(t *testing.T) {
 }
 
 func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
 	j := fleettest.Job("p", "poison", fleettest.Task{Steps: 1, Hangs: true})
@@ -168,6 +171,7 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 }
 
 func TestCancelAndExpiry(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
 	jobs := []fleet.Job{fleettest.Job("c", "queued", fleettest.Task{Steps: 1}), fleettest.Job("c", "late", fleettest.Task{Steps: 1})}
@@ -193,6 +197,7 @@ func TestCancelAndExpiry(t *testing.T) {
 }
 
 func TestLabelsAndPriorities(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
 	var jobs []fleet.Job
@@ -234,6 +239,7 @@ func TestLabelsAndPriorities(t *testing.T) {
 // TestDrain: a worker that is told to end finishes what acts, gives back the rest,
 // and leaves the list.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), 10*time.Second)
 	site := &fleettest.Site{}

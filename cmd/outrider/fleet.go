@@ -18,6 +18,7 @@ func (a *app) fleetCommand() *cobra.Command {
 		Short: "Run work on many machines: start a fleet, look at it, end what it runs",
 	}
 	cmd.AddCommand(a.fleetUpCommand())
+	cmd.AddCommand(a.fleetLook()...)
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/remote"
@@ -61,6 +62,12 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 		a.printJSONOr(map[string]any{"submission": s.Run, "jobs": len(jobs)}, "%s\n", s.Run)
 		return nil
 	}
+	return a.followFleet(ctx, q, jobs, out, artifacts, true)
+}
+
+// followFleet shows the jobs of a submission until each has ended, as a run here
+// would be shown. cancel says that the jobs end with this process's interrupt.
+func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, out reports, artifacts string, cancel bool) error {
 	progress := a.progress()
 	to := a.coloured()
 	view := remote.View{
@@ -77,7 +84,7 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 			}
 		}
 	}
-	ended, err := remote.Follow(ctx, q, jobs, view, true)
+	ended, err := remote.Follow(ctx, q, jobs, view, cancel)
 	progress.Clear()
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -93,10 +100,10 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 		results = append(results, e.Answer.Result)
 		all = remote.Merge(all, e)
 	}
-	if a.json && len(works) == 1 && len(results) == 1 {
+	if a.json && len(jobs) == 1 && len(results) == 1 {
 		a.printJSON(results[0])
 	} else if a.json {
-		a.printJSON(map[string]any{"ok": all.OK, "submission": s.Run, "results": results})
+		a.printJSON(map[string]any{"ok": all.OK, "submission": jobs[0].Run, "results": results})
 	}
 	complete := a.writeReports(out, all, "")
 	if errors.Is(ctx.Err(), context.Canceled) {

@@ -131,6 +131,8 @@ func Expired(j fleet.Job) *fault.Error {
 
 // lastStep is the last step that a try of the job reported.
 func (q *Queue) lastStep(ctx context.Context, j fleet.Job, try int) *fleet.Step {
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
 	events, err := q.JS.Stream(ctx, wire.EventsStream)
 	if err != nil {
 		return nil
@@ -147,16 +149,9 @@ func (q *Queue) lastStep(ctx context.Context, j fleet.Job, try int) *fleet.Step 
 }
 
 // get reads a record, again while the server cannot be reached.
-func (q *Queue) get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		e, err := q.Records.Get(ctx, key)
-		if err == nil || errors.Is(err, jetstream.ErrKeyNotFound) {
-			return e, err
-		}
-		if gone := wire.Sleep(ctx, wait); gone != nil {
-			return nil, errors.Join(gone, err)
-		}
-	}
+func (q *Queue) get(ctx context.Context, key string) (e jetstream.KeyValueEntry, err error) {
+	err = wire.Again(ctx, func(ctx context.Context) (err error) { e, err = q.Records.Get(ctx, key); return err })
+	return e, err
 }
 
 // Record reads the record of a job; false when there is none.

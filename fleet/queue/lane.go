@@ -85,21 +85,22 @@ func (q *Queue) Ensure(ctx context.Context, l Lane) error {
 	if known {
 		return nil
 	}
-	if _, err := q.Jobs.CreateConsumer(ctx, jetstream.ConsumerConfig{
+	config := jetstream.ConsumerConfig{
 		Durable: l.durable(), FilterSubject: wire.LaneFilter(name), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.Lease,
 		// How often a job may be tried is in its record: a limit here would leave it
 		// in the stream, where nobody hears of it.
 		MaxDeliver: -1,
 		// Both count over all workers together.
 		MaxAckPending: 1_000_000, MaxWaiting: 100_000,
-	}); err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
+	}
+	if err := wire.Again(ctx, func(ctx context.Context) error { _, err := q.Jobs.CreateConsumer(ctx, config); return err }); err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
 		return fault.New(fault.TransportFailed, "making the lane %s of the queue: %v", name, err)
 	}
 	raw, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	if _, err := q.Lanes.Create(ctx, name, raw); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+	if err := wire.Again(ctx, func(ctx context.Context) error { _, err := q.Lanes.Create(ctx, name, raw); return err }); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return fault.New(fault.TransportFailed, "announcing the lane %s of the queue: %v", name, err)
 	}
 	q.mu.Lock()
@@ -110,6 +111,8 @@ func (q *Queue) Ensure(ctx context.Context, l Lane) error {
 
 // Consumer is what the workers of a lane share.
 func (q *Queue) Consumer(ctx context.Context, l Lane) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
 	return q.Jobs.Consumer(ctx, l.durable())
 }
 

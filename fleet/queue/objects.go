@@ -23,6 +23,9 @@ const largestInline = 256 << 10
 // must not expire before the job does.
 const reuse = time.Hour
 
+// carry bounds sending or reading one object.
+const carry = time.Minute
+
 // largestObject bounds one object.
 const largestObject = 256 << 20
 
@@ -34,6 +37,8 @@ func (q *Queue) Upload(ctx context.Context, data []byte) (fleet.Object, error) {
 	if len(data) > largestObject {
 		return o, fault.New(fault.PayloadTooLarge, "a file of %d bytes: the fleet carries at most %d", len(data), largestObject)
 	}
+	ctx, cancel := context.WithTimeout(ctx, carry)
+	defer cancel()
 	if info, err := q.Objects.GetInfo(ctx, o.Name); err == nil && info.Size == o.Size && time.Since(info.ModTime) < reuse {
 		return o, nil
 	}
@@ -48,6 +53,8 @@ func (q *Queue) Download(ctx context.Context, o fleet.Object) ([]byte, error) {
 	if o.Size > largestObject {
 		return nil, fault.New(fault.PayloadTooLarge, "an object of %d bytes: the fleet carries at most %d", o.Size, largestObject)
 	}
+	ctx, cancel := context.WithTimeout(ctx, carry)
+	defer cancel()
 	data, err := q.Objects.GetBytes(ctx, o.Name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, fault.New(fault.AssetNotFound, "the fleet does not have the object %s any more", o.Name)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/wire"
@@ -16,36 +18,36 @@ import (
 // answerWithin is how long the worker of a job may take to say that it cancels it.
 const answerWithin = 2 * time.Second
 
-// Cancel ends a job, wherever it is. It returns the record as it is then: a job that
-// runs is told to end, and records its outcome itself; one whose worker does not
+// Cancel ends a job, wherever it is, and says whether it had not ended before. A job
+// that runs is told to end, and records its outcome itself; one whose worker does not
 // answer is recorded as cancelled, which takes it from that worker.
-func Cancel(ctx context.Context, q *queue.Queue, run, id string) (fleet.Record, error) {
+func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err error) {
 	for {
 		r, revision, ok, err := q.Record(ctx, run, id)
 		if err != nil || ok && r.Phase == fleet.Done {
-			return r, err
+			return false, err
 		}
 		o := fleet.Outcome{Error: fault.New(fault.Cancelled, "the job was cancelled before it ran")}
 		if ok && r.Phase != fleet.Waiting {
 			if told(ctx, q, r) {
-				return r, nil
+				return true, nil
 			}
 			o.Error = fault.New(fault.Cancelled, "the job was cancelled; its worker %s did not answer, so what it did last is not known", r.Worker).With("last_step", r.Step)
 		}
 		if !ok {
 			if !queued(ctx, q, run, id) {
-				return r, fault.New(fault.UnknownJob, "there is no job %s.%s", run, id)
+				return false, fault.New(fault.UnknownJob, "there is no job %s.%s", run, id)
 			}
 			r = fleet.Record{Run: run, ID: id}
 		}
-		ended, err := q.End(ctx, r, revision, o)
+		_, err = q.End(ctx, r, revision, o)
 		if errors.Is(err, queue.ErrLost) {
 			continue
 		}
 		if err == nil {
 			withdraw(ctx, q, run, id)
 		}
-		return ended, err
+		return err == nil, err
 	}
 }
 
@@ -63,6 +65,8 @@ func told(ctx context.Context, q *queue.Queue, r fleet.Record) bool {
 const anyLane = "*.*.*.*"
 
 func queued(ctx context.Context, q *queue.Queue, run, id string) bool {
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
 	_, err := q.Jobs.GetLastMsgForSubject(ctx, wire.JobSubject(anyLane, run, id))
 	return err == nil
 }
@@ -70,7 +74,27 @@ func queued(ctx context.Context, q *queue.Queue, run, id string) bool {
 // withdraw takes a job that has ended out of the queue. One that stays is found to
 // have ended by the worker that gets it.
 func withdraw(ctx context.Context, q *queue.Queue, run, id string) {
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
 	if m, err := q.Jobs.GetLastMsgForSubject(ctx, wire.JobSubject(anyLane, run, id)); err == nil {
 		_ = q.Jobs.DeleteMsg(ctx, m.Sequence)
 	}
+}
+
+// Drain tells a worker to take no more jobs. Who watches over it starts it again, or
+// does not.
+func Drain(ctx context.Context, q *queue.Queue, id string) error {
+	if !fleet.ValidName(id) {
+		return fault.New(fault.InvalidInput, "the worker is %q: expected its id", id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	_, err := q.NC.RequestWithContext(ctx, wire.ControlSubject(id, "drain"), nil)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return fault.New(fault.RuntimeNotFound, "the fleet has no worker %s", id).Next("outrider fleet status lists the workers")
+	case err != nil:
+		return fault.Wrap(fault.TransportFailed, err, "telling worker %s to drain", id)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -46,16 +47,49 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 		open[jobs[i].ID], order[i] = &jobs[i], jobs[i].ID
 	}
 	events := make(chan *nats.Msg, 4096)
-	sub, err := q.NC.ChanSubscribe(wire.EventSubject(run, "*"), events)
-	if err != nil {
-		return fault.Wrap(fault.TransportFailed, err, "following the submission %s", run)
+	var sub *nats.Subscription
+	var records jetstream.KeyWatcher
+	defer func() {
+		if sub != nil {
+			_ = sub.Unsubscribe()
+		}
+		if records != nil {
+			_ = records.Stop()
+		}
+	}()
+	seen := uint64(0) // revision of the last record
+	watch := func() error {
+		err := wire.Again(ctx, func(context.Context) (err error) {
+			if sub == nil {
+				if sub, err = q.NC.ChanSubscribe(wire.EventSubject(run, "*"), events); err != nil {
+					return err
+				}
+			}
+			old := records
+			if seen == 0 {
+				records, err = q.Records.Watch(ctx, run+".*")
+			} else {
+				records, err = q.Records.Watch(ctx, run+".*", jetstream.ResumeFromRevision(seen+1))
+			}
+			if err != nil {
+				records = old
+			} else if old != nil {
+				_ = old.Stop()
+			}
+			return err
+		})
+		if err != nil {
+			return fault.Wrap(fault.TransportFailed, err, "following the submission %s", run)
+		}
+		return nil
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	records, err := q.Records.Watch(ctx, run+".*")
-	if err != nil {
-		return fault.Wrap(fault.TransportFailed, err, "following the submission %s", run)
+	// A watch notices after a while that its server is another one: the connection
+	// knows at once.
+	connected := q.NC.StatusChanged(nats.CONNECTED)
+	defer q.NC.RemoveStatusListener(connected)
+	if err := watch(); err != nil {
+		return err
 	}
-	defer func() { _ = records.Stop() }()
 	take := func(r fleet.Record) {
 		if open[r.ID] == nil {
 			return
@@ -81,17 +115,26 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 		select {
 		case e, ok := <-records.Updates():
 			switch {
-			case !ok:
+			case !ok && q.NC.IsClosed():
 				return fault.New(fault.TransportFailed, "the connection to the fleet ended for good").Next("outrider fleet attach " + run + " goes on following the jobs")
+			case !ok:
+				records = nil
+				if err := watch(); err != nil {
+					return err
+				}
 			case e == nil:
 			default:
 				var r fleet.Record
-				if json.Unmarshal(e.Value(), &r) == nil {
+				if seen = e.Revision(); json.Unmarshal(e.Value(), &r) == nil {
 					take(r)
 				}
 			}
 		case m := <-events:
 			hears.event(m)
+		case <-connected:
+			if err := watch(); err != nil {
+				return err
+			}
 		case <-sweep.C:
 			for asked := 0; asked < min(sweepAtMost, len(order)) && len(open) > 0; asked++ {
 				id := order[next%len(order)]

@@ -61,3 +61,34 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+// Again calls do until it succeeds, fails for good, or ctx ends: a server that is
+// started again, or whose leader moves, is there after a moment. do gets a context
+// that bounds one attempt.
+func Again(ctx context.Context, do func(ctx context.Context) error) error {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		one, cancel := context.WithTimeout(ctx, RequestTimeout)
+		err := do(one)
+		cancel()
+		if err == nil || !passing(err) {
+			return err
+		}
+		if gone := Sleep(ctx, wait); gone != nil {
+			return errors.Join(gone, err)
+		}
+	}
+}
+
+// passing says whether an error may be gone after a moment.
+func passing(err error) bool {
+	for _, e := range []error{
+		nats.ErrReconnectBufExceeded, nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		jetstream.ErrNoStreamResponse,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 503
+}

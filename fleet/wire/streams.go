@@ -73,7 +73,7 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 		{&s.Records, jetstream.KeyValueConfig{Bucket: Records, TTL: keep.Records}},
 		// The bucket's time to live is renewed by every Put; the marker makes
 		// watchers hear of keys that expire.
-		{&s.Workers, jetstream.KeyValueConfig{Bucket: Workers, TTL: keep.Presence, LimitMarkerTTL: keep.Presence, Storage: jetstream.MemoryStorage}},
+		{&s.Workers, jetstream.KeyValueConfig{Bucket: Workers, TTL: keep.Presence, LimitMarkerTTL: keep.Presence}},
 		{&s.Lanes, jetstream.KeyValueConfig{Bucket: Lanes}},
 	}
 	for _, b := range buckets {

@@ -83,8 +83,9 @@ const (
 	pingEvery   = 2 * time.Second
 	pingsOut    = 2
 	dialTimeout = 5 * time.Second
-	// RequestTimeout bounds one request to the server.
-	RequestTimeout = 5 * time.Second
+	// RequestTimeout bounds one request to the server. A request that was sent to a
+	// server which is killed is answered by nobody, so none may wait for longer.
+	RequestTimeout = 3 * time.Second
 )
 
 // Dial connects. An address that cannot be reached, or that refuses, is an error.

@@ -178,10 +178,15 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer leave()
 	var subs []*nats.Subscription
 	for i, s := range w.opts.Sources {
-		sub, err := s.Queue.NC.Subscribe(wire.ControlSubject(w.ID(), "*"), func(m *nats.Msg) { w.control(i, m) })
-		if err == nil {
-			err = s.Queue.NC.FlushTimeout(wire.RequestTimeout)
-		}
+		var sub *nats.Subscription
+		err := wire.Again(ctx, func(context.Context) (err error) {
+			if sub == nil {
+				if sub, err = s.Queue.NC.Subscribe(wire.ControlSubject(w.ID(), "*"), func(m *nats.Msg) { w.control(i, m) }); err != nil {
+					return err
+				}
+			}
+			return s.Queue.NC.FlushTimeout(wire.RequestTimeout)
+		})
 		if err != nil {
 			return err
 		}
