@@ -36,6 +36,8 @@ type Locator struct {
 	// elements match. Both are on where any of Role to Nth is used.
 	Pierce *bool `json:"pierce,omitempty"`
 	Strict *bool `json:"strict,omitempty"`
+	// AnyFrame searches the frames of the page where the top document shows no match.
+	AnyFrame bool `json:"any_frame,omitempty"`
 	// Retarget maps each match to its control.
 	Retarget *Retarget `json:"retarget,omitempty"`
 }

@@ -628,10 +628,17 @@ func (t *Tab) PageSnapshot(ctx context.Context, arguments PageSnapshotArgs) (*Pa
 
 // PageSnapshotArgs are the arguments of [Tab.PageSnapshot].
 type PageSnapshotArgs struct {
+	// One line for each row of a table, item of a list and list of choices, refs
+	// only where something can be done, what scrolls and what lies below the
+	// viewport. For format text.
+	Compact bool `json:"compact,omitempty"`
 	// text: one indented line for each row, the ref first of what is in brackets.
 	// json: a flat list of objects with their depth. One of text, json. Default
 	// text.
 	Format string `json:"format,omitempty"`
+	// Tell a CSS selector of each element whose markup has one that is likely to
+	// last. For format json.
+	Hints bool `json:"hints,omitempty"`
 	// Only what a click, a key or text is meant for, as a flat list.
 	InteractiveOnly bool     `json:"interactive_only,omitempty"`
 	Locator         *Locator `json:"locator,omitempty"`
@@ -660,7 +667,13 @@ type PageSnapshotResult struct {
 	Title      string `json:"title"`
 	Truncated  bool   `json:"truncated"`
 	URL        string `json:"url"`
-	Delta      *struct {
+	// How much of the document lies below the viewport, and the ref of the first
+	// element there. With compact.
+	Below *struct {
+		Px   int    `json:"px"`
+		From string `json:"from"`
+	} `json:"below"`
+	Delta *struct {
 		Added   int    `json:"added"`
 		Changed int    `json:"changed"`
 		Removed int    `json:"removed"`
@@ -696,14 +709,18 @@ type PageSnapshotResult struct {
 		Filled    bool   `json:"filled"`
 		Focused   bool   `json:"focused"`
 		Haspopup  string `json:"haspopup"`
+		Hint      string `json:"hint"`
 		Invalid   bool   `json:"invalid"`
 		Level     int    `json:"level"`
+		Message   string `json:"message"`
 		Name      string `json:"name"`
 		Options   int    `json:"options"`
+		Position  string `json:"position"`
 		Pressed   any    `json:"pressed"`
 		Readonly  bool   `json:"readonly"`
 		Ref       string `json:"ref"`
 		Required  bool   `json:"required"`
+		Scrolls   string `json:"scrolls"`
 		Selected  bool   `json:"selected"`
 		Sort      string `json:"sort"`
 		Text      string `json:"text"`

@@ -27,8 +27,11 @@ const (
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
 	effectsShown = 5
-	// effectsCap bounds page calls around the window.
-	effectsCap = time.Second
+	// effectsBegin bounds the page calls before the action, and effectsCap those after it.
+	effectsBegin = 500 * time.Millisecond
+	effectsCap   = time.Second
+	// effectsOfNone bounds what is observed of an action that did not take place.
+	effectsOfNone = 100 * time.Millisecond
 	// dialogShown bounds the text of a dialog, in bytes.
 	dialogShown = 300
 )
@@ -105,6 +108,7 @@ type effects struct {
 	Requests  *requestsEffect `json:"requests,omitempty"`
 	DOM       *domEffect      `json:"dom,omitempty"`
 	Texts     []string        `json:"texts,omitempty"`   // that came or changed and are shown
+	Passed    []string        `json:"passed,omitempty"`  // texts that came and went
 	Invalid   []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
 	Tabs      []tabEffect     `json:"tabs,omitempty"`
 	Downloads int             `json:"downloads,omitempty"`
@@ -145,8 +149,10 @@ type effectTarget struct {
 }
 
 type valueEffect struct {
-	Target *effectTarget `json:"target"`
-	Length int           `json:"length"`
+	Target  *effectTarget `json:"target"`
+	Length  int           `json:"length"`
+	Checked *bool         `json:"checked,omitempty"` // of a checkbox or a radio button
+	Chosen  string        `json:"chosen,omitempty"`  // words of the options that a list holds
 }
 
 type requestsEffect struct {
@@ -160,6 +166,7 @@ type requestStarted struct {
 	URL    string `json:"url"`
 	Type   string `json:"type"`
 	Status int    `json:"status,omitempty"`
+	Error  string `json:"error,omitempty"` // the browser's words, of one that failed
 }
 
 type domEffect struct {
@@ -184,6 +191,7 @@ type effectsWatch struct {
 	frames []FrameID
 	events PageWatch
 	unseen []string
+	silent time.Duration // how long the page has answered nothing; 0 when it answers
 }
 
 var effectsIDs atomic.Int64
@@ -192,7 +200,8 @@ var effectsIDs atomic.Int64
 // report and never prevents the action.
 func watchEffects(ctx context.Context, p Page) *effectsWatch {
 	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10)}
-	ctx, cancel := context.WithTimeout(ctx, effectsCap)
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, effectsBegin)
 	defer cancel()
 	var err error
 	if w.events, err = p.Watch(ctx); err != nil {
@@ -216,6 +225,9 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 			w.unseen = append(w.unseen, "a document that does not answer")
 		}
 	}
+	if len(frames) > 0 && !ok[0] && ctx.Err() != nil {
+		w.silent = time.Since(start)
+	}
 	return w
 }
 
@@ -223,13 +235,24 @@ type frameEffects struct {
 	Known   bool            `json:"known"`
 	DOM     domEffect       `json:"dom"`
 	Texts   []string        `json:"texts"`
+	Passed  []string        `json:"passed"`
 	Invalid []invalidEffect `json:"invalid"`
 	Focus   *focusEffect    `json:"focus"`
 	Values  []valueEffect   `json:"values"`
 }
 
-// report waits for what follows, within the window, and returns it.
-func (w *effectsWatch) report(ctx context.Context, window time.Duration) json.RawMessage {
+// report waits for what follows, within the window, and returns it. Of an action that
+// failed before it took place little is to be expected, and its time is over.
+func (w *effectsWatch) report(ctx context.Context, window time.Duration, failed *fault.Error) json.RawMessage {
+	if failed != nil {
+		switch failed.Code {
+		case fault.TargetNotFound, fault.TargetNotActionable, fault.PageUnresponsive, fault.ElementStale:
+			window = min(window, effectsOfNone)
+			bounded, cancel := context.WithTimeout(ctx, 2*effectsOfNone)
+			defer cancel()
+			ctx = bounded
+		}
+	}
 	start := time.Now()
 	w.settle(ctx, start.Add(window))
 	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
@@ -270,8 +293,10 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
 		if w.events == nil {
 			return
 		}
+		// What a page does is reported by other ways than its answers, and may come later.
+		w.events.Reported(ctx)
 		seen := w.events.Events()
-		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading {
+		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading && !seen.awaited() {
 			return
 		}
 		if left = time.Until(end); left <= 0 {
@@ -279,6 +304,24 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
 		}
 		w.events.Next(ctx, left)
 	}
+}
+
+// awaited says whether a document was requested that nothing has come of yet: a download
+// is reported after the answer to its request.
+func (e PageEvents) awaited() bool {
+	if e.Opening > 0 {
+		return true
+	}
+	if e.NewDocument || e.Downloads > 0 || len(e.Tabs) > 0 {
+		return false
+	}
+	for _, r := range e.Requests {
+		// The request of a download ends as one that was given up.
+		if r.Type == "document" && (r.Failure == "" || r.Failure == "net::ERR_ABORTED") && r.Status != 204 && r.Status != 205 {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *effectsWatch) describe(out *effects, seen PageEvents) {
@@ -292,7 +335,7 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	if len(seen.Requests) > 0 {
 		r := &requestsEffect{Started: len(seen.Requests), Pending: seen.Pending, First: []requestStarted{}}
 		for _, x := range seen.Requests[:min(effectsShown, len(seen.Requests))] {
-			r.First = append(r.First, requestStarted{x.Method, x.URL, x.Type, x.Status})
+			r.First = append(r.First, requestStarted{x.Method, x.URL, x.Type, x.Status, x.Failure})
 		}
 		out.Requests = r
 	}
@@ -329,6 +372,7 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 			out.Focus = a.Focus
 		}
 		out.Texts = append(out.Texts, a.Texts[:min(effectsShown-min(effectsShown, len(out.Texts)), len(a.Texts))]...)
+		out.Passed = append(out.Passed, a.Passed[:min(effectsShown-min(effectsShown, len(out.Passed)), len(a.Passed))]...)
 		out.Invalid = append(out.Invalid, a.Invalid[:min(effectsShown, len(a.Invalid))]...)
 		out.Values = append(out.Values, a.Values[:min(effectsShown, len(a.Values))]...)
 	}

@@ -16,6 +16,9 @@ type ActedPage interface {
 type PageWatch interface {
 	// Events is what has happened so far.
 	Events() PageEvents
+	// Reported waits, a moment at most, until the browser has reported what the page did
+	// so far.
+	Reported(ctx context.Context)
 	// Next waits for something more, for at most d.
 	Next(ctx context.Context, d time.Duration)
 }
@@ -27,6 +30,7 @@ type PageEvents struct {
 	Loading     bool // the main frame is on its way to another document
 	Dialogs     []Dialog
 	Tabs        []TabInfo        // that the page opened
+	Opening     int              // tabs of the page that are not ready yet
 	Requests    []NetworkRequest // that began
 	Pending     int              // of Requests without an end, streams not counted
 	Downloads   int              // that began on the host

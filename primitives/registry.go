@@ -125,7 +125,10 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	if window > 0 {
 		watch := watchEffects(ctx, p)
-		defer func() { res.Effects = watch.report(ctx, window) }()
+		defer func() { res.Effects = watch.report(ctx, window, res.Err) }()
+		if watch.silent > 0 {
+			ctx = withSpent(ctx, watch.silent)
+		}
 	}
 	out, err := prim.run(ctx, p, args)
 	for n := 0; n < maxReread && !prim.record.Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {

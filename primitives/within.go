@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// overrun is how much later than its own time a page call may answer. A page on a
-	// loaded machine does, and what it answers then says more than that it was late.
-	overrun = time.Second
-	// leastWait is what every page call gets: a page at work answers late, and so does
-	// one on a machine at work.
-	leastWait = 2 * time.Second
-	// onTime is how late a call may be before the page is probed.
+	// lateness is how much later than its own time a page call may answer: what the page
+	// answers then says more than that it was late.
+	lateness = 200 * time.Millisecond
+	// silence is how long a thread answers nothing until it counts as blocked. A busy
+	// machine makes a page that works answer late, so every page call gets as much.
+	silence = time.Second
+	// onTime is how long a call runs before its page is probed.
 	onTime = 100 * time.Millisecond
 	// slowFrames is what a page gets beyond that whose thread answers: a tab behind
 	// others draws a frame a second, and an element has to rest for some of them.
@@ -26,24 +26,41 @@ const (
 // errBlocked ends a page call on a thread that answers nothing.
 var errBlocked = errors.New("the page's thread answers nothing")
 
+type spentKey struct{}
+
+// withSpent notes that a page has answered nothing for so long already.
+func withSpent(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, spentKey{}, d)
+}
+
+// Spent is how much of the time of a call has passed before its handler ran, because
+// the page did not answer.
+func Spent(ctx context.Context) time.Duration {
+	d, _ := ctx.Value(spentKey{}).(time.Duration)
+	return d
+}
+
 // CallWithin is Page.Call for a page call that waits in the page, and ends there after
-// left. A page whose thread is blocked ends nothing, so the time is kept here too: a call
-// that is late ends as soon as the thread does not answer an empty call either.
+// left. A page whose thread is blocked ends nothing, so the time is kept here too: the
+// call ends when its time is over and the thread has answered no empty call for the last
+// second of it.
 func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out any, left time.Duration) error {
-	allowed := max(left+overrun, leastWait)
 	calling, cancel := context.WithCancelCause(ctx)
+	began := time.Now()
+	limit := max(left+lateness, silence-Spent(ctx))
 	var blocked atomic.Bool
 	probed := make(chan struct{})
-	late := time.AfterFunc(max(left, 0)+onTime, func() {
+	late := time.AfterFunc(max(limit-silence, onTime), func() {
 		defer close(probed)
-		limit := allowed - max(left, 0) - onTime
-		for until := time.Now().Add(slowFrames); time.Now().Before(until); limit = leastWait {
-			probe, stop := context.WithTimeout(calling, limit)
+		patience := limit - time.Since(began)
+		for time.Since(began) < limit+slowFrames {
+			probe, stop := context.WithTimeout(calling, max(patience, onTime))
 			err := p.Call(probe, frame, "document_token", nil, nil)
 			stop()
-			if err != nil || !Pause(calling, leastWait/4) {
+			if err != nil || !Pause(calling, silence/4) {
 				break
 			}
+			patience = silence
 		}
 		blocked.Store(calling.Err() == nil)
 		cancel(errBlocked)

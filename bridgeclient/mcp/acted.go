@@ -23,8 +23,9 @@ type acted struct {
 var expectedOf = map[string]any{
 	"target": nil, "x": nil, "y": nil, "modifiers": nil, "waited_ms": nil, "scrolls": nil, "attempts": nil, "effects": nil, "fidelity": "trusted", "candidate_count": json.Number("1"),
 	"clicked": true, "double_clicked": true, "hovered": true, "dragged": true, "inserted": true, "typed": true, "pressed": true, "focused": true, "scrolled": true,
-	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "steps": nil, "points": nil, "diagnostics": nil, "drop_target": nil, "count": nil, "files": nil, "via": nil, "button": "left", "adapter": nil,
-	"trusted": true, "accepted": nil, "handled": true, "dismissed": true, "dialog_type": nil, "default_prevented": false, "stable": true, "ambiguous": false, "sanitized": false, "unchanged": false,
+	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "input_method": nil, "selected_text_length": nil, "selection_sync": nil, "multiple": nil, "ref": nil, "value": nil, "repeat": json.Number("1"), "exceeds_maxlength": nil,
+	"steps": nil, "points": nil, "diagnostics": nil, "drop_target": nil, "count": nil, "files": nil, "via": nil, "button": "left", "adapter": nil,
+	"trusted": true, "accepted": nil, "handled": true, "dismissed": true, "dialog_type": nil, "default_prevented": false, "stable": true, "ambiguous": false, "sanitized": nil, "unchanged": nil,
 }
 
 var didWords = map[string]string{
@@ -83,10 +84,13 @@ type followed struct {
 	}
 	Focus  *struct{ To *effectElement }
 	Values []struct {
-		Target *effectElement
-		Length int
+		Target  *effectElement
+		Length  int
+		Checked *bool
+		Chosen  string
 	}
 	Texts   []string
+	Passed  []string
 	Invalid []struct {
 		Target  *effectElement
 		Message string
@@ -94,8 +98,8 @@ type followed struct {
 	Requests *struct {
 		Pending int
 		First   []struct {
-			Method, URL, Type string
-			Status            int
+			Method, URL, Type, Error string
+			Status                   int
 		}
 	}
 	DOM  *struct{ Added, Removed, Attributes, Text int }
@@ -113,8 +117,15 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var envelope struct{ Effects json.RawMessage }
 	_ = json.Unmarshal(r.Output, &envelope)
 	var result struct {
-		Target  *effectElement  `json:"target"`
-		Drop    *effectElement  `json:"drop_target"`
+		Target    *effectElement `json:"target"`
+		Drop      *effectElement `json:"drop_target"`
+		Method    string         `json:"input_method"`
+		Unchanged bool           `json:"unchanged"`
+		Sanitized bool           `json:"sanitized"`
+		Exceeds   bool           `json:"exceeds_maxlength"`
+		Frame     *struct {
+			URL string `json:"url"`
+		} `json:"frame"`
 		Effects json.RawMessage `json:"effects"`
 	}
 	_ = json.Unmarshal(value, &result)
@@ -131,6 +142,13 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 		}
 		out.More[name] = v
 	}
+	if in.Action == "fill" && result.Method != "" {
+		out.Did += " by " + result.Method
+	}
+	if frame := result.Frame; frame != nil {
+		delete(out.More, "frame")
+		out.Did += " in the frame " + cutMiddle(frame.URL)
+	}
 	if result.Drop != nil {
 		out.Did += " onto " + result.Drop.String()
 	}
@@ -139,6 +157,14 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	}
 	if reported {
 		out.Followed = f.lines(p, result.Target)
+	}
+	for _, w := range []struct {
+		true bool
+		says string
+	}{{result.Unchanged, "it holds what it held before"}, {result.Sanitized, "the control keeps another form of the text"}, {result.Exceeds, "the text is longer than its maxlength"}} {
+		if w.true {
+			out.Followed = append(out.Followed, w.says)
+		}
 	}
 	return out
 }
@@ -213,23 +239,44 @@ func (f followed) lines(p page, target *effectElement) []string {
 	for _, text := range f.Texts {
 		add("shows %s", quote(text, 120))
 	}
+	for _, text := range f.Passed {
+		add("showed %s, which is gone", quote(text, 120))
+	}
 	for _, v := range f.Values {
-		add("%s holds %d characters", v.Target, v.Length)
+		switch {
+		case v.Checked != nil && *v.Checked:
+			add("%s is checked", v.Target)
+		case v.Checked != nil:
+			add("%s is not checked", v.Target)
+		case v.Chosen != "":
+			add("%s holds %s", v.Target, quote(v.Chosen, 60))
+		case v.Length == 0:
+			add("%s is empty", v.Target)
+		default:
+			add("%s holds %d characters", v.Target, v.Length)
+		}
 	}
 	if f.Focus != nil && f.Focus.To != nil && (target == nil || f.Focus.To.Name != target.Name) {
 		add("the focus is on %s", f.Focus.To)
 	}
 	if q := f.Requests; q != nil {
 		for _, x := range q.First {
-			if x.Status >= 400 {
+			switch {
+			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && f.Downloads == 0:
+				add("%s %s brought no document: a download, which is refused here", x.Method, cutMiddle(x.URL))
+			case x.Error != "" && x.Error != "net::ERR_ABORTED":
+				add("%s %s failed: %s", x.Method, cutMiddle(x.URL), x.Error)
+			case x.Status >= 400:
 				add("%s %s failed with %d", x.Method, cutMiddle(x.URL), x.Status)
+			case x.Type == "document" && (x.Status == 204 || x.Status == 205):
+				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
 			}
 		}
 		if q.Pending > 0 {
 			add("%d requests are under way", q.Pending)
 		}
 	}
-	if d := f.DOM; d != nil && len(f.Texts) == 0 {
+	if d := f.DOM; d != nil && len(f.Texts) == 0 && len(f.Passed) == 0 {
 		add("%d nodes came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
 	}
 	if len(out) == 0 {

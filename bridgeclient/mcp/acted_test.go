@@ -43,7 +43,7 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 		{"document", click("Leave"), `clicked button "Leave"`, []string{"document"}},
 	} {
 		out, text := use(t, cs, "act", strings.Replace(c.args, `{"action"`, `{"page":"p1","action"`, 1))
-		if out["did"] != c.did {
+		if !strings.HasPrefix(fmt.Sprint(out["did"]), c.did) {
 			t.Errorf("%s: did %q, want %q", c.name, out["did"], c.did)
 		}
 		for _, want := range append(c.want, c.did) {
@@ -56,7 +56,7 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 				t.Errorf("%s: the answer has %s:\n%s", c.name, noise, text)
 			}
 		}
-		if n := tokens(t, text); n > 110 { // with the marks around it
+		if n := tokens(t, text); n > 60 {
 			t.Errorf("%s: the answer takes %d tokens:\n%s", c.name, n, text)
 		}
 	}

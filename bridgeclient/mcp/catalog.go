@@ -56,7 +56,7 @@ const (
 	timeoutProperty = `"timeout_ms":{"type":"integer","minimum":1}`
 	tokensProperty  = `"max_tokens":{"type":"integer","minimum":50}`
 	// pageResult is the output schema of tools whose result is about a page.
-	pageResult = `{"type":"object","properties":{"page":{"type":"string"},"url":{"type":"string"}},"required":["page"]}`
+	pageResult = `{"type":"object","required":["page"]}`
 )
 
 // core lists the tools that are always there.

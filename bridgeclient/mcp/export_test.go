@@ -22,3 +22,6 @@ func Report(n int) (sent []string) {
 	r.progress(runtime.Progress{Step: "after the end"})
 	return sent
 }
+
+// Estimate is estimate.
+var Estimate = estimate

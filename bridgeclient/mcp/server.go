@@ -58,10 +58,17 @@ type Server struct {
 	sessions    sessions
 	pictures    pictures
 	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
+	consoles    consoles
 
 	ctx  context.Context
 	stop context.CancelFunc
 	busy sync.WaitGroup
+}
+
+// consoles are how far the console of each page has been reported, by page handle.
+type consoles struct {
+	mu sync.Mutex
+	at map[string]int
 }
 
 const instructions = "Start with tabs or snapshot. Elements carry refs such as e12: give them to act and read. " +
@@ -79,7 +86,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opts: opts, log: opts.Logger.With("component", "mcp")}
+	s := &Server{opts: opts, log: opts.Logger.With("component", "mcp"), consoles: consoles{at: map[string]int{}}}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.sessions.init(s)
 	s.server = sdk.NewServer(&sdk.Implementation{Name: "outrider", Title: "Outrider", Version: opts.Version}, &sdk.ServerOptions{

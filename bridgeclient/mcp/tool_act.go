@@ -13,6 +13,7 @@ import (
 const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
+	`"fields":{"type":"object","description":"fill: a whole form, label or ref: text, option or true/false"},` +
 	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
@@ -31,6 +32,7 @@ type actIn struct {
 	Modifiers []string        `json:"modifiers"`
 	Options   []string        `json:"options"`
 	Files     []string        `json:"files"`
+	Fields    json.RawMessage `json:"fields"`
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
 }
@@ -44,17 +46,28 @@ func (s *Server) actTool() tool {
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
+			if len(in.Fields) > 0 {
+				if in.Action != "fill" || in.Text != nil || in.Ref != "" || len(in.Locator) > 0 {
+					return nil, invalid("fields", "fields is for action fill, without ref, locator and text")
+				}
+				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
+			}
 			name, args, err := in.primitive()
 			if err != nil {
 				return nil, err
 			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, name, args, in.where)
+				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
+					value, r, err = c.pick(ctx, p, in)
+				}
 				if err != nil {
 					return nil, err
 				}
-				out, text := in.report(p, r, value).result(p, r)
-				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), text)}, nil
+				done := in.report(p, r, value)
+				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
+				out, text := done.result(p, r)
+				return &answer{Result: out, Text: text}, nil
 			})
 		})
 }
@@ -101,7 +114,7 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		}
 		from := map[string]any{"ref": in.Ref}
 		if in.Ref == "" {
-			from = map[string]any{"locator": in.Locator}
+			from = map[string]any{"locator": everywhere(in.Locator)}
 		}
 		args = map[string]any{"effects": true, "from": from, "to": to}
 		if in.TimeoutMS > 0 {
@@ -157,6 +170,20 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 	return "", nil, invalid("action", "there is no action %s", in.Action)
 }
 
+// everywhere is a locator that looks where a person does: in frames too.
+func everywhere(locator json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(locator, &members) != nil || members["frame"] != nil || members["ref"] != nil || members["any_frame"] != nil {
+		return locator
+	}
+	members["any_frame"] = json.RawMessage("true")
+	encoded, err := json.Marshal(members)
+	if err != nil {
+		return locator
+	}
+	return encoded
+}
+
 // target puts the element that the call names into args.
 func (in actIn) target(args map[string]any, ref, locator string) *fault.Error {
 	if in.Ref != "" && len(in.Locator) > 0 {
@@ -164,7 +191,7 @@ func (in actIn) target(args map[string]any, ref, locator string) *fault.Error {
 	}
 	set(args, ref, in.Ref)
 	if len(in.Locator) > 0 {
-		args[locator] = in.Locator
+		args[locator] = everywhere(in.Locator)
 	}
 	return nil
 }

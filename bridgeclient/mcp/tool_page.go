@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,22 +13,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
-
-// bytesPerToken is how many bytes of a page's text make a token at the least:
-// what a client asks for in tokens is asked of the page in bytes. Refs and short
-// names cost more tokens than prose.
-const bytesPerToken = 2
-
-const defaultTokens = 4000
-
-func maxBytes(tokens int) int {
-	if tokens == 0 {
-		tokens = defaultTokens
-	}
-	// What surrounds the text costs about seventy tokens, and as many as forty-five
-	// more where something is left out.
-	return max(int(float64(tokens-115)*bytesPerToken), 200)
-}
 
 // textOf takes a text out of a structured result.
 func textOf(result map[string]any, member string) string {
@@ -37,6 +23,7 @@ func textOf(result map[string]any, member string) string {
 
 const snapshotInput = `{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"only below this element"},"interactive_only":{"type":"boolean"},` +
+	`"find":{"type":"string","description":"words of intent: the ten rows that fit best"},` +
 	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
@@ -44,9 +31,17 @@ type snapshotIn struct {
 	where
 	Ref             string `json:"ref"`
 	InteractiveOnly bool   `json:"interactive_only"`
+	Find            string `json:"find"`
 	Since           string `json:"since"`
 	Offset          int    `json:"offset"`
 	MaxTokens       int    `json:"max_tokens"`
+}
+
+func (in snapshotIn) tokens() int {
+	if in.MaxTokens == 0 {
+		return defaultTokens
+	}
+	return in.MaxTokens
 }
 
 // snapshotTool shows a page as its accessibility outline.
@@ -57,7 +52,12 @@ func (s *Server) snapshotTool() tool {
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
-			args := map[string]any{"max_bytes": maxBytes(in.MaxTokens), "format": "text"}
+			if in.Find != "" {
+				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.find(ctx, p, in) })
+			}
+			args := map[string]any{
+				"format": "text", "compact": true, "max_bytes": min(max(24*in.tokens(), 200), mostBytes), "max_nodes": min(max(in.tokens()/2, 3000), mostNodes),
+			}
 			set(args, "ref", in.Ref)
 			set(args, "since", in.Since)
 			if in.InteractiveOnly {
@@ -80,9 +80,105 @@ func (s *Server) snapshotTool() tool {
 				if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
 					result["text"] = textOf(delta, "text")
 				}
+				terse(result)
+				s.cutToFit(p, r.URL, result, in)
 				return s.textual(p, result, r.URL, "text"), nil
 			})
 		})
+}
+
+const (
+	// mostBytes and mostNodes are what a snapshot gives at the most.
+	mostBytes = 8_000_000
+	mostNodes = 100_000
+	// findNodes and findBytes bound the rows that are searched.
+	findNodes = 20_000
+	findHits  = 10
+)
+
+// terse leaves out what says nothing.
+func terse(result map[string]any) {
+	for name, usual := range map[string]any{"frame_count": json.Number("1"), "truncated": false, "node_count": nil} {
+		if v, ok := result[name]; ok && (usual == nil || v == usual) {
+			delete(result, name)
+		}
+	}
+}
+
+// cutToFit keeps as many lines of a snapshot as the caller has tokens for, and says what
+// is left out and how to get it.
+func (s *Server) cutToFit(p page, address string, result map[string]any, in snapshotIn) {
+	text, _ := result["text"].(string)
+	rest := maps.Clone(result)
+	delete(rest, "text")
+	encoded, err := json.Marshal(rest)
+	if err != nil {
+		return
+	}
+	const note = 40 // tokens of what is said of the rest
+	most := in.tokens() - estimate(string(encoded)) - estimate(labelled(p, address, s.mark(), ""))
+	used, shown, lines := 0, 0, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	sizes := make([]int, len(lines))
+	total := 0
+	for i, line := range lines {
+		quoted, _ := json.Marshal(line)
+		sizes[i] = estimate(string(quoted[1 : len(quoted)-1]))
+		total += sizes[i]
+	}
+	left, _ := result["left_out"].(map[string]any)
+	if total <= most && (left == nil || total+note <= most) {
+		return
+	}
+	for _, size := range sizes {
+		if used+size > most-note && shown > 0 {
+			break
+		}
+		used += size
+		shown++
+	}
+	if shown == len(lines) {
+		return
+	}
+	result["text"] = strings.Join(lines[:shown], "")
+	result["truncated"] = true
+	nodes := len(lines) - shown
+	if left != nil {
+		if n, ok := left["nodes"].(json.Number); ok {
+			more, _ := n.Int64()
+			nodes += int(more)
+		}
+	}
+	out := map[string]any{"nodes": nodes, "because": "max_tokens", "next": "take a snapshot without since, or one of the ref of a row"}
+	if in.Since == "" || result["delta"] == nil {
+		out["offset"] = in.Offset + shown
+		out["next"] = "ask again with this offset, with the ref of a row, or with find"
+	}
+	result["left_out"] = out
+}
+
+// find answers the rows that fit words best, each with its place.
+func (c *call) find(ctx context.Context, p page, in snapshotIn) (*answer, *fault.Error) {
+	args := map[string]any{"format": "json", "max_nodes": findNodes, "max_bytes": mostBytes}
+	set(args, "ref", in.Ref)
+	if in.InteractiveOnly {
+		args["interactive_only"] = true
+	}
+	value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+	if err != nil {
+		return nil, err
+	}
+	rows := rowsIn(value)
+	hits := rank(in.Find, rows, findHits)
+	text := ""
+	for _, h := range hits {
+		text += "- " + h.row.line()
+		if h.place != "" {
+			text += " — in " + h.place
+		}
+		text += "\n"
+	}
+	result := map[string]any{"page": p.handle(), "url": r.URL, "found": len(hits), "of": len(rows), "text": text}
+	return c.server.textual(p, result, r.URL, "text"), nil
 }
 
 // loadWait is how long a snapshot waits for a document that has nothing yet.
@@ -159,22 +255,29 @@ func (s *Server) readTool() tool {
 			if in.Format == "" {
 				in.Format = "markdown"
 			}
-			args := map[string]any{"formats": []string{in.Format}, "max_bytes": maxBytes(in.MaxTokens)}
+			args := map[string]any{"formats": []string{in.Format}}
 			set(args, "ref", in.Ref)
 			if in.Offset > 0 {
 				args["offset"] = in.Offset
 			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
-				value, r, err := c.do(ctx, p, "page.extract", args, in.where)
-				if err != nil {
-					return nil, err
-				}
-				if in.Format == "elements" {
-					encoded := about(p, r, value)
-					text, _ := json.Marshal(encoded)
-					return &answer{Result: encoded, Text: labelled(p, r.URL, s.mark(), string(text))}, nil
-				}
-				return s.textual(p, about(p, r, value), r.URL, in.Format), nil
+				return fit(ctx, in.MaxTokens, func(maxBytes int) (*answer, bool, *fault.Error) {
+					args["max_bytes"] = maxBytes
+					if in.Format == "elements" {
+						args["max_elements"] = max(maxBytes/150, 5)
+					}
+					value, r, err := c.do(ctx, p, "page.extract", args, in.where)
+					if err != nil {
+						return nil, false, err
+					}
+					result := about(p, r, value)
+					_, cut := result["truncated"]
+					if in.Format == "elements" {
+						text, _ := json.Marshal(result)
+						return &answer{Result: result, Text: labelled(p, r.URL, s.mark(), string(text))}, cut, nil
+					}
+					return s.textual(p, result, r.URL, in.Format), cut, nil
+				})
 			})
 		})
 }
@@ -207,7 +310,7 @@ func (s *Server) waitTool() tool {
 				}
 			}
 			if in.Selector != "" {
-				conditions = append(conditions, map[string]any{"locator": map[string]any{"selector": in.Selector}})
+				conditions = append(conditions, map[string]any{"locator": map[string]any{"selector": in.Selector, "any_frame": true}})
 			}
 			if in.NetworkIdle {
 				conditions = append(conditions, map[string]any{"network_idle_ms": 500})
@@ -222,32 +325,76 @@ func (s *Server) waitTool() tool {
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
 				if err != nil {
-					return nil, err
+					return nil, c.whatIsThere(ctx, p, err, strings.Join([]string{in.Text, in.Selector, in.URL}, " "))
 				}
 				return &answer{Result: about(p, r, value)}, nil
 			})
 		})
 }
 
-const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"max_width":{"type":"integer","minimum":16},` +
-	`"format":{"enum":["jpeg","png"]},` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+// thereTime bounds the look at what is there after a wait whose time is over.
+const thereTime = 200 * time.Millisecond
+
+// whatIsThere adds to a wait that timed out what the page shows in place of what was
+// awaited: its title, and the rows that fit the words best, or its headings.
+func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, words string) *fault.Error {
+	if failed.Code != fault.Timeout {
+		return failed
+	}
+	ctx, cancel := context.WithTimeout(ctx, thereTime)
+	defer cancel()
+	value, _, err := c.do(ctx, p, "page.snapshot", map[string]any{"format": "json", "max_nodes": 3000}, where{})
+	if err != nil {
+		return failed
+	}
+	var seen struct {
+		Title string `json:"title"`
+	}
+	_ = json.Unmarshal(value, &seen)
+	rows := rowsIn(value)
+	there := []string{}
+	for _, h := range rank(words, rows, 4) {
+		there = append(there, h.row.line())
+	}
+	for _, r := range rows {
+		if len(there) < 4 && (r.Role == "heading" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
+			there = append(there, r.line())
+		}
+	}
+	return failed.With("title", seen.Title).With("there", there)
+}
+
+const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"full_page":{"type":"boolean"},"max_width":{"type":"integer","minimum":16},` +
+	`"format":{"enum":["jpeg","png"]},"quality":{"type":"integer","minimum":1,"maximum":100},` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // screenshotTool shows a page as a picture, which is kept as a resource too.
 func (s *Server) screenshotTool() tool {
-	return newTool("screenshot", "Picture of the viewport, or of one element.", screenshotInput, pageResult, withTitle(reads, "Screenshot"),
+	return newTool("screenshot", "Picture of the viewport, the whole page or one element.", screenshotInput, pageResult, withTitle(reads, "Screenshot"),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in struct {
 				where
 				Ref      string `json:"ref"`
+				FullPage bool   `json:"full_page"`
 				MaxWidth int    `json:"max_width"`
 				Format   string `json:"format"`
+				Quality  int    `json:"quality"`
 			}
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
 			args := map[string]any{"format": "jpeg", "quality": 80, "max_width": 1280}
-			if in.Format == "png" {
+			switch {
+			case in.Format == "png" && in.Quality > 0:
+				return nil, invalid("quality", "a PNG has no quality; leave it out, or ask for a jpeg")
+			case in.FullPage && in.Ref != "":
+				return nil, invalid("full_page", "give ref or full_page, not both")
+			case in.Format == "png":
 				args = map[string]any{"format": "png", "max_width": 1280}
+			case in.Quality > 0:
+				args["quality"] = in.Quality
+			}
+			if in.FullPage {
+				args["full_page"] = true
 			}
 			if in.MaxWidth > 0 {
 				args["max_width"] = in.MaxWidth
@@ -259,15 +406,13 @@ func (s *Server) screenshotTool() tool {
 					return nil, err
 				}
 				result := about(p, r, value)
-				data, _ := result["data_url"].(string)
-				delete(result, "data_url")
-				kind, image := decodePicture(data)
+				image, kind := takePicture(result)
 				if image == nil {
 					return nil, fault.New(fault.InvalidResult, "the picture is not a base64 data URL")
 				}
-				out := &answer{Result: result, Image: image, Type: kind}
-				result["resource"] = s.keepPicture(out.Image, out.Type)
-				return out, nil
+				encoded, _ := result["encoded"].(map[string]any)
+				out := map[string]any{"page": p.handle(), "url": r.URL, "width": encoded["width"], "height": encoded["height"], "resource": s.keepPicture(image, kind)}
+				return &answer{Result: out, Image: image, Type: kind}, nil
 			})
 		})
 }

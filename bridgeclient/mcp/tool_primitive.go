@@ -40,6 +40,9 @@ func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *f
 	return fn(p)
 }
 
+// lateness is how much longer than its own time a wait is given.
+const lateness = 240 * time.Millisecond
+
 // do runs one call of the runtime on a page.
 func (c *call) do(ctx context.Context, p page, name string, args any, w where) (json.RawMessage, runtime.Reply, *fault.Error) {
 	encoded, e := json.Marshal(args)
@@ -48,8 +51,15 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	}
 	timeout := c.server.opts.CallTimeout
 	if w.TimeoutMS > 0 {
-		// The primitive ends by itself first and says what it waited for.
-		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
+		own := time.Duration(w.TimeoutMS) * time.Millisecond
+		switch {
+		case name == "page.wait":
+			// It ends by itself first and says what it waited for; on a page that answers
+			// nothing it is ended.
+			timeout = own + lateness
+		default:
+			timeout = max(timeout, own+time.Second)
+		}
 	}
 	r := c.server.opts.Host.Do(ctx, runtime.Call{
 		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress, OwnWords: !c.named,
@@ -158,6 +168,7 @@ func (c *call) primitive(ctx context.Context, p page, name string, args any, w w
 		return nil, err
 	}
 	out := &answer{Result: about(p, r, value)}
+	out.Image, out.Type = takePicture(out.Result)
 	if !acts {
 		encoded, e := json.Marshal(out.Result)
 		if e != nil {

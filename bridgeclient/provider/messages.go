@@ -160,4 +160,7 @@ type Element struct {
 	Actionable bool           `json:"actionable"`
 	Enabled    bool           `json:"enabled"`
 	State      map[string]any `json:"state,omitempty"`
+	// SelectorHint is a CSS selector of the element, "" where its markup has none that is
+	// likely to last, and in frames and shadow roots.
+	SelectorHint string `json:"selector_hint,omitempty"`
 }

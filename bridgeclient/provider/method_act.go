@@ -1,8 +1,11 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -123,7 +126,66 @@ type followed struct {
 		Tabs []struct {
 			TabID int `json:"tab_id"`
 		} `json:"tabs"`
+		Invalid []struct {
+			Target  elementHit `json:"target"`
+			Message string     `json:"message"`
+		} `json:"invalid"`
+		Texts     []string `json:"texts"`
+		Passed    []string `json:"passed"`
+		Downloads int      `json:"downloads"`
+		Requests  *struct {
+			Pending int `json:"pending"`
+			First   []struct {
+				Method string `json:"method"`
+				URL    string `json:"url"`
+				Type   string `json:"type"`
+				Status int    `json:"status"`
+				Error  string `json:"error"`
+			} `json:"first"`
+		} `json:"requests"`
+		Values []struct {
+			Target  elementHit `json:"target"`
+			Length  int        `json:"length"`
+			Checked *bool      `json:"checked"`
+			Chosen  string     `json:"chosen"`
+		} `json:"values"`
+		Summary string `json:"summary"`
+		TabGone bool   `json:"tab_gone"`
 	} `json:"effects"`
+}
+
+// elementHit is an element that an action was done to, as primitives report it.
+type elementHit struct {
+	TagName      string `json:"tag_name"`
+	ID           string `json:"id"`
+	ClassName    string `json:"class_name"`
+	Role         string `json:"role"`
+	ComputedRole string `json:"computed_role"`
+	Name         string `json:"name"`
+	Text         string `json:"text"`
+	Box          *struct {
+		X      json.Number `json:"x"`
+		Y      json.Number `json:"y"`
+		Width  json.Number `json:"width"`
+		Height json.Number `json:"height"`
+	} `json:"bounding_box"`
+}
+
+// element describes what was hit; nil for nothing.
+func (e *elementHit) element() map[string]any {
+	if e == nil || e.TagName == "" {
+		return nil
+	}
+	out := map[string]any{"tag": e.TagName}
+	for name, v := range map[string]string{"id": e.ID, "classes": e.ClassName, "role": cmp.Or(e.ComputedRole, e.Role), "name": e.Name, "text": e.Text} {
+		if v != "" {
+			out[name] = v
+		}
+	}
+	if e.Box != nil {
+		out["rect"] = map[string]any{"x": e.Box.X, "y": e.Box.Y, "width": e.Box.Width, "height": e.Box.Height}
+	}
+	return out
 }
 
 // noteEffects adds what followed an action to its result.
@@ -150,18 +212,87 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 		}
 		out["opened_pages"] = pages
 	}
+	for _, i := range e.Invalid {
+		r.warn("field_invalid", strings.TrimSpace(cmp.Or(i.Target.Name, i.Target.TagName)+": "+i.Message))
+	}
+	if e.Downloads > 0 {
+		r.warn("download_started", "a download began; see download.list")
+	}
+	if e.Requests != nil {
+		for _, q := range e.Requests.First {
+			switch {
+			case q.Type == "document" && q.Error == "net::ERR_ABORTED" && e.URL == nil && e.Downloads == 0:
+				r.warn("no_document", q.Method+" "+q.URL+" brought no document: a download, which is refused here")
+			case q.Error != "" && q.Error != "net::ERR_ABORTED":
+				r.warn("request_failed", q.Method+" "+q.URL+" failed: "+q.Error)
+			case q.Status >= 400:
+				r.warn("request_failed", q.Method+" "+q.URL+" was answered with "+strconv.Itoa(q.Status))
+			case q.Type == "document" && (q.Status == 204 || q.Status == 205):
+				r.warn("no_document", q.Method+" "+q.URL+" was answered without a document")
+			}
+		}
+		if e.Requests.Pending > 0 {
+			r.warn("requests_pending", strconv.Itoa(e.Requests.Pending)+" requests are under way; what the page shows may change")
+		}
+	}
+	var values []map[string]any
+	for _, v := range e.Values {
+		one := map[string]any{"element": v.Target.element(), "length": v.Length}
+		switch {
+		case v.Checked != nil:
+			one["checked"] = *v.Checked
+		case v.Chosen != "":
+			one["chosen"] = v.Chosen
+		}
+		values = append(values, one)
+	}
+	if len(values) > 0 {
+		out["values"] = values
+	}
+	if e.TabGone {
+		r.warn("page_closed", "the action closed the page")
+	}
+	if len(e.Texts) > 0 {
+		out["texts"] = e.Texts
+	}
+	if len(e.Passed) > 0 {
+		out["passed_texts"] = e.Passed
+	}
+	if e.Summary == "none observed" || e.Summary == "focus" {
+		r.warn("nothing_observed", "the page showed no reaction; look before you go on")
+	}
+}
+
+// emptied says whether the control that was filled is empty in the end.
+func emptied(reply runtime.Reply) bool {
+	var f followed
+	_ = json.Unmarshal(reply.Output, &f)
+	for _, v := range f.Effects.Values {
+		if v.Length == 0 && v.Checked == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // click clicks an element, and reports whether a navigation followed at once.
 func click(ctx context.Context, r *request) (any, *Failure) {
 	var clicked struct {
-		Clicked bool `json:"clicked"`
+		Clicked bool        `json:"clicked"`
+		Target  *elementHit `json:"target"`
+		Count   int         `json:"candidate_count"`
 	}
 	reply, failure := r.actOn(ctx, "pointer.click", map[string]any{"effects": true}, &clicked)
 	if failure != nil {
 		return nil, failure
 	}
 	out := r.about(reply, map[string]any{"clicked": clicked.Clicked})
+	if hit := clicked.Target.element(); hit != nil {
+		out["element"] = hit
+	}
+	if clicked.Count > 1 {
+		r.warn("ambiguous", strconv.Itoa(clicked.Count)+" elements fit the target; the first was clicked")
+	}
 	r.noteEffects(reply, out)
 	return out, nil
 }
@@ -192,14 +323,16 @@ func typeText(ctx context.Context, r *request) (any, *Failure) {
 	if failure := r.decode(&in); failure != nil {
 		return nil, failure
 	}
-	args := map[string]any{"text": in.Text}
+	args := map[string]any{"text": in.Text, "effects": true}
 	if in.Replace {
 		args["mode"] = "replace"
 	}
 	var typed struct {
-		Inserted      bool `json:"inserted"`
-		Sanitized     bool `json:"sanitized"`
-		ExceedsLength bool `json:"exceeds_maxlength"`
+		Inserted      bool        `json:"inserted"`
+		Sanitized     bool        `json:"sanitized"`
+		ExceedsLength bool        `json:"exceeds_maxlength"`
+		Unchanged     bool        `json:"unchanged"`
+		Target        *elementHit `json:"target"`
 	}
 	reply, err := r.act(ctx, "text.insert", in.targetIn, args, &typed)
 	if err != nil {
@@ -216,7 +349,16 @@ func typeText(ctx context.Context, r *request) (any, *Failure) {
 	if typed.ExceedsLength {
 		r.warn("text_exceeds_maxlength", "the text is longer than the control's maxlength")
 	}
-	out := r.about(reply, map[string]any{"typed": typed.Inserted, "submitted": in.Submit})
+	out := r.about(reply, map[string]any{"typed": typed.Inserted && !typed.Unchanged, "submitted": in.Submit})
+	if typed.Unchanged || in.Text != "" && emptied(reply) {
+		r.warn("text_not_kept", "the page did not keep the text")
+	}
+	if hit := typed.Target.element(); hit != nil {
+		out["element"] = hit
+	}
+	if !in.Submit {
+		r.noteEffects(reply, out)
+	}
 	if in.Submit {
 		if reply, err = r.act(ctx, "keyboard.press", in.targetIn, map[string]any{"key": "Enter", "effects": true}, nil); err != nil {
 			return nil, r.failed(err).with("typed", typed.Inserted)
@@ -264,7 +406,7 @@ func selectOptions(ctx context.Context, r *request) (any, *Failure) {
 	if failure := r.decode(&in); failure != nil {
 		return nil, failure
 	}
-	args := map[string]any{}
+	args := map[string]any{"effects": true}
 	switch {
 	case !in.given():
 		return nil, invalidRequest("", "name a target: element_ref or selector")
@@ -292,7 +434,9 @@ func selectOptions(ctx context.Context, r *request) (any, *Failure) {
 	for _, o := range chosen.Selected {
 		values, labels = append(values, o.Value), append(labels, o.Label)
 	}
-	return r.about(reply, map[string]any{"selected": values, "labels": labels, "changed": chosen.Changed}), nil
+	out := r.about(reply, map[string]any{"selected": values, "labels": labels, "changed": chosen.Changed})
+	r.noteEffects(reply, out)
+	return out, nil
 }
 
 // farAway is further than any page is long, in CSS pixels.

@@ -32,7 +32,7 @@ func (n row) state() map[string]any {
 	out := map[string]any{}
 	for name, value := range n {
 		switch name {
-		case "depth", "role", "name", "text", "ref", "clickable":
+		case "depth", "role", "name", "text", "ref", "clickable", "hint":
 		default:
 			out[name] = value
 		}
@@ -59,7 +59,7 @@ func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 		Truncated bool   `json:"truncated"`
 		Missed    []any  `json:"missed_frames"`
 	}
-	reply, err := r.do(ctx, "page.snapshot", map[string]any{"format": "json", "max_nodes": in.MaxNodes, "max_bytes": 4_000_000, "urls": true}, &seen)
+	reply, err := r.do(ctx, "page.snapshot", map[string]any{"format": "json", "max_nodes": in.MaxNodes, "max_bytes": 4_000_000, "urls": true, "hints": true}, &seen)
 	if err != nil {
 		return nil, r.failed(err)
 	}
@@ -129,7 +129,7 @@ func tree(title string, rows []row) (Snapshot, []Element) {
 		path = append(path, open{depth, i})
 		if node.Actionable {
 			disabled, _ := n["disabled"].(bool)
-			elements = append(elements, Element{node.ElementRef, node.Role, node.Name, node.Text, true, !disabled, node.State})
+			elements = append(elements, Element{node.ElementRef, node.Role, node.Name, node.Text, true, !disabled, node.State, n.text("hint")})
 		}
 	}
 	return s, elements

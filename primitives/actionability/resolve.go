@@ -81,6 +81,7 @@ func Timeout(ctx context.Context, ms *int) time.Duration {
 	if ms != nil {
 		d = min(time.Duration(*ms)*time.Millisecond, longestTimeout)
 	}
+	d -= primitives.Spent(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		d = min(d, time.Until(end)-AnswerMargin)
 	}
@@ -214,6 +215,13 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 		wait := max(left(), 0)
 		if framed {
 			args["view"], args["partial"] = at.View, true
+			wait = min(wait, frameSlice)
+		} else {
+			delete(args, "view")
+			delete(args, "partial")
+		}
+		if at.Searching { // it may come in another document
+			args["partial"] = true
 			wait = min(wait, frameSlice)
 		}
 		args["timeout_ms"] = wait.Milliseconds()

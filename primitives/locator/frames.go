@@ -64,7 +64,11 @@ type frameLink struct {
 type Place struct {
 	Frame primitives.FrameID
 	// View is nil in the main frame.
-	View  *frameView
+	View *frameView
+	// Searching: it stands for all documents of the page, none of which has the element
+	// yet.
+	Searching bool
+
 	links []frameLink
 }
 

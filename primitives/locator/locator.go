@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/arguments"
@@ -19,6 +20,9 @@ type Locator struct {
 	Raw   json.RawMessage
 	Frame FrameSelectors
 	Ref   string // its own, or that of the innermost locator it searches within
+	// AnyFrame: where the document that it names shows no match, every frame of the page
+	// is searched.
+	AnyFrame bool
 }
 
 // maxWithin bounds how deep locators are nested by within.
@@ -46,6 +50,7 @@ type locatorFields struct {
 	Within       *locatorFields  `json:"within"`
 	Nth          *int            `json:"nth"`
 	Strict       *bool           `json:"strict"`
+	AnyFrame     *bool           `json:"any_frame"`
 }
 
 // textMatch is a text, a part of one, or a regular expression of ECMAScript.
@@ -83,6 +88,15 @@ func (m *textMatch) UnmarshalJSON(b []byte) error {
 
 func (l *Locator) UnmarshalJSON(b []byte) error {
 	*l = Locator{Raw: slices.Clone(b)}
+	if bytes.Contains(b, []byte(`"any_frame"`)) {
+		var in struct {
+			AnyFrame bool `json:"any_frame"`
+		}
+		if err := json.Unmarshal(b, &in); err != nil {
+			return err
+		}
+		l.AnyFrame = in.AnyFrame
+	}
 	// Upstream's members need no second check; what is refused below names its
 	// reason, which a schema's message would not.
 	if !extendedLocator(b) {
@@ -238,7 +252,57 @@ func (l Locator) Enter(ctx context.Context, p primitives.Page) (Place, error) {
 		return PlaceOfRef(ctx, p, l.Ref)
 	}
 	at, err := Enter(ctx, p, l.Frame)
+	if err == nil && l.AnyFrame && len(l.Frame) == 0 {
+		return l.search(ctx, p, at)
+	}
 	return at, aboutLocator(err, l)
+}
+
+// searchFrame bounds the search in one document: a frame that is stuck must not cost the
+// others.
+const searchFrame = 500 * time.Millisecond
+
+// search finds the first document in which the locator shows something: the main one,
+// then its frames in document order. Where none does, the place is the main document and
+// Searching is set.
+func (l Locator) search(ctx context.Context, p primitives.Page, main Place) (Place, error) {
+	frames := p.Frames()
+	if len(frames) < 2 || l.shownIn(ctx, p, main.Frame) {
+		return main, nil
+	}
+	for _, f := range frames[1:min(len(frames), maxSearched)] {
+		if !l.shownIn(ctx, p, f.ID) {
+			continue
+		}
+		if at, err := PlaceOfFrame(ctx, p, f.ID); err == nil {
+			return at, nil
+		}
+	}
+	main.Searching = true
+	return main, ctx.Err()
+}
+
+// maxSearched bounds the documents that are searched.
+const maxSearched = 64
+
+// shownIn says whether something that the locator names is drawn in a document.
+func (l Locator) shownIn(ctx context.Context, p primitives.Page, frame primitives.FrameID) bool {
+	ctx, cancel := context.WithTimeout(ctx, searchFrame)
+	defer cancel()
+	args := map[string]any{"locator": l, "state": "rendered", "timeout_ms": 0}
+	for range 2 {
+		var out struct {
+			Matched bool     `json:"matched"`
+			Hosts   []string `json:"hosts"`
+		}
+		if err := p.Call(ctx, frame, "wait_for", args, &out); err != nil || len(out.Hosts) == 0 {
+			return err == nil && out.Matched
+		}
+		if _, err := p.OpenShadows(ctx, frame, out.Hosts); err != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // Evaluate calls fn about what the locator names, with the view that its frame needs.

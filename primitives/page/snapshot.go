@@ -15,6 +15,8 @@ type pageSnapshotIn struct {
 	Format          string           `json:"format"`
 	InteractiveOnly bool             `json:"interactive_only"`
 	URLs            bool             `json:"urls"`
+	Compact         bool             `json:"compact"`
+	Hints           bool             `json:"hints"`
 	MaxNodes        *int             `json:"max_nodes"`
 	MaxBytes        *int             `json:"max_bytes"`
 	Offset          int              `json:"offset"`
@@ -34,7 +36,14 @@ type pageSnapshotOut struct {
 	Delta     *snapshotDelta    `json:"delta,omitempty"`
 	Truncated bool              `json:"truncated"`
 	LeftOut   *snapshotLeftOut  `json:"left_out,omitempty"`
+	Below     *below            `json:"below,omitempty"`
 	Missed    []missedFrame     `json:"missed_frames,omitempty"`
+}
+
+// below says how much of the page lies below the viewport, and from which element on.
+type below struct {
+	Pixels int    `json:"px"`
+	From   string `json:"from,omitempty"`
 }
 
 // snapshotLeftOut says what is missing and how to get it.
@@ -56,7 +65,7 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 		return pageSnapshotOut{}, err
 	}
 	tab := p.Tab()
-	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Missed: tree.missed}
+	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Below: tree.below, Missed: tree.missed}
 	if tree.title != nil {
 		out.Title = *tree.title
 	}
@@ -124,7 +133,7 @@ func (in *pageSnapshotIn) about() string {
 	if in.Locator != nil {
 		loc = in.Locator.Raw
 	}
-	return fmt.Sprintf("%s|%s|%t|%t|%t|%d", in.Ref, loc, in.InteractiveOnly, in.URLs, in.Format == "json", in.Offset)
+	return fmt.Sprintf("%s|%s|%t|%t|%t|%t|%t|%d", in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Hints, in.Format == "json", in.Offset)
 }
 
 // cut keeps the rows that the limits of nodes and bytes let through, at least

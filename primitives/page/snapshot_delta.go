@@ -146,7 +146,10 @@ func rowKeys(rows []treeRow) []string {
 	around := parentsOf(rows)
 	count := map[string]int{}
 	for i, r := range rows {
-		if keys[i] = rowRef(r.text); keys[i] != "" {
+		if keys[i] = r.key; keys[i] == "" {
+			keys[i] = rowRef(r.text)
+		}
+		if keys[i] != "" {
 			continue
 		}
 		in := "/"

@@ -33,6 +33,7 @@ const (
 type treeRow struct {
 	depth int
 	text  []byte
+	key   string // the ref that it had before its text was made compact
 }
 
 // object is the row with its depth.
@@ -77,6 +78,7 @@ type tree struct {
 	left    int
 	stopped bool
 	title   *string // nil for a part of the page
+	below   *below  // nil where nothing lies below the viewport, and for a part of the page
 	missed  []missedFrame
 }
 
@@ -105,6 +107,7 @@ type documentRows struct {
 	Hosts   []string `json:"hosts"`
 	More    bool     `json:"more_hosts"`
 	Title   *string  `json:"title"`
+	Below   *below   `json:"below"`
 }
 
 // TakeText implements TextTaker.
@@ -137,6 +140,12 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 	if in.reportVisible {
 		args["tell_visible"] = true
 	}
+	if in.Compact {
+		args["places"] = true
+	}
+	if in.Hints {
+		args["hints"] = true
+	}
 	at, part, err := partOf(ctx, p, in.Ref, in.Locator)
 	if err != nil {
 		return nil, err
@@ -150,7 +159,10 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 		return nil, err
 	}
 	out := r.assemble(ctx, at.Frame, doc, 0)
-	out.title = doc.Title
+	out.title, out.below = doc.Title, doc.Below
+	if in.Compact && in.Format != "json" {
+		out.rows = compact(out.rows)
+	}
 	return out, nil
 }
 

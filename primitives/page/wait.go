@@ -274,6 +274,9 @@ func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCon
 			args["view"] = at.View
 			left = min(left, locator.ViewSlice) // its ancestors scroll without telling it
 		}
+		if at.Searching {
+			left = min(left, locator.ViewSlice) // it may come in another document
+		}
 	}
 	args["timeout_ms"] = left.Milliseconds()
 	var out struct {

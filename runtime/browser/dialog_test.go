@@ -205,6 +205,29 @@ func TestDialogBeforeUnload(t *testing.T) {
 	}
 }
 
+// A navigation right after a page may be left goes where it is to go, also while the one
+// that asked is still on its way.
+func TestNavigatingAfterBeforeUnload(t *testing.T) {
+	page := `<body style="margin:0"><button style="width:100px;height:100px">x</button><script>onbeforeunload=e=>e.preventDefault()</script>`
+	tab := browsertest.Tab(t)
+	s := newSite(t, map[string]string{"/": page, "/next": `<title>next</title>`, "/other": `<title>other</title>`})
+	for _, to := range []string{"/next", "/other"} {
+		open(t, tab, s.origin+"/")
+		ctx := within(t, 20*time.Second)
+		click(t, tab, 50, 50) // the dialog needs a gesture
+		_, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: s.origin + "/next"})
+		wantCode(t, err, fault.DialogOpen)
+		if _, err := tab.AnswerDialog(ctx, true, ""); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		nav, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: s.origin + to})
+		if err != nil || nav.URL != s.origin+to || !nav.Loaded {
+			t.Errorf("to %s: %+v, %v after %v", to, nav, err, time.Since(start))
+		}
+	}
+}
+
 func TestNavigatingIntoADialog(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{"/": `<title>t</title><script>alert(1)</script>late`})

@@ -44,9 +44,34 @@ func (w *watch) Events() primitives.PageEvents {
 			e.Tabs = append(e.Tabs, o.Tab())
 		}
 	}
+	e.Opening = w.tab.browser.opening(w.tab)
 	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
 	e.Downloads = w.tab.browser.transfers.Count() - w.downloads
 	return e
+}
+
+// reportedTime bounds the wait for the browser's reports.
+const reportedTime = 200 * time.Millisecond
+
+// opening counts the tabs that a tab has opened and that are not ready yet.
+func (b *Browser) opening(by *Tab) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, t := range b.tabs {
+		if t.opener == by && !t.announced {
+			n++
+		}
+	}
+	return n
+}
+
+// Reported implements primitives.PageWatch. The browser answers the command in the order
+// in which it is given work, so what the page did before has been reported then.
+func (w *watch) Reported(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reportedTime)
+	defer cancel()
+	_, _, _ = w.tab.History(ctx)
 }
 
 // Next implements primitives.PageWatch.

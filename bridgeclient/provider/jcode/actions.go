@@ -339,7 +339,9 @@ func actClick(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"clicked": out["clicked"], "tabId": tabNumber(out["page_id"]), "url": out["url"], "navigationOccurred": out["navigation_occurred"]}, nil
+	return map[string]any{
+		"clicked": out["clicked"], "element": out["element"], "tabId": tabNumber(out["page_id"]), "url": out["url"], "navigationOccurred": out["navigation_occurred"],
+	}, nil
 }
 
 func actType(c *client, p map[string]any) (map[string]any, error) {
@@ -348,7 +350,7 @@ func actType(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"typed": out["typed"], "length": len([]rune(text)), "tabId": tabNumber(out["page_id"]), "url": out["url"]}, nil
+	return map[string]any{"typed": out["typed"], "element": out["element"], "length": len([]rune(text)), "tabId": tabNumber(out["page_id"]), "url": out["url"]}, nil
 }
 
 // actFillForm fills each field for what it is. Fields that fail do not keep

@@ -96,7 +96,22 @@ func Uninstall(ctx context.Context) (i Installation, ended int, err error) {
 			ended++
 		}
 	}
+	removeLocks()
 	return i, ended, nil
+}
+
+// removeLocks removes the lock files of sessions that nobody serves. Without the command
+// that was taken away none of them is served again.
+func removeLocks() {
+	files, _ := filepath.Glob(filepath.Join(runtimeDir(), "browser-session-*.lock")) // the pattern is ours
+	for _, f := range files {
+		unlock, err := lockFile(f)
+		if err != nil {
+			continue // it is served
+		}
+		_ = os.Remove(f)
+		unlock()
+	}
 }
 
 // writeScript writes the script in one step: jcode may be running.

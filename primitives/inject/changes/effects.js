@@ -41,6 +41,12 @@ function effectTarget(node) {
   return { tag_name: tagOf(node), id: cut(idOf(node) || '', 200) || null, role, name };
 }
 
+/** chosenWords are the options that a list holds now. */
+function chosenWords(node) {
+  if (tagOf(node) !== 'select') return {};
+  return { chosen: cut(Array.from(protoGet(node, 'selectedOptions')).map((option) => norm(protoGet(option, 'label'))).join(', '), mostTextLength) };
+}
+
 const focusedNode = () => {
   const active = activeElement();
   return active && active !== bodyOf(document) && active !== documentElementOf(document) ? active : null;
@@ -56,6 +62,13 @@ queries.effects_begin = ({ id }) => {
     texts.delete(node); // the newest is the last
     texts.add(node);
     if (texts.size > mostTextNodes) texts.delete(texts.values().next().value);
+  };
+  const passed = []; // texts of nodes that came and went
+  const passing = (node) => {
+    if (!texts.delete(node) || isConnected(node) || passed.length >= mostTexts) return;
+    const tag = nodeType(node) === 1 ? tagOf(node) : '';
+    const text = skippedTags.has(tag) ? '' : cut(norm(textOf(node)), mostTextLength);
+    if (text !== '') passed.push(text);
   };
   let last = 0;
   let wake = null;
@@ -79,6 +92,7 @@ queries.effects_begin = ({ id }) => {
         dom.added += count(record.addedNodes);
         for (const node of record.addedNodes) note(node);
         dom.removed += count(record.removedNodes);
+        for (const node of record.removedNodes) passing(node);
       } else if (record.type === 'attributes') {
         dom.attributes++;
       } else {
@@ -134,11 +148,13 @@ queries.effects_begin = ({ id }) => {
     report: () => {
       const now = focusedNode();
       return {
-        dom, texts: textsOf(texts), invalid: Array.from(refused, (node) => ({ target: effectTarget(node), message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength) })),
+        dom, texts: textsOf(texts), passed, invalid: Array.from(refused, (node) => ({ target: effectTarget(node), message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength) })),
         focus: now === focused ? null : { from: before, to: effectTarget(now) },
         values: Array.from(values.keys(), (node) => {
           const value = protoGet(node, 'value');
-          return { target: effectTarget(node), length: typeof value === 'string' ? value.length : textOf(node).length };
+          const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
+          const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
+          return { target: effectTarget(node), length: typeof value === 'string' ? value.length : textOf(node).length, checked, ...chosenWords(node) };
         }),
       };
     },

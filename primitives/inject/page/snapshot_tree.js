@@ -95,10 +95,14 @@ class Row {
     this.haspopup = undefined;
     this.sort = undefined;
     this.options = undefined;
+    this.message = undefined;
+    this.position = undefined;
+    this.scrolls = undefined;
     this.url = undefined;
     this.value = undefined;
     this.text = text;
     this.visible = undefined;
+    this.hint = undefined;
     this.depth = depth;
     this.frame = undefined;
   }
@@ -265,7 +269,7 @@ class TreeWalk {
       draggable = draggable || sign === 'drag';
       clickable = !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
         attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
-      if (clickable || draggable) {
+      if (clickable || draggable || this.scrolls(style, node) !== '') {
         role = 'generic';
         shown = true;
         bare = true;
@@ -298,6 +302,7 @@ class TreeWalk {
         row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
         if (!this.add(row)) row = null;
         else this.describe(row, node, tag, role, disabled, clickable, place, name);
+        if (row && !interactiveRoles.has(role)) row.scrolls = this.scrolls(style, node) || undefined;
         if (row && handled) row.clickable = true;
         if (row && draggable) row.draggable = true;
         if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') row.text = cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
@@ -332,9 +337,29 @@ class TreeWalk {
     }
   }
 
+  /** complain notes that a control is not valid once a person has been there, and what the browser says of it. */
+  complain(row, node) {
+    if (!matchesCSS(node, ':user-invalid')) return;
+    row.invalid = true;
+    const message = protoGet(node, 'validationMessage');
+    if (typeof message === 'string' && message !== '') row.message = cut(norm(message), 120);
+  }
+
   /** concealed: nothing in the element is drawn. */
   concealed(style, node) {
     return (this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null) && (style || getComputedStyle(node)).contentVisibility === 'hidden';
+  }
+
+  /** scrolls is how far an element that scrolls by itself can be scrolled, '' for any other. */
+  scrolls(style, node) {
+    if (!this.options.scrollers || !this.hints.scrolls && this.shadows === 0) return '';
+    const { overflowY } = style || getComputedStyle(node);
+    if (overflowY !== 'auto' && overflowY !== 'scroll' || clientHeightOf(node) < 16) return '';
+    const far = scrollHeightOf(node) - clientHeightOf(node);
+    if (far < 8) return '';
+    const up = Math.round(scrollTopOf(node));
+    const down = far - up;
+    return (up > 0 ? up + 'px up' + (down > 0 ? ', ' : '') : '') + (down > 0 ? down + 'px down' : '');
   }
 
   /** sign is what the pointer shows here, and not already around here, that can be done: 'click', 'drag' or ''. */
@@ -486,6 +511,7 @@ class TreeWalk {
     if (tag === 'input' || tag === 'select' || tag === 'textarea') {
       if (hasAttribute(node, 'required')) row.required = true;
       if (hasAttribute(node, 'readonly')) row.readonly = true;
+      this.complain(row, node);
       const type = tag === 'input' ? protoGet(node, 'type') : '';
       if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
     }
@@ -507,6 +533,9 @@ class TreeWalk {
         case 'aria-required': if (value === 'true') row.required = true; break;
         case 'aria-readonly': if (value === 'true') row.readonly = true; break;
         case 'aria-invalid': if (value !== '' && value !== 'false') row.invalid = true; break;
+        case 'aria-errormessage': if (attributeOf(node, 'aria-invalid') !== 'false') row.message ??= cut(norm(byIds(node, attribute).map((said) => textOf(said)).join(' ')), 120) || undefined; break;
+        case 'aria-posinset': if (hasAttribute(node, 'aria-setsize')) row.position = cut(value, 8) + ' of ' + cut(attributeOf(node, 'aria-setsize'), 8); break;
+        case 'aria-rowcount': if (Number(value) > 0) row.position = cut(value, 8) + ' rows'; break;
         case 'aria-busy': if (value === 'true') row.busy = true; break;
         case 'aria-haspopup': if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20); break;
         case 'aria-sort': if (value !== '' && value !== 'none') row.sort = cut(value, 20); break;
@@ -559,7 +588,7 @@ const maxRules = 500;
  * styleHints says what the style sheets of the document may do, so that styles are not read
  * where they cannot matter: to read one property of an element costs as much as its name.
  * generates is about ::before and ::after, cursors about the pointer, conceals about
- * content-visibility. A sheet that is long, grouped or not ours to read may do everything.
+ * content-visibility, scrolls about overflow. A sheet that is long, grouped or not ours to read may do everything.
  */
 function styleHints() {
   const sheets = styleSheetsOf(document);
@@ -568,6 +597,7 @@ function styleHints() {
     generates: false,
     cursors: firstInDocument(document, '[style*="cursor" i]') !== null,
     conceals: firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
+    scrolls: firstInDocument(document, '[style*="overflow" i]') !== null,
   };
   let left = maxRules;
   for (const sheet of [...sheets, ...adopted]) {
@@ -577,6 +607,7 @@ function styleHints() {
         hints.generates ||= /:(?:before|after)/i.test(rule.selectorText);
         hints.cursors ||= rule.style.cursor !== '';
         hints.conceals ||= rule.style.contentVisibility !== '';
+        hints.scrolls ||= rule.style.overflowY !== '';
       }
     } catch {
       return everyHint; // of another origin
@@ -585,7 +616,7 @@ function styleHints() {
   return hints;
 }
 
-const everyHint = Object.freeze({ generates: true, cursors: true, conceals: true });
+const everyHint = Object.freeze({ generates: true, cursors: true, conceals: true, scrolls: true });
 
 const hasAttributes = methodOf(Element.prototype, 'hasAttributes');
 const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
@@ -636,6 +667,18 @@ function drawnPart(locator) {
   throw notFound(locator, trace);
 }
 
+/** belowViewport is how much of the document lies below the viewport, and the ref of the first control there. */
+function belowViewport(walk) {
+  const root = document.scrollingElement;
+  const px = root ? Math.round(scrollHeightOf(root) - scrollTopOf(root) - innerHeight) : 0;
+  if (px < 8) return undefined;
+  const { named } = walk;
+  let first = named.length;
+  while (first > 0 && rectOf(named[first - 1].node).top >= innerHeight) first--;
+  const from = named.slice(first).find(({ role, row }) => row.ref && (interactiveRoles.has(role) || row.clickable));
+  return { px, from: from ? from.row.ref : undefined };
+}
+
 const notPlain = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 
 /** quoted is text as a JSON string. */
@@ -663,7 +706,7 @@ function rowLine(row) {
   if (row.disabled) line += ' [disabled]';
   if (row.required) line += ' [required]';
   if (row.readonly) line += ' [readonly]';
-  if (row.invalid) line += ' [invalid]';
+  if (row.invalid) line += row.message === undefined ? ' [invalid]' : ' [invalid: ' + oneLine(row.message).replace(/[\[\]]/g, '') + ']';
   if (row.busy) line += ' [busy]';
   if (row.focused) line += ' [focused]';
   if (row.filled) line += ' [filled]';
@@ -674,6 +717,8 @@ function rowLine(row) {
   if (row.haspopup !== undefined) line += ' [haspopup=' + oneLine(row.haspopup) + ']';
   if (row.sort !== undefined) line += ' [sort=' + oneLine(row.sort) + ']';
   if (row.options !== undefined) line += ' [options=' + row.options + ']';
+  if (row.position !== undefined) line += ' [' + oneLine(row.position).replace(/[\[\]]/g, '') + ']';
+  if (row.scrolls !== undefined) line += ' [scrolls=' + row.scrolls + ']';
   if (row.url !== undefined) line += ' [url=' + oneLine(row.url) + ']';
   const content = row.value ?? row.text;
   return content === undefined ? line : line + ': ' + oneLine(content);
@@ -722,12 +767,13 @@ queries.page_snapshot = (args) => {
   }
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
+  if (args.hints && window === window.top) tellHints(walk);
   const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
   writeRows(walk, args, output, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs } = output;
   return new WithText({
     count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
-    title: whole ? documentTitleOf(document) : undefined,
+    title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
   }, lines.join('\n'));
 };
 
@@ -737,12 +783,28 @@ function overdueIn(ms) {
   return () => performance.now() > until;
 }
 
-const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again }, overdue) =>
-  walkTree(root, { interactive: interactive_only === true, urls: urls === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', overdue });
+const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue) =>
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', overdue });
 
 function tellVisible(walk) {
   const clips = new Map();
   for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
+}
+
+const hintAttributes = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'name', 'aria-label'];
+
+/** tellHints gives rows the selector of their element, where its markup has one that is its alone. */
+function tellHints(walk) {
+  for (const { row, node, tag } of walk.named) {
+    if (rootOf(node) !== document) continue;
+    const id = attributeOf(node, 'id');
+    const candidates = id ? ['#' + CSS.escape(id)] : [];
+    for (const name of hintAttributes) {
+      const value = attributeOf(node, name);
+      if (value && value.length <= 80) candidates.push(tag + '[' + name + '=' + JSON.stringify(value) + ']');
+    }
+    row.hint = candidates.find((selector) => queryIn(document, selector).length === 1);
+  }
 }
 
 /** writeRows adds the rows of a document, below depth, and those of the documents in it. */

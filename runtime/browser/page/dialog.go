@@ -44,7 +44,7 @@ func (p *Page) Dialog() (primitives.Dialog, bool) {
 // AnswerDialog implements primitives.Page.
 func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string) (primitives.Dialog, error) {
 	p.mu.Lock()
-	d, l := p.dialog, p.lifetime
+	d, l, commits := p.dialog, p.lifetime, p.commits
 	p.mu.Unlock()
 	if d == nil {
 		select {
@@ -76,10 +76,40 @@ func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 	if closed {
 		p.change.Notify()
 	}
+	if accept && d.Type == "beforeunload" && !refused {
+		p.awaitLeaving(ctx, commits)
+	}
 	if refused {
 		return primitives.Dialog{}, &fault.Error{Code: fault.NoDialog, Message: "the dialog was closed by somebody else", Err: err}
 	}
 	return d.Dialog, nil
+}
+
+// leavingTime bounds the wait for the document that a page is left for.
+const leavingTime = 3 * time.Second
+
+// awaitLeaving waits until a page that may be left is: the navigation that asked goes on by
+// itself, and one that began before it is over would be taken for it. A server that takes
+// longer is not waited for.
+func (p *Page) awaitLeaving(ctx context.Context, commits int) {
+	ctx, cancel := context.WithTimeout(ctx, leavingTime)
+	defer cancel()
+	for {
+		changed := p.change.Wait()
+		p.mu.Lock()
+		l, left := p.lifetime, p.commits != commits || p.dialog != nil
+		p.mu.Unlock()
+		if left {
+			return
+		}
+		select {
+		case <-changed:
+		case <-l.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Dismissal returns the command that closes the open dialog, if any. It must be

@@ -11,9 +11,9 @@ const (
 	// blockedFor is how long a script may block the page's thread before a call that ran out of
 	// its time on it ends what runs there. A script that takes half a second takes
 	// several times that on a machine under load, and is not to be ended there.
-	blockedFor = 3 * time.Second
+	blockedFor = 2 * time.Second
 	// blockedProbe is how long an empty call may take to be answered meanwhile.
-	blockedProbe = time.Second
+	blockedProbe = 500 * time.Millisecond
 )
 
 // interruptBlockingScript ends what blocks the page's thread after a call on it ran out

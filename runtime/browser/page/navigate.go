@@ -244,6 +244,12 @@ func (p *Page) refusedCertificate() string {
 // tooSlow gives up before the new document is there, and stops its loading so
 // that it does not replace the page under a later call.
 func (n *navigation) tooSlow() error {
+	n.page.mu.Lock()
+	replaced := n.page.commits != n.commits
+	n.page.mu.Unlock()
+	if replaced {
+		return fault.New(fault.Timeout, "the navigation did not end in time; another document has replaced the page meanwhile").Next("look where the page is before you navigate again")
+	}
 	n.page.client.Post(cdp.Command{Session: n.page.session.ID, Method: "Page.stopLoading"})
 	return fault.New(fault.Timeout, "the server did not answer in time; the page stayed as it was")
 }

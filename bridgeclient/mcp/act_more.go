@@ -1,0 +1,280 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// field is one member of the argument fields.
+type field struct {
+	key   string
+	value any // string, bool, json.Number or a list of strings
+}
+
+// fieldsOf reads fields in the order in which they are written.
+func fieldsOf(raw json.RawMessage) ([]field, *fault.Error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, invalid("fields", "fields is an object: label or ref, and what the field is to hold")
+	}
+	var out []field
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, fault.Wrap(fault.InvalidInput, err, "reading fields")
+		}
+		f := field{}
+		f.key, _ = name.(string)
+		if err := d.Decode(&f.value); err != nil {
+			return nil, fault.Wrap(fault.InvalidInput, err, "reading fields")
+		}
+		switch f.value.(type) {
+		case string, bool, json.Number, []any:
+		default:
+			return nil, invalid("fields/"+f.key, "a field holds a text, an option, a list of options, true or false")
+		}
+		out = append(out, f)
+	}
+	if len(out) == 0 {
+		return nil, invalid("fields", "fields names no field")
+	}
+	return out, nil
+}
+
+// fillForm fills several controls in one call, in the order in which they are given. It
+// stops at the first that fails, and says which are done.
+func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.Error) {
+	fields, err := fieldsOf(in.Fields)
+	if err != nil {
+		return nil, err
+	}
+	value, _, err := c.do(ctx, p, "page.snapshot", map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes}, in.where)
+	if err != nil {
+		return nil, err
+	}
+	rows := rowsIn(value)
+	controls := make([]outlineRow, len(fields))
+	for i, f := range fields { // nothing is filled when one of them is not there
+		if controls[i], err = controlOf(rows, f.key); err != nil {
+			return nil, err
+		}
+	}
+	var last runtime.Reply
+	done := acted{More: map[string]any{}}
+	var names []string
+	for i, f := range fields {
+		name, args := f.primitive(controls[i])
+		if name == "" { // it holds that already
+			names = append(names, controls[i].label())
+			continue
+		}
+		if in.TimeoutMS > 0 {
+			args["timeout_ms"] = in.TimeoutMS
+		}
+		if i == len(fields)-1 {
+			args["effects"] = true
+		}
+		value, r, err := c.do(ctx, p, name, args, in.where)
+		if err != nil && name == "page.select" && err.Evidence["reason"] == "not_a_list" {
+			list := in
+			list.Ref, list.Options = controls[i].Ref, f.options()
+			value, r, err = c.pick(ctx, p, list)
+		}
+		if err != nil {
+			return nil, err.With("field", f.key).With("filled", names)
+		}
+		last = r
+		names = append(names, controls[i].label())
+		if i == len(fields)-1 {
+			one := actIn{Action: "fill", Text: in.Text}
+			done.Followed = one.report(p, r, value).Followed
+		}
+	}
+	done.Did = fmt.Sprintf("filled %d fields: %s", len(names), strings.Join(names, ", "))
+	done.Followed = append(done.Followed, c.complaints(ctx, p)...)
+	if last.URL == "" {
+		last.URL = p.tab.URL
+	}
+	out, text := done.result(p, last)
+	return &answer{Result: out, Text: text}, nil
+}
+
+// label names a control in an answer.
+func (r outlineRow) label() string { return r.Role + " " + quote(r.Name, 40) }
+
+// primitive is the call that makes a control hold the value; "" when it does already.
+func (f field) primitive(control outlineRow) (string, map[string]any) {
+	args := map[string]any{"ref": control.Ref}
+	switch control.Role {
+	case "checkbox", "switch", "menuitemcheckbox", "radio", "menuitemradio":
+		want := f.value == true || f.value == "true" || f.value == "on"
+		if (control.Checked == true) == want {
+			return "", nil
+		}
+		return "pointer.click", args
+	case "combobox", "listbox":
+		args["label"] = f.options()
+		return "page.select", args
+	}
+	args["text"], args["mode"] = strings.Join(f.options(), ", "), "replace"
+	return "text.insert", args
+}
+
+// options are the words of a value.
+func (f field) options() []string {
+	switch v := f.value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		out := make([]string, len(v))
+		for i, o := range v {
+			out[i] = fmt.Sprint(o)
+		}
+		return out
+	}
+	return []string{fmt.Sprint(f.value)}
+}
+
+// fillable are the roles that a form is filled by.
+var fillable = map[string]bool{
+	"textbox": true, "searchbox": true, "combobox": true, "listbox": true, "checkbox": true, "radio": true, "switch": true, "slider": true, "spinbutton": true, "input": true,
+	"menuitemcheckbox": true, "menuitemradio": true,
+}
+
+// controlOf is the control that a key names: by its ref, by the whole of its name, or by a
+// part that no other has.
+func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
+	var whole, part []outlineRow
+	var names []string
+	plain := func(s string) string {
+		return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(s), " "), " *:"))
+	}
+	for _, r := range rows {
+		if r.Ref == key {
+			return r, nil
+		}
+		if !fillable[r.Role] {
+			continue
+		}
+		if r.Name != "" && len(names) < 20 {
+			names = append(names, r.Name)
+		}
+		switch name := plain(r.Name); {
+		case name == plain(key):
+			whole = append(whole, r)
+		case plain(key) != "" && strings.Contains(name, plain(key)):
+			part = append(part, r)
+		}
+	}
+	if len(whole) == 0 {
+		whole = part
+	}
+	switch len(whole) {
+	case 0:
+		return outlineRow{}, fault.New(fault.TargetNotFound, "no control has this label, so nothing was filled").With("field", key).With("labels", names)
+	case 1:
+		return whole[0], nil
+	}
+	var lines []string
+	for _, r := range whole[:min(len(whole), 5)] {
+		lines = append(lines, r.line())
+	}
+	return outlineRow{}, fault.New(fault.MultipleTargets, "several controls have this label, so nothing was filled; name one by its ref").With("field", key).With("candidates", lines)
+}
+
+// pickTime bounds the wait for the list that a page draws.
+const pickTime = 3 * time.Second
+
+// pick chooses from a list that the page draws itself: it opens it and clicks the options
+// by their words.
+func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, runtime.Reply, *fault.Error) {
+	target := map[string]any{}
+	if err := in.target(target, "ref", "locator"); err != nil {
+		return nil, runtime.Reply{}, err
+	}
+	if value, r, err := c.do(ctx, p, "pointer.click", target, in.where); err != nil {
+		return value, r, err
+	}
+	var value json.RawMessage
+	var r runtime.Reply
+	for i, option := range in.Options {
+		args := map[string]any{"timeout_ms": pickTime.Milliseconds()}
+		if i == len(in.Options)-1 {
+			args["effects"] = true
+		}
+		var err *fault.Error
+		for n, role := range []string{"option", "menuitem", "treeitem", "menuitemradio", "gridcell", ""} {
+			loc := map[string]any{"any_frame": true, "role": role, "name": option}
+			if role == "" {
+				loc = map[string]any{"any_frame": true, "text_equals": option}
+			}
+			if n > 0 {
+				args["timeout_ms"] = 0
+			}
+			args["locator"] = loc
+			if value, r, err = c.do(ctx, p, "pointer.click", args, in.where); err == nil || err.Code != fault.TargetNotFound {
+				break
+			}
+		}
+		if err != nil {
+			return value, r, err.With("option", option).With("list", "it was opened by a click")
+		}
+	}
+	return value, r, nil
+}
+
+const (
+	// mostComplaints bounds the messages of the console in one answer.
+	mostComplaints = 3
+	// mostConsoles bounds the pages whose consoles are followed.
+	mostConsoles = 1000
+)
+
+// complaints are the errors on the console since the last call on the page.
+func (c *call) complaints(ctx context.Context, p page) []string {
+	s := c.server
+	key := p.handle()
+	s.consoles.mu.Lock()
+	since, known := s.consoles.at[key]
+	s.consoles.mu.Unlock()
+	args := map[string]any{"levels": []string{"error"}, "limit": mostComplaints}
+	if known {
+		args["since"] = since
+	}
+	value, _, err := c.do(ctx, p, "console.list", args, where{})
+	if err != nil {
+		return nil // a dialog, or the page is gone: the call before has said so
+	}
+	var list struct {
+		Entries []struct {
+			Text string `json:"text"`
+		} `json:"entries"`
+		Cursor  int `json:"cursor"`
+		Omitted int `json:"omitted"`
+	}
+	if json.Unmarshal(value, &list) != nil {
+		return nil
+	}
+	s.consoles.mu.Lock()
+	if len(s.consoles.at) >= mostConsoles { // pages that were closed long ago, most of them
+		clear(s.consoles.at)
+	}
+	s.consoles.at[key] = list.Cursor
+	s.consoles.mu.Unlock()
+	var out []string
+	for _, e := range list.Entries {
+		out = append(out, "console error "+quote(e.Text, 160))
+	}
+	if list.Omitted > 0 {
+		out = append(out, fmt.Sprintf("and %d more errors on the console", list.Omitted))
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+)
+
+// The compact form of a snapshot has one line for each row of a table, each item of a
+// list and each list of choices, and refs only where something can be done. Parts of the
+// page keep theirs, so that they can be read alone.
+
+const (
+	// compactPieces and compactBytes bound what becomes one line.
+	compactPieces = 24
+	compactBytes  = 600
+)
+
+// stillRoles are the roles of rows that only say something.
+var stillRoles = map[string]bool{
+	"paragraph": true, "heading": true, "listitem": true, "row": true, "cell": true, "rowheader": true, "columnheader": true, "img": true, "separator": true,
+	"definition": true, "term": true, "blockquote": true, "status": true, "math": true, "tooltip": true, "progressbar": true, "meter": true, "figure": true,
+	"sectionheader": true, "sectionfooter": true, "note": true, "log": true, "timer": true,
+}
+
+// cellRoles are the roles of what a row of a table consists of.
+var cellRoles = map[string]bool{"cell": true, "gridcell": true, "rowheader": true, "columnheader": true}
+
+// doing are the marks of rows that something can be done with.
+var doing = [][]byte{
+	[]byte("[clickable]"), []byte("[draggable]"), []byte("[expanded]"), []byte("[collapsed]"), []byte("[selected]"), []byte("[focused]"), []byte("[scrolls="),
+}
+
+// outlineRow is a row of text taken apart.
+type outlineRow struct {
+	role, name, marks, ref string
+	content                string // after the colon
+	hasContent             bool
+}
+
+// parseRow takes a row of text apart. What the page says cannot be taken for a mark: names
+// are quoted and stand before the marks, text stands after them.
+func parseRow(text []byte) outlineRow {
+	rest := string(bytes.TrimPrefix(text, []byte("- ")))
+	var r outlineRow
+	end := strings.IndexAny(rest, " :")
+	if end < 0 {
+		r.role = rest
+		return r
+	}
+	r.role, rest = rest[:end], rest[end:]
+	if strings.HasPrefix(rest, ` "`) {
+		at := 2
+		for at < len(rest) && rest[at] != '"' {
+			if rest[at] == '\\' {
+				at++
+			}
+			at++
+		}
+		at = min(at+1, len(rest))
+		r.name, rest = rest[1:at], rest[at:]
+	}
+	var marks strings.Builder
+	for strings.HasPrefix(rest, " [") {
+		end := strings.IndexByte(rest, ']')
+		if end < 0 {
+			break
+		}
+		mark := rest[1 : end+1]
+		rest = rest[end+1:]
+		if ref, ok := strings.CutPrefix(mark, "[ref="); ok && r.ref == "" {
+			r.ref = strings.TrimSuffix(ref, "]")
+			continue
+		}
+		marks.WriteString(" " + mark)
+	}
+	r.marks = marks.String()
+	r.content, r.hasContent = strings.CutPrefix(rest, ": ")
+	return r
+}
+
+// idle says whether nothing can be done with the row.
+func (r outlineRow) idle() bool {
+	if !stillRoles[r.role] {
+		return false
+	}
+	for _, d := range doing {
+		if strings.Contains(r.marks, string(d)) {
+			return false
+		}
+	}
+	return true
+}
+
+// head is the row without what it contains.
+func (r outlineRow) head() string {
+	out := r.role
+	if r.name != "" {
+		out += " " + r.name
+	}
+	if r.ref != "" && !r.idle() {
+		out += " [ref=" + r.ref + "]"
+	}
+	return out + r.marks
+}
+
+func (r outlineRow) line() string {
+	if r.hasContent {
+		return r.head() + ": " + r.content
+	}
+	return r.head()
+}
+
+// compact returns rows in the compact form. Each keeps the ref it had as its key, so that
+// two snapshots can be compared.
+func compact(rows []treeRow) []treeRow {
+	out := make([]treeRow, 0, len(rows))
+	for i := 0; i < len(rows); {
+		end := i + 1
+		for end < len(rows) && rows[end].depth > rows[i].depth {
+			end++
+		}
+		r := parseRow(rows[i].text)
+		line, merged := "", false
+		switch r.role {
+		case "text":
+			line = string(bytes.TrimPrefix(rows[i].text, []byte("- ")))
+		case "row":
+			line, merged = r.cells(rows[i+1 : end])
+		case "listitem", "paragraph", "cell", "heading", "definition", "blockquote":
+			line, merged = r.inline(rows[i+1 : end])
+		case "combobox":
+			line, merged = r.choices(rows[i+1 : end])
+		case "canvas":
+			line = r.line() + " [opaque]"
+		default:
+			line = r.line()
+		}
+		if line == "" {
+			line = r.line()
+		}
+		out = append(out, treeRow{depth: rows[i].depth, text: []byte("- " + line), key: r.ref})
+		if merged {
+			i = end
+		} else {
+			i++
+		}
+	}
+	return out
+}
+
+// cells is a row of a table on one line, its cells parted by bars. merged is false where
+// it is too much for a line.
+func (r outlineRow) cells(inside []treeRow) (line string, merged bool) {
+	if len(inside) == 0 {
+		return r.line(), true
+	}
+	depth, headers := inside[0].depth, 0
+	var cells []string
+	for i := 0; i < len(inside); {
+		end := i + 1
+		for end < len(inside) && inside[end].depth > inside[i].depth {
+			end++
+		}
+		cell := parseRow(inside[i].text)
+		text, ok := cell.line(), true
+		if cellRoles[cell.role] {
+			text, ok = cell.pieces(inside[i+1 : end])
+			if cell.role == "columnheader" {
+				headers++
+			}
+		} else if end > i+1 {
+			ok = false
+		}
+		if !ok || inside[i].depth != depth || len(cells) == compactPieces {
+			return "", false
+		}
+		cells = append(cells, text)
+		i = end
+	}
+	if headers == len(cells) && r.idle() {
+		r.role, r.ref = "columnheaders", ""
+	}
+	return r.bounded(strings.Join(cells, " | "))
+}
+
+// pieces is a cell: its text, or what can be used in it.
+func (r outlineRow) pieces(inside []treeRow) (string, bool) {
+	own := strings.TrimSpace(r.name + r.marks)
+	if r.role == "gridcell" || !r.idle() || own != "" {
+		own = r.line()
+	} else {
+		own = r.content
+	}
+	text, ok := joined(inside)
+	return strings.TrimSpace(own + " " + text), ok
+}
+
+// inline is an item of a list, or the like, with what is in it on one line.
+func (r outlineRow) inline(inside []treeRow) (string, bool) {
+	text, ok := joined(inside)
+	if !ok {
+		return "", false
+	}
+	if r.hasContent {
+		text = strings.TrimSpace(r.content + " " + text)
+	}
+	return r.bounded(text)
+}
+
+// choices is a list of choices with its options. They are chosen by their words, so they
+// need no refs.
+func (r outlineRow) choices(inside []treeRow) (string, bool) {
+	if len(inside) == 0 {
+		return r.line(), true
+	}
+	var names []string
+	for _, row := range inside {
+		o := parseRow(row.text)
+		if o.role != "option" {
+			return "", false
+		}
+		name := o.name
+		if strings.Contains(o.marks, "[disabled]") {
+			name += " [disabled]"
+		}
+		names = append(names, name)
+	}
+	line := r.line() + " (choices: " + strings.Join(names, ", ") + ")"
+	return line, len(line) <= 2*compactBytes
+}
+
+func (r outlineRow) bounded(text string) (string, bool) {
+	line := r.head()
+	if text != "" {
+		line += ": " + text
+	}
+	return line, len(line) <= compactBytes
+}
+
+// joined is rows on one line; ok is false where they are no plain sequence of texts and
+// controls.
+func joined(rows []treeRow) (text string, ok bool) {
+	if len(rows) > compactPieces {
+		return "", false
+	}
+	pieces := make([]string, 0, len(rows))
+	for i, row := range rows {
+		r := parseRow(row.text)
+		inner := i+1 < len(rows) && rows[i+1].depth > row.depth
+		switch {
+		case r.role == "text":
+			pieces = append(pieces, r.content)
+		case r.role == "paragraph" && r.idle() && r.name == "" && r.marks == "":
+			if r.content != "" {
+				pieces = append(pieces, r.content)
+			}
+		case inner, r.role == "list", r.role == "table", r.role == "iframe", r.role == "listitem", r.role == "row", r.role == "heading", r.role == "option":
+			return "", false
+		default:
+			pieces = append(pieces, r.line())
+		}
+	}
+	return strings.Join(pieces, " "), true
+}
