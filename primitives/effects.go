@@ -23,6 +23,8 @@ const (
 	defaultEffectsWindow = 300 * time.Millisecond
 	// effectsQuiet is how long a document must not change to count as quiet.
 	effectsQuiet = 30 * time.Millisecond
+	// effectsNone is that time for a document that has not changed since the action began.
+	effectsNone = 8 * time.Millisecond
 	// effectsFrames bounds the frames that are watched.
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
@@ -283,7 +285,7 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
 			return
 		}
 		bounded, cancel := context.WithTimeout(ctx, left+50*time.Millisecond)
-		args := map[string]any{"id": w.id, "quiet_ms": effectsQuiet.Milliseconds(), "timeout_ms": left.Milliseconds()}
+		args := map[string]any{"id": w.id, "quiet_ms": effectsQuiet.Milliseconds(), "none_ms": effectsNone.Milliseconds(), "timeout_ms": left.Milliseconds()}
 		var all sync.WaitGroup
 		for _, f := range w.frames {
 			all.Go(func() { _ = w.page.Call(bounded, f, "effects_quiet", args, nil) })

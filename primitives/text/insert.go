@@ -24,8 +24,8 @@ type textInsertIn struct {
 	actionability.ElementTarget
 }
 
-// textInsert puts text into an editable by script, because frameworks depend on
-// the events of that path; text.type sends keys.
+// textInsert has the browser put text into a control as one insertion, and gives an
+// editor a paste, which editors with a model of their own depend on; text.type sends keys.
 var textInsert = primitives.Define("text.insert", func(ctx context.Context, p primitives.Page, in textInsertIn) (json.RawMessage, error) {
 	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.Target != nil, "target")
 	if err != nil {
@@ -101,13 +101,15 @@ func CallWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 	var next struct {
 		Press  string `json:"press"`
 		Handle string `json:"handle"`
+		// Text is what to insert, when it is not all of the text.
+		Text *string `json:"text"`
 	}
 	for {
 		out, err := query(pressed, next.Handle)
 		if err != nil {
 			return nil, err
 		}
-		next.Press, next.Handle = "", ""
+		next.Press, next.Handle, next.Text = "", "", nil
 		if err := json.Unmarshal(out, &next); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
 		}
@@ -118,6 +120,9 @@ func CallWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 			return nil, fault.New(fault.Internal, "the page library wants the same keys pressed twice")
 		}
 		pressed = append(pressed, next.Press)
+		if next.Text != nil {
+			text = *next.Text
+		}
 		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
 			return nil, err
 		}

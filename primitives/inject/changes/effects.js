@@ -71,7 +71,6 @@ queries.effects_begin = ({ id }) => {
     if (text !== '') passed.push(text);
   };
   let last = 0;
-  let wake = null;
   let counted = 0;
   const count = (nodes) => {
     let n = 0;
@@ -101,10 +100,7 @@ queries.effects_begin = ({ id }) => {
       }
     }
   };
-  const observer = new MutationObserver((records) => {
-    take(records);
-    if (wake) wake();
-  });
+  const observer = new MutationObserver(take);
   const onEvent = (event) => {
     const path = pathOf(event);
     const node = path.length > 0 ? path[0] : null;
@@ -113,8 +109,6 @@ queries.effects_begin = ({ id }) => {
     } else if (node instanceof Element && values.size < 50) {
       values.set(node, tagOf(node));
     }
-    last = performance.now();
-    if (wake) wake();
   };
   for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
@@ -122,20 +116,17 @@ queries.effects_begin = ({ id }) => {
   const before = effectTarget(focused);
   effectsNow = {
     id, dom, values,
-    /** quiet resolves when nothing has changed for quiet_ms, or after timeout_ms. */
-    quiet: (quietMS, timeoutMS) => new Promise((resolve) => {
+    /**
+     * quiet resolves when the document has not changed for quiet_ms, or after timeout_ms. One
+     * that has not changed at all has none_ms: what an action makes a page do at once is done by then.
+     */
+    quiet: (quietMS, noneMS, timeoutMS) => new Promise((resolve) => {
       const start = performance.now();
-      last = Math.max(last, start);
-      let timer = 0;
       const check = () => {
         const now = performance.now();
-        const until = Math.min(last + quietMS, start + timeoutMS);
-        if (now < until - 1) {
-          timer = setTimeout(check, until - now);
-          return;
-        }
-        clearTimeout(timer);
-        resolve({ quiet: now - last >= quietMS - 1 });
+        const until = Math.min(last === 0 ? start + noneMS : Math.max(last, start) + quietMS, start + timeoutMS);
+        if (now < until - 1) setTimeout(check, until - now);
+        else resolve({ quiet: now < start + timeoutMS });
       };
       check();
     }),
@@ -162,9 +153,9 @@ queries.effects_begin = ({ id }) => {
   return { watching: true };
 };
 
-queries.effects_quiet = ({ id, quiet_ms, timeout_ms }) => {
+queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms }) => {
   if (!effectsNow || effectsNow.id !== id) return { quiet: true };
-  return effectsNow.quiet(quiet_ms, timeout_ms);
+  return effectsNow.quiet(quiet_ms, none_ms, timeout_ms);
 };
 
 queries.effects_end = ({ id }) => {

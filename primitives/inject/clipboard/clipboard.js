@@ -73,7 +73,7 @@ function insertPasted(node, text) {
   if (isTextControl(node)) {
     if (why !== null) throw notEditable(node, why);
     if (isTextSink(node)) return nothing;
-    const { inserted_length, input_method } = insertIntoControl(node, text, false, true, []);
+    const { inserted_length, input_method } = insertIntoControl(node, text, false, true, null);
     return { pasted: true, inserted_length, input_method };
   }
   if (why !== null || hasEditContext(node)) return nothing;

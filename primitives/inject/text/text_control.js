@@ -19,16 +19,21 @@ function refusedValue(type, wanted, kept) {
 }
 
 /**
- * insertIntoControl writes through the prototype's value setter, so frameworks
- * that watch the property of the instance notice, and fires the events of an
- * edit. Append goes to the caret or over the selection; a control that was not
- * being edited has no caret anybody put there, and appending means its end.
- * maxlength binds the user, not scripts: it is reported, not enforced.
+ * insertIntoControl selects what the text replaces and has the browser insert it. A control
+ * without a selection, such as a date, one that is not drawn, and one for which the browser is
+ * not asked (pressed is null) gets its value through the prototype's setter, so frameworks that watch the property of
+ * the instance notice, with the events of an edit. Append goes to the caret or over the
+ * selection; a control that was not being edited has no caret anybody put there, and appending
+ * means its end.
+ * maxlength binds the browser's insertion. A script's is not bound: it is reported.
  */
 function insertIntoControl(target, text, replace, editing, pressed) {
   const type = protoGet(target, 'type');
   const before = protoGet(target, 'value');
-  const cleared = pressed.includes('delete');
+  // One that is not drawn cannot have the focus, which is where the browser inserts.
+  const byBrowser = pressed !== null && !quirk('pastes_only') && (pressed.length > 0 || activeElement() === target);
+  const cleared = byBrowser && pressed.includes('delete');
+  if (byBrowser && pressed.includes('insert')) return insertedInto(target, text);
   if (cleared && before === '') {
     dispatchOf(target, new Event('change', { bubbles: true }));
     return { inserted: true, inserted_length: 0, input_method: 'keys' };
@@ -36,7 +41,7 @@ function insertIntoControl(target, text, replace, editing, pressed) {
   let start = 0;
   let end = before.length;
   const caret = protoGet(target, 'selectionStart'); // null: this type has no selection
-  if (replace && text === '' && before !== '' && !cleared && Number.isInteger(caret) && !quirk('pastes_only')) {
+  if (replace && text === '' && before !== '' && !cleared && Number.isInteger(caret) && byBrowser) {
     // A mask puts back what is written away, not what is deleted.
     protoCall(target, 'select');
     return pressFirst('delete');
@@ -47,6 +52,18 @@ function insertIntoControl(target, text, replace, editing, pressed) {
     if (!editing && start === end && !quirk('append_at_caret')) start = end = before.length;
   }
   const wanted = before.slice(0, start) + text + before.slice(end);
+  if (text !== '' && byBrowser && (Number.isInteger(caret) || type === 'email' || type === 'number' && Number.isFinite(Number(wanted)))) {
+    // The browser inserts as it does for a person, with events that a page can trust.
+    if (Number.isInteger(caret)) {
+      protoCall(target, 'setSelectionRange', start, end);
+    } else {
+      protoCall(target, 'select');
+      if (!replace) selectionOf(document).modify('move', 'forward', 'line');
+    }
+    const oneLine = tagOf(target) === 'input' ? text.replace(/[\r\n]+/g, '') : text;
+    insertions.set(target, { before, wanted });
+    return { ...pressFirst('insert'), text: oneLine };
+  }
   dispatchOf(target, new InputEvent('beforeinput', {
     bubbles: true, cancelable: true, composed: true,
     inputType: replace ? 'insertReplacementText' : 'insertText', data: text,
@@ -72,4 +89,33 @@ function insertIntoControl(target, text, replace, editing, pressed) {
   const max = protoGet(target, 'maxLength');
   if (max >= 0 && kept.length > max) value.exceeds_maxlength = true;
   return value;
+}
+
+/** What the browser is about to insert: control -> its value before, and the wanted one. */
+const insertions = new WeakMap();
+
+/** insertedInto reports what came of it. A page that takes the text away may put it there itself a moment later. */
+function insertedInto(target, text) {
+  const { before, wanted } = insertions.get(target) || {};
+  insertions.delete(target);
+  const value = { inserted: true, inserted_length: text.length, input_method: 'insert-text' };
+  const refused = () => protoGet(target, 'value') === before && before !== wanted;
+  const report = () => {
+    if (refusedValue(protoGet(target, 'type'), wanted, protoGet(target, 'value'))) {
+      protoSet(target, 'value', before);
+      throw notEditable(target, 'value_rejected', 'the control does not accept this value');
+    }
+    // Maps wait for what follows a change. The browser fires its own when the control loses the focus.
+    dispatchOf(target, new Event('change', { bubbles: true }));
+    if (protoGet(target, 'value') !== wanted) value.sanitized = true;
+    if (refused()) value.unchanged = true;
+    return value;
+  };
+  return refused() ? framesWhile(refused).then(report) : report();
+}
+
+/** framesWhile waits while something holds, for as long as an editor has to show what it took. */
+async function framesWhile(holds) {
+  const start = performance.now();
+  while (holds() && performance.now() - start < longestShowing) await nextFrame();
 }

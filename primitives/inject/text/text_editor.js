@@ -156,8 +156,7 @@ const longestShowing = 300;
 /** sameText sets unchanged in value when the editor took the paste and kept its old text, unless that text was wanted. */
 async function sameText(target, before, value, wanted) {
   if (wanted !== '' && before.replace(/\s+/g, '') === wanted.replace(/\s+/g, '')) return;
-  const start = performance.now();
-  while (textOf(target) === before && performance.now() - start < longestShowing) await nextFrame();
+  await framesWhile(() => textOf(target) === before);
   if (textOf(target) === before) value.unchanged = true;
 }
 

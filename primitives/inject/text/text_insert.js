@@ -33,9 +33,12 @@ queries.text_insert = ({ locator, text, replace, pressed = [], handle, view: giv
   const report = actedTarget(target, view);
   const done = (value) => (value.press ? { ...value, handle: keep(target) } : { ...value, target: report });
   // A control is answered at once: a promise costs a good tenth of the call.
-  const plainly = () => isTextControl(target)
-    ? done(insertIntoControl(target, text, replace, editing, pressed))
-    : insertIntoEditor(target, text, replace, pressed, !editing).then(done);
+  const plainly = () => {
+    const value = isTextControl(target)
+      ? insertIntoControl(target, text, replace, editing, pressed)
+      : insertIntoEditor(target, text, replace, pressed, !editing);
+    return value instanceof Promise ? value.then(done) : done(value);
+  };
   if (!hasEditContext(target) && !isTextSink(target)) return plainly();
   return insertIntoDrawn(target, text, replace, pressed, !editing).then((drawn) => (drawn ? done(drawn) : plainly()));
 };
