@@ -876,10 +876,11 @@ type PointerClickResult struct {
 }
 
 // TextInsert runs text.insert. Insert text into the focused element or a
-// target, by script, with the events that frameworks and rich editors listen
-// to. What an editor holds is selected and deleted by its own keys, so that
-// replace also reaches what it has not drawn. inserted means executed, not
-// saved.
+// target, with the events that frameworks and rich editors listen to. A control
+// gets it from the browser, as one insertion that the page can trust; an editor
+// gets a paste. What an editor holds is selected and deleted by its own keys,
+// so that replace also reaches what it has not drawn. inserted means executed,
+// not saved.
 //
 // Its own errors: target_not_editable, invalid_selector, frame_not_found,
 // frame_cross_origin, element_stale, multiple_targets, target_not_found,
@@ -916,11 +917,13 @@ type TextInsertArgs struct {
 // TextInsertResult is the result of [Tab.TextInsert].
 type TextInsertResult struct {
 	Inserted bool `json:"inserted"`
-	// The value is longer than maxlength, which binds users, not scripts.
+	// The value is longer than maxlength, which binds users and the browser's
+	// insertion, not scripts.
 	ExceedsMaxlength bool `json:"exceeds_maxlength"`
-	// How the text got in: native-value-setter+input, synthetic-paste,
-	// synthetic-beforeinput, insert-text (typed by the browser), keys (deleted);
-	// absent for the browser's own editing command.
+	// How the text got in: insert-text (by the browser, trusted),
+	// native-value-setter+input (a control without a selection, such as a date, or
+	// one that is not drawn), synthetic-paste, synthetic-beforeinput, keys
+	// (deleted); absent for the browser's own editing command.
 	InputMethod string `json:"input_method"`
 	// UTF-16 units of the text.
 	InsertedLength int `json:"inserted_length"`
@@ -941,8 +944,8 @@ type TextInsertResult struct {
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
-	// The editor took the paste, and its text is what it was 0.3 s later: it may
-	// draw it elsewhere, or refuse pastes. text.type types instead.
+	// The text is what it was 0.3 s later: the page refused the insertion or the
+	// paste, or draws it elsewhere. text.type types instead.
 	Unchanged bool `json:"unchanged"`
 }
 
