@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/andybalholm/cascadia v1.3.3
 	github.com/blues/jsonata-go v1.5.4
+	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/coder/websocket v1.8.15
 	github.com/fsnotify/fsnotify v1.10.1

@@ -133,8 +133,10 @@ var mayImport = map[string][]string{
 	"fleet/submit":                       {"fleet", "fleet/queue", "fleet/wire", "fleet/worker", "primitives/fault"},
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
-	"plan/remote":                        {"evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
-	"plan":                               {"authoring/edit", "authoring/lock", "evidence/report", "runtime", "projection/expr", "primitives/fault"},
+	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
+	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "projection/expr", "primitives/fault"},
+	"plan/schedule":                      {},
+	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},
 	"evidence/metrics":                   {"primitives/fault", "runtime"},
 	"evidence/record":                    {"authoring/likeness", "authoring/locators", "primitives/fault"},
 	"evidence/capture":                   {"authoring/likeness", "authoring/locators", "evidence/mask", "evidence/record", "primitives", "primitives/fault", "primitives/locator", "runtime", "runtime/browser"},
@@ -158,6 +160,7 @@ var doors = map[string][]string{
 	"github.com/spf13/cobra":                 {"cmd/outrider"},
 	"github.com/spf13/pflag":                 {"cmd/outrider"},
 	"github.com/google/uuid":                 {".", "cmd/outrider"},
+	"github.com/bmatcuk/doublestar":          {"plan"},
 	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
 	"github.com/fsnotify/fsnotify":           {"sites/filewatch"},
 	"github.com/prometheus/client_golang":    {"evidence/metrics"},
@@ -166,7 +169,7 @@ var doors = map[string][]string{
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
 	"golang.org/x/term":                      {"cmd/outrider"},
-	"go.yaml.in/yaml":                        {"cmd/outrider", "plan", "sites"},
+	"go.yaml.in/yaml":                        {"cmd/outrider", "plan/spec", "sites"},
 }
 
 type goPackage struct {

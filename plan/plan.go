@@ -1,179 +1,131 @@
-// Package plan runs things on the pages of a host and reports how each ended: a
-// plan of steps, one site action, or the checks of the maps at hand.
+// Package plan runs things on the pages of a host and reports how each ended: the test
+// cases of plans, one site action, or the checks of the maps at hand.
 //
-// It does not own a browser and prints nothing. The verbs run and check of
-// cmd/outrider give it a host and take its results to the reports of
-// evidence/report.
+// It does not own a browser, does not read plans (package spec does) and prints only
+// where it is given a writer. The verbs run and check of cmd/outrider and the workers
+// of a fleet give it a host and take its results to the reports of evidence/report.
 package plan
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Plan is a file of steps for the verb run, YAML or JSON.
-type Plan struct {
-	Name string   `yaml:"name"`
-	Open string   `yaml:"open"` // the flag --open comes before it
-	Maps []string `yaml:"maps"` // likewise --maps; paths are relative to the plan
-	// Steps run in order on one tab, until one fails.
-	Steps []Step `yaml:"steps"`
-
-	path string
+// Host is what runs the calls: a runtime.Host, or one session of it.
+type Host interface {
+	Do(ctx context.Context, call runtime.Call) runtime.Reply
+	Tabs() []runtime.TabStatus
 }
 
-// Step is one step: an action, a state projection, a primitive, or the
-// checks of the page's maps.
-type Step struct {
-	Name    string `yaml:"name"`
-	Open    string `yaml:"open"` // navigates there first
-	Action  string `yaml:"action"`
-	State   string `yaml:"state"`
-	Summary string `yaml:"summary"` // of the state
-	Call    string `yaml:"call"`
-	Check   bool   `yaml:"check"`
-	// Of a check.
-	ExpectStatus int      `yaml:"expect_status"`
-	Requires     []string `yaml:"requires"`
-	StrictChecks bool     `yaml:"strict_checks"`
-
-	Args map[string]any `yaml:"args"`
-	// Expect is JSONata over the step's result. With it the step is well exactly
-	// when it is true, also when the call failed; without it when the call did
-	// not.
-	Expect    string        `yaml:"expect"`
-	Timeout   time.Duration `yaml:"timeout"`
-	OnFailure string        `yaml:"on_failure"` // stop (default) or continue
-
-	expect expr.Program
-	engine expr.Engine // that compiled it
+// Options say how things are run.
+type Options struct {
+	NewID       func() string
+	CallTimeout time.Duration // of a call that has none of its own
+	Artifacts   string        // path for pictures; "" takes none
+	Folder      report.Folder // that Artifacts is in
+	// Evidence takes a picture, the console and the network of what fails, for a report
+	// that shows them.
+	Evidence bool
+	// Secrets are masked in what plans make of results; nil is none.
+	Secrets *mask.Set
+	// Open is the address that the plan of a case opens, in place of its own; "" leaves it.
+	Open string
+	// StorageState is what the first session of a case begins with, in place of the
+	// plan's own; nil leaves it.
+	StorageState json.RawMessage
+	// SaveState reads the storage of the first session when a case has passed.
+	SaveState bool
+	// Many says that several cases write pictures: each gets a folder of its own.
+	Many bool
+	// Starts is called when a check, or a step of a case, begins, with its number from 1
+	// and how many there are; may be nil.
+	Starts func(name string, number, of int)
+	// OnStep is called after each step of a plan; may be nil.
+	OnStep func(StepResult)
+	// Warn is called with what went wrong beside the run; may be nil.
+	Warn func(error)
 }
 
-// Read reads a plan and refuses what is odd in it before anything runs.
-func Read(path string, engine expr.Engine) (*Plan, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the plan: %w", err)
-	}
-	p := &Plan{path: path}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(p); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s is empty", path)
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(p.Steps) == 0 {
-		return nil, fmt.Errorf("%s has no steps", path)
-	}
-	for i := range p.Steps {
-		if err := p.Steps[i].prepare(engine); err != nil {
-			return nil, fmt.Errorf("%s: step %d: %w", path, i+1, err)
-		}
-	}
-	p.number()
-	for i, m := range p.Maps {
-		if !filepath.IsAbs(m) {
-			p.Maps[i] = filepath.Join(filepath.Dir(path), m)
-		}
-	}
-	return p, nil
-}
-
-// number makes the names of steps different: a report with two test cases of one
-// name is read as one.
-func (p *Plan) number() {
-	seen := map[string]int{}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		name := s.Name
-		for seen[s.Name] > 0 {
-			seen[name]++
-			s.Name = fmt.Sprintf("%s (%d)", name, seen[name])
-		}
-		seen[s.Name]++
+func (o Options) warn(format string, args ...any) {
+	if o.Warn != nil {
+		o.Warn(fmt.Errorf(format, args...))
 	}
 }
 
-func (s *Step) prepare(engine expr.Engine) error {
-	kinds := 0
-	for _, given := range []bool{s.Action != "", s.State != "", s.Call != "", s.Check} {
-		if given {
-			kinds++
-		}
-	}
-	switch {
-	case kinds > 1 || kinds == 0 && s.Open == "":
-		return errors.New("it needs exactly one of action, state, call and check, or open alone")
-	case s.Summary != "" && s.State == "":
-		return errors.New("summary belongs to state")
-	case !s.Check && (s.ExpectStatus != 0 || len(s.Requires) > 0 || s.StrictChecks):
-		return errors.New("expect_status, requires and strict_checks belong to check")
-	case s.ExpectStatus != 0 && (s.ExpectStatus < 100 || s.ExpectStatus > 599):
-		return fmt.Errorf("expect_status is %d: expected 100 to 599", s.ExpectStatus)
-	case s.OnFailure != "" && s.OnFailure != "stop" && s.OnFailure != "continue":
-		return fmt.Errorf("on_failure is %q: expected stop or continue", s.OnFailure)
-	}
-	if s.Name == "" {
-		s.Name = strings.TrimSpace(s.Action + s.State + s.Call)
-		switch {
-		case s.Check:
-			s.Name = "check"
-		case s.Name == "":
-			s.Name = "open"
-		}
-	}
-	if s.Expect == "" {
-		return nil
-	}
-	program, err := engine.Compile(s.Expect)
-	if err != nil {
-		return fmt.Errorf("expect: %s", fault.From(err).Error()) // the place in the plan is what counts, not the code
-	}
-	s.expect, s.engine = program, engine
-	return nil
+// CaseResult is how one test case ended.
+type CaseResult struct {
+	OK         bool           `json:"ok"`
+	Plan       string         `json:"plan"`
+	Steps      []StepResult   `json:"steps"`
+	DurationMS int64          `json:"duration_ms"`
+	Name       string         `json:"name,omitempty"`
+	ID         string         `json:"id,omitempty"`
+	Tags       []string       `json:"tags,omitempty"`
+	Outcome    report.Outcome `json:"outcome"`
+	// Failed are the attempts before this one.
+	Failed []FailedCase `json:"failed_attempts,omitempty"`
+	// State is the storage of the first session at the end, when it was requested.
+	State json.RawMessage `json:"-"`
+
+	started time.Time
 }
 
-// settle is how long a check of a plan probes again.
-const settle = 2 * time.Second
+// FailedCase is an attempt of a case that was repeated.
+type FailedCase struct {
+	Step       string `json:"step"`
+	Detail     string `json:"detail"`
+	DurationMS int64  `json:"duration_ms"`
 
-// call is the request that the step makes, "" when it only opens.
-func (s *Step) call() (name string, arguments json.RawMessage, err error) {
-	args := s.Args
-	if args == nil {
-		args = map[string]any{}
-	}
-	in := args
-	name = runtime.SiteTool
-	switch {
-	case s.Action != "":
-		in = map[string]any{"mode": "call", "action": s.Action, "arguments": args}
-	case s.Summary != "":
-		in = map[string]any{"mode": "state_summary", "projection_name": s.State, "summary_name": s.Summary}
-	case s.State != "":
-		in = map[string]any{"mode": "state_read", "projection_name": s.State}
-	case s.Check:
-		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks}.arguments()
-		return name, arguments, err
-	case s.Call != "":
-		name = s.Call
-	default:
-		return "", nil, nil
-	}
-	arguments, err = json.Marshal(in)
-	return name, arguments, err
+	result StepResult
 }
+
+// StepResult is what expect sees, too.
+type StepResult struct {
+	Name       string            `json:"name"`
+	OK         bool              `json:"ok"`
+	Skipped    bool              `json:"skipped,omitempty"`
+	Action     string            `json:"action,omitempty"`
+	State      string            `json:"state,omitempty"`
+	Call       string            `json:"call,omitempty"`
+	Check      bool              `json:"check,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	Output     json.RawMessage   `json:"output,omitempty"`
+	Error      *fault.Error      `json:"error,omitempty"`
+	Steps      json.RawMessage   `json:"steps,omitempty"`
+	DurationMS int64             `json:"duration_ms"`
+	Expect     string            `json:"expect,omitempty"`
+	Unmet      string            `json:"unmet,omitempty"` // why expect failed
+	Artifacts  map[string]string `json:"artifacts,omitempty"`
+	Phase      string            `json:"phase,omitempty"` // setup or teardown
+	Session    string            `json:"session,omitempty"`
+	Tab        string            `json:"tab,omitempty"`
+	Captured   map[string]any    `json:"captured,omitempty"`
+	// Failed are the attempts before this one. A step that passes after one is flaky.
+	Failed []FailedStep `json:"failed_attempts,omitempty"`
+
+	at    report.Place
+	unmet []report.Failure
+	page  *report.Page // of a check
+	shot  *report.Picture
+	texts []report.Text
+}
+
+// FailedStep is an attempt of a step that was repeated.
+type FailedStep struct {
+	Detail     string            `json:"detail"`
+	DurationMS int64             `json:"duration_ms"`
+	Artifacts  map[string]string `json:"artifacts,omitempty"`
+
+	shot  *report.Picture
+	texts []report.Text
+}
+
+// Flaky says whether the step is well after it failed.
+func (r StepResult) Flaky() bool { return r.OK && len(r.Failed) > 0 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,24 +34,32 @@ func (c Checked) repaired(t *report.Test) {
 	}
 }
 
-// Report is a result of the plan as a run: a suite with a test for each step, and
-// in it a suite for each page that a step checked.
-func (p *Plan) Report(result Result) report.Run {
-	name := p.Name
-	if name == "" {
-		name = filepath.Base(p.path)
+// suite is a case as a suite: a test for each step, and in it a suite for each page
+// that a step checked.
+func (c CaseResult) suite() report.Suite {
+	s := report.Suite{Name: c.Name, File: c.Plan, StartedAt: stamp(c.started), DurationMS: c.DurationMS}
+	var first *FailedCase
+	if len(c.Failed) > 0 {
+		first = &c.Failed[0]
 	}
-	s := report.Suite{Name: name, File: p.path, StartedAt: stamp(result.started), DurationMS: result.DurationMS}
-	for _, r := range result.Steps {
-		s.Tests = append(s.Tests, r.test(p.path))
+	for _, r := range c.Steps {
+		t := r.test(c.Plan)
+		if first != nil && first.Step == r.Name && t.Outcome == report.Passed {
+			t.flaky(first.Detail, len(c.Failed), first.result.shot, first.result.texts)
+			first = nil
+		}
+		s.Tests = append(s.Tests, t.Test)
 		if r.page != nil {
 			r.page.Shot, r.page.Texts = r.shot, r.texts
 			page := report.PageSuite(*r.page)
-			page.Name = name + ": " + r.Name
+			page.Name = c.Name + ": " + r.Name
 			s.Suites = append(s.Suites, page)
 		}
 	}
-	return report.Run{Title: name, OK: result.OK, StartedAt: s.StartedAt, DurationMS: result.DurationMS, Suites: []report.Suite{s}, Result: result}
+	if c.Outcome == report.Skipped {
+		s.Tests = append(s.Tests, report.Test{Name: "case", Class: "plan", Outcome: report.Skipped, Message: "the run ended before it", Place: report.Place{File: c.Plan}})
+	}
+	return s
 }
 
 func stamp(t time.Time) string {
@@ -65,25 +72,33 @@ func stamp(t time.Time) string {
 // longestOutput is how much of a step's output a failure shows.
 const longestOutput = 16 << 10
 
-func (r StepResult) test(path string) report.Test {
-	t := report.Test{
+func (r StepResult) test(path string) stepTest {
+	t := stepTest{report.Test{
 		Name: r.Name, Class: "plan", Outcome: report.Passed, DurationMS: r.DurationMS, URL: r.URL,
-		Description: r.does(), Steps: r.workflow(), Place: report.Place{File: path},
+		Description: r.does(), Steps: r.workflow(), Place: r.at,
+	}}
+	if t.Place.File == "" {
+		t.Place.File = path
+	}
+	if r.Phase != "" {
+		t.Class = "plan." + r.Phase
 	}
 	switch {
 	case r.Skipped:
 		t.Outcome, t.Message = report.Skipped, "a step before it failed"
 		return t
+	case r.Flaky():
+		t.flaky(r.Failed[0].Detail, len(r.Failed), r.Failed[0].shot, r.Failed[0].texts)
+		return t
 	case r.OK:
 		return t
 	}
 	t.Outcome, t.Message, t.Kind, t.Picture = report.Failed, r.Detail(), "expectation", r.shot
-	if r.Unmet != "" {
-		causes := []string{r.Unmet}
-		if r.page != nil && r.Expect == "" {
-			causes = r.page.Causes()
-		}
-		for _, c := range causes {
+	switch {
+	case len(r.unmet) > 0:
+		t.Failures = append(t.Failures, r.unmet...)
+	case r.page != nil && r.Unmet != "":
+		for _, c := range r.page.Causes() {
 			t.Failures = append(t.Failures, sides(c))
 		}
 	}
@@ -110,6 +125,17 @@ func (r StepResult) test(path string) report.Test {
 	}
 	t.Texts = append(t.Texts, r.texts...)
 	return t
+}
+
+// stepTest is the test of a step.
+type stepTest struct{ report.Test }
+
+// flaky makes a test one that passed after it failed.
+func (t *stepTest) flaky(detail string, failed int, shot *report.Picture, texts []report.Text) {
+	t.Outcome, t.Kind, t.Picture = report.Flaky, "flaky", shot
+	t.Message = fmt.Sprintf("passed at attempt %d; at first: %s", failed+1, detail)
+	t.Failures = append(t.Failures, sides(detail))
+	t.Texts = append(t.Texts, texts...)
 }
 
 // sides is a sentence of the form "what: found, expected wanted" with its sides

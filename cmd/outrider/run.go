@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -18,27 +16,29 @@ func (a *app) runCommand() *cobra.Command {
 	var reports reportFlags
 	var at fleetFlags
 	var how jobFlags
+	var which planFlags
 	cmd := &cobra.Command{
-		Use:   "run --action NAME [--args JSON] | run PLAN",
-		Short: "Run one site action on a page, or a plan of them",
-		Long: "Run one site action, or the steps of PLAN: a YAML or JSON file with maps, an address to open and steps, each an action, a state, a call of a\n" +
-			"primitive or check, with expect as JSONata over its result. A plan stops at the first step that fails; exit code 1.",
+		Use:   "run --action NAME [--args JSON] | run PLAN...",
+		Short: "Run one site action on a page, or plans of them",
+		Long: "Run one site action, or plans: files, globs, or folders with *.plan.yaml. A plan has maps, an address to open and steps, each an\n" +
+			"action, a state, a call of a primitive or check, with what is expected of it. Each case runs in a session of its own, or in the\n" +
+			"profile of --user-data-dir or --attach. A case stops at the first step that fails; exit code 1 when one does.",
 		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json
-  outrider run smoke.yaml --report junit=smoke.xml --artifacts out/`,
-		Args: cobra.MaximumNArgs(1),
+  outrider run smoke.yaml --report junit=smoke.xml --artifacts out/
+  outrider run 'plans/**/*.yaml' --workers 4 --grep smoke --secret PW=env:APP_PASSWORD`,
 		RunE: func(cmd *cobra.Command, plans []string) error {
 			out, err := reports.open(a)
 			if err != nil {
 				return err
 			}
-			if len(plans) == 1 {
+			if len(plans) > 0 {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
 				}
 				if at.url != "" {
 					return a.runPlansOnFleet(cmd.Context(), at, how, plans, out, artifacts)
 				}
-				return a.runPlan(cmd.Context(), plans[0], out, artifacts)
+				return a.runPlans(cmd.Context(), which, plans, out, artifacts)
 			}
 			if action == "" {
 				return usage("run needs --action NAME or a plan")
@@ -60,6 +60,7 @@ func (a *app) runCommand() *cobra.Command {
 	reports.add(f)
 	at.add(f, "run the plans there")
 	how.add(f)
+	which.add(f)
 	a.addBrowserFlags(cmd)
 	return cmd
 }
@@ -79,47 +80,6 @@ func (a *app) runAction(ctx context.Context, action string, arguments json.RawMe
 			a.printResult(result.Output)
 		}
 		return nil
-	})
-}
-
-func (a *app) runPlan(ctx context.Context, path string, out reports, artifacts string) error {
-	engine, err := expr.New(a.browser.engine, nil)
-	if err != nil {
-		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
-	}
-	defer engine.Close()
-	p, err := plan.Read(path, engine)
-	if err != nil {
-		return usage("%w", err)
-	}
-	if len(a.browser.maps) == 0 {
-		a.browser.maps = p.Maps
-	}
-	if len(a.browser.open) == 0 && p.Open != "" {
-		a.browser.open = []string{p.Open}
-	}
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
-		o := a.runOptions(artifacts)
-		o.Evidence = out.files.Pictures()
-		progress := a.progress()
-		o.Starts = progress.Begin
-		if !a.json {
-			to := a.coloured()
-			o.OnStep = func(r plan.StepResult) {
-				progress.Clear()
-				r.Print(to)
-			}
-		}
-		result := p.Run(ctx, h, o)
-		progress.Clear()
-		if a.json {
-			a.printJSON(result)
-		}
-		complete := a.writeReports(out, p.Report(result), "")
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return ended(ctx)
-		}
-		return verdict(result.OK, complete)
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/remote"
+	"github.com/outrider-run/outrider/plan/schedule"
+	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -122,13 +124,16 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetFlags, how jobFlags, 
 	defer engine.Close()
 	var works []remote.Work
 	for _, path := range paths {
-		p, err := plan.Read(path, engine)
+		suite, err := plan.Load(plan.Selection{Source: spec.Source{Engine: engine}, Paths: []string{path}, Part: schedule.Part{Index: 1, Of: 1}})
+		if err == nil {
+			err = suite.StandsAlone()
+		}
 		if err != nil {
 			return usage("%w", err)
 		}
 		work := remote.Work{Path: path, Maps: a.browser.maps}
 		if len(work.Maps) == 0 {
-			work.Maps = p.Maps
+			work.Maps = suite.Maps()
 		}
 		works = append(works, work)
 	}

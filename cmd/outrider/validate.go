@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/lint"
-	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -60,7 +60,7 @@ func (a *app) validateCommand() *cobra.Command {
 			}
 			var calls []lint.Call
 			for _, path := range plans {
-				p, err := plan.Read(path, engine)
+				p, err := spec.Read(path, engine)
 				if err != nil {
 					return usage("--plan: %w", err)
 				}

@@ -13,6 +13,8 @@ import (
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/schedule"
+	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
@@ -70,19 +72,26 @@ func (r Runner) run(ctx context.Context, p payload, dir string, to worker.Report
 		return worker.Result{Err: fault.New(fault.InvalidInput, "the job's expression engine is %q", p.Settings.Engine)}
 	}
 	defer engine.Close()
-	var steps *plan.Plan
+	var steps *plan.Suite
 	if p.Check == nil {
 		if !filepath.IsLocal(p.Plan) {
 			return worker.Result{Err: fault.New(fault.UnsafePath, "the job names the plan %q, which is not one of its own files", p.Plan)}
 		}
 		at := filepath.Join(dir, filepath.FromSlash(p.Plan))
 		names = append(names, at, p.Path)
-		if steps, err = plan.Read(at, engine); err != nil {
+		// The environment and the files of this machine are not the sender's to read.
+		source := spec.Source{Engine: engine, Env: func(string) (string, bool) { return "", false }}
+		steps, err = plan.Load(plan.Selection{Source: source, Paths: []string{at}, Part: schedule.Part{Index: 1, Of: 1}})
+		if err == nil {
+			err = steps.StandsAlone()
+		}
+		if err != nil {
 			return worker.Result{Err: fault.New(fault.InvalidInput, "the job's plan: %s", strings.ReplaceAll(err.Error(), at, p.Path))}
 		}
-		if len(p.Settings.Open) == 0 && steps.Open != "" {
-			p.Settings.Open = []string{steps.Open}
-		}
+	}
+	open := ""
+	if p.Check == nil && len(p.Settings.Open) > 0 {
+		open, p.Settings.Open = p.Settings.Open[0], p.Settings.Open[1:]
 	}
 	h, err := r.Open(ctx, p.Settings, maps)
 	if err != nil {
@@ -104,9 +113,10 @@ func (r Runner) run(ctx context.Context, p payload, dir string, to worker.Report
 		s.Print(&text)
 		to.Text(paths.Replace(text.String()))
 	}
-	result := steps.Run(ctx, guard, o)
+	o.Open = open
+	result := steps.Run(ctx, plan.OneTab(guard), plan.RunOptions{Options: o})
 	out := worker.Result{OK: result.OK}
-	out.JSON, out.Err = encode(result.OK, result, steps.Report(result), "", paths)
+	out.JSON, out.Err = encode(result.OK, result.JSON(), result.Report(), "", paths)
 	if out.Err == nil {
 		out.Files, out.Err = made(filepath.Join(dir, artifacts))
 	}

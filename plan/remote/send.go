@@ -113,7 +113,7 @@ func (v View) text(job, text string) {
 // steps are the lines of steps that were not reported while the job ran: nobody
 // listened, or an event was lost.
 func (e Ended) steps(said int) []string {
-	var r plan.Result
+	var r plan.CaseResult
 	if json.Unmarshal(e.Answer.Result, &r) != nil || said >= len(r.Steps) {
 		return nil
 	}

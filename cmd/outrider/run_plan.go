@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/schedule"
+	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// planFlags say which cases of plans run, and how.
+type planFlags struct {
+	vars, durations                      []string
+	varsFile, grep, grepInvert, shard    string
+	workers, retries, repeat             int
+	failFast, failOnFlaky, dryRun, watch bool
+}
+
+func (p *planFlags) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.vars, "var", nil, "variable of plans: NAME=VALUE (repeatable)")
+	f.StringVar(&p.varsFile, "vars", "", "YAML or JSON file with variables of plans")
+	f.StringVar(&p.grep, "grep", "", "run only cases whose name or tag matches this regular expression")
+	f.StringVar(&p.grepInvert, "grep-invert", "", "leave out cases whose name or tag matches this regular expression")
+	f.StringVar(&p.shard, "shard", "", "run one of several equal parts of the cases, such as 1/8")
+	f.StringArrayVar(&p.durations, "durations", nil, "json report of an earlier run, by whose durations shards are balanced (repeatable)")
+	f.IntVar(&p.workers, "workers", 1, "how many cases run at once, each in a session of its own")
+	f.IntVar(&p.retries, "retries", 0, "how often a case that failed is run again; one that passes then is flaky")
+	f.IntVar(&p.repeat, "repeat-each", 1, "run each case so many times")
+	f.BoolVar(&p.failFast, "fail-fast", false, "start no more cases after one has failed")
+	f.BoolVar(&p.failOnFlaky, "fail-on-flaky", false, "exit with 1 when a case is flaky")
+	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
+}
+
+func (a *app) selection(p planFlags, paths []string, engine expr.Engine) (plan.Selection, error) {
+	s := plan.Selection{Paths: paths, Repeat: p.repeat, Source: spec.Source{Engine: engine}}
+	if p.workers < 1 || p.workers > 64 || p.retries < 0 || p.retries > 10 || p.repeat < 1 || p.repeat > 10_000 {
+		return s, usage("expected --workers 1 to 64, --retries 0 to 10 and --repeat-each 1 to 10000")
+	}
+	var err error
+	if s.Source.Vars, err = spec.ReadVars(p.varsFile, p.vars); err == nil {
+		s.Source.Secrets, err = spec.SecretNames(a.browser.secrets)
+	}
+	if err == nil {
+		s.Filter, err = schedule.NewFilter(p.grep, p.grepInvert)
+	}
+	if err == nil {
+		s.Part, err = schedule.ParsePart(p.shard)
+	}
+	if err == nil {
+		s.Costs, err = plan.ReadCosts(p.durations)
+	}
+	if err != nil {
+		return s, usage("%w", err)
+	}
+	return s, nil
+}
+
+func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out reports, artifacts string) error {
+	engine, err := expr.New(a.browser.engine, nil)
+	if err != nil {
+		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
+	}
+	defer engine.Close()
+	s, err := a.selection(p, paths, engine)
+	if err != nil {
+		return err
+	}
+	suite, err := plan.Load(s)
+	if err != nil {
+		return usage("%w", err)
+	}
+	if len(suite.Cases) == 0 {
+		return usage("no case is selected")
+	}
+	if p.dryRun {
+		suite.Explain(a.stdout)
+		return nil
+	}
+	if err := suite.Resolve(ctx, a.secrets); err != nil {
+		return usage("%w", err)
+	}
+	profile := a.browser.attach != "" || a.browser.userDataDir != ""
+	if profile && p.workers > 1 {
+		return usage("--workers needs sessions of their own, so it does not go with --attach and --user-data-dir")
+	}
+	if len(a.browser.maps) == 0 {
+		a.browser.maps = suite.Maps()
+	}
+	open := ""
+	if len(a.browser.open) > 0 {
+		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
+	}
+	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+		o := plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
+		o.Evidence, o.Open = out.files.Pictures(), open
+		done := a.follow(&o, suite)
+		b := plan.Isolated(h)
+		if profile {
+			b = plan.Shared(h)
+		}
+		result := suite.Run(ctx, b, o)
+		done()
+		if a.json {
+			a.printJSON(result.JSON())
+		} else if !suite.Single() {
+			result.PrintTotals(a.stdout)
+		}
+		complete := a.writeReports(out, result.Report(), "")
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ended(ctx)
+		}
+		return verdict(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete)
+	})
+}
+
+// follow shows a run while it goes on: of one case its steps, of several the cases.
+func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
+	progress, to := a.progress(), a.coloured()
+	if suite.Single() {
+		o.Starts = progress.Begin
+		if !a.json {
+			o.OnStep = func(r plan.StepResult) {
+				progress.Clear()
+				r.Print(to)
+			}
+		}
+		return progress.Clear
+	}
+	progress.Begin("", 0, len(suite.Cases))
+	o.OnCase = func(c plan.CaseResult, n, of int) {
+		progress.Clear()
+		if !a.json {
+			c.Print(to)
+		}
+		progress.Begin(fmt.Sprintf("%s done", c.Name), n, of)
+	}
+	return progress.Clear
+}

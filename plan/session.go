@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// Session is a group of tabs with cookies and storage of their own.
+type Session interface {
+	Host
+	// Main is its first tab, which is opened when there is none.
+	Main(ctx context.Context) (runtime.TabStatus, error)
+	// Open opens a further tab.
+	Open(ctx context.Context) (runtime.TabStatus, error)
+	// Subscribe calls fn for every event of the host.
+	Subscribe(fn func(runtime.Event)) (unsubscribe func())
+	Close(ctx context.Context) error
+}
+
+// Browser makes the sessions of cases. It is safe for concurrent use.
+type Browser interface {
+	// Session makes a session; first is the one that a case begins with.
+	Session(ctx context.Context, first bool) (Session, error)
+}
+
+// Isolated gives each session a browser context of its own.
+func Isolated(h *runtime.Host) Browser { return isolated{h} }
+
+// Shared gives first sessions the host's own tabs, with the profile of the browser, so
+// only one case may run at a time. Further sessions are isolated.
+func Shared(h *runtime.Host) Browser { return shared{h} }
+
+type isolated struct{ host *runtime.Host }
+
+func (b isolated) Session(ctx context.Context, _ bool) (Session, error) {
+	w, err := b.host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: true})
+	if err != nil {
+		return nil, err
+	}
+	return &workspace{host: b.host, Workspace: w}, nil
+}
+
+type shared struct{ host *runtime.Host }
+
+func (b shared) Session(ctx context.Context, first bool) (Session, error) {
+	if !first {
+		return isolated(b).Session(ctx, false)
+	}
+	return &profile{Host: b.host}, nil
+}
+
+// workspace is a session with a browser context of its own.
+type workspace struct {
+	host *runtime.Host
+	*runtime.Workspace
+}
+
+func (w *workspace) Do(ctx context.Context, call runtime.Call) runtime.Reply {
+	call.Target.Workspace = w.ID()
+	return w.host.Do(ctx, call)
+}
+
+func (w *workspace) Main(ctx context.Context) (runtime.TabStatus, error) { return w.Open(ctx) }
+
+func (w *workspace) Open(ctx context.Context) (runtime.TabStatus, error) {
+	return w.Workspace.Open(ctx, "about:blank", true)
+}
+
+func (w *workspace) Subscribe(fn func(runtime.Event)) func() { return w.host.Subscribe(fn) }
+
+// profile is the session of the host's own tabs. Those that a case opens are closed
+// after it.
+type profile struct {
+	*runtime.Host
+	opened []string
+}
+
+func (p *profile) Main(ctx context.Context) (runtime.TabStatus, error) {
+	if tabs := p.Tabs(); len(tabs) > 0 {
+		return tabs[0], nil
+	}
+	return runtime.TabStatus{}, fault.New(fault.RuntimeNotReady, "the browser has no open tab")
+}
+
+func (p *profile) Open(ctx context.Context) (runtime.TabStatus, error) {
+	main, err := p.Main(ctx)
+	if err != nil {
+		return main, err
+	}
+	reply := p.Do(ctx, runtime.Call{ID: main.RuntimeID, Target: runtime.Target{RuntimeID: main.RuntimeID}, Name: "browser.open_tab"})
+	if reply.Err != nil {
+		return main, reply.Err
+	}
+	var out struct {
+		Value struct {
+			ID string `json:"runtime_id"`
+		} `json:"value"`
+		ID string `json:"runtime_id"`
+	}
+	if err := json.Unmarshal(reply.Output, &out); err != nil {
+		return main, fault.Wrap(fault.Internal, err, "reading the tab that was opened")
+	}
+	id := out.ID + out.Value.ID
+	for _, t := range p.Tabs() {
+		if t.RuntimeID == id {
+			p.opened = append(p.opened, id)
+			return t, nil
+		}
+	}
+	return main, fault.New(fault.TabClosed, "the tab that was opened is closed")
+}
+
+// Close closes the tabs that were opened.
+func (p *profile) Close(ctx context.Context) error {
+	for _, id := range p.opened {
+		reply := p.Do(ctx, runtime.Call{ID: id, Target: runtime.Target{RuntimeID: id}, Name: "browser.close_tab"})
+		if reply.Err != nil && reply.Err.Code != fault.RuntimeNotFound && reply.Err.Code != fault.TabClosed {
+			return reply.Err
+		}
+	}
+	return nil
+}
+
+// OneTab makes one session of a host that is given: its first tab. There are no
+// further sessions and tabs.
+func OneTab(h Host) Browser { return oneTab{h} }
+
+type oneTab struct{ Host }
+
+func (b oneTab) Session(_ context.Context, first bool) (Session, error) {
+	if !first {
+		return nil, fault.New(fault.CapabilityUnavailable, "there is one session here: a plan with several cannot run")
+	}
+	return b, nil
+}
+
+func (b oneTab) Main(context.Context) (runtime.TabStatus, error) {
+	if tabs := b.Tabs(); len(tabs) > 0 {
+		return tabs[0], nil
+	}
+	return runtime.TabStatus{}, fault.New(fault.RuntimeNotReady, "the browser has no open tab")
+}
+
+func (b oneTab) Open(context.Context) (runtime.TabStatus, error) {
+	return runtime.TabStatus{}, fault.New(fault.CapabilityUnavailable, "there is one tab here: a plan with several cannot run")
+}
+
+// Subscribe hears of what the host reports, where it does.
+func (b oneTab) Subscribe(fn func(runtime.Event)) func() {
+	if h, ok := b.Host.(interface {
+		Subscribe(fn func(runtime.Event)) func()
+	}); ok {
+		return h.Subscribe(fn)
+	}
+	return func() {}
+}
+
+func (b oneTab) Close(context.Context) error { return nil }

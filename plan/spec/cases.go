@@ -1,0 +1,311 @@
+package spec
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/projection/expr"
+)
+
+// Case is one test case: a plan with one row of its data.
+type Case struct {
+	// ID is the same in every run: the plan's path, and the row.
+	ID   string
+	Name string
+	Tags []string
+	Plan *Plan
+	// Setup and Teardown are the plans around it.
+	Setup, Teardown []*Plan
+	Scope           Scope
+	Number          int // of the row, from 1; 0 for a plan without data
+}
+
+// Source reads plans and makes cases of them.
+type Source struct {
+	Engine expr.Engine
+	// Vars come before those of plans.
+	Vars map[string]any
+	// Secrets are names that plans may use without declaring them.
+	Secrets []string
+	// Env looks up variables of the environment; nil is the process's own.
+	Env func(string) (string, bool)
+}
+
+// Cases reads a plan with those that it names, and returns its test cases.
+func (s Source) Cases(path string) ([]*Case, error) {
+	p, err := Read(path, s.Engine)
+	if err != nil {
+		return nil, err
+	}
+	base := Case{ID: filepath.ToSlash(p.path), Name: p.Name, Tags: slices.Clone(p.Tags), Plan: p}
+	if base.Setup, err = s.around(p, p.Setup, "/setup"); err != nil {
+		return nil, err
+	}
+	if base.Teardown, err = s.around(p, p.Teardown, "/teardown"); err != nil {
+		return nil, err
+	}
+	rows, err := p.rows()
+	if err != nil {
+		return nil, err
+	}
+	vars := base.vars()
+	maps.Copy(vars, s.Vars)
+	base.Scope = Scope{Vars: vars, Env: s.Env}
+	if err := base.expandVars(); err != nil {
+		return nil, err
+	}
+	var cases []*Case
+	if rows == nil {
+		cases = []*Case{&base}
+	}
+	for i, row := range rows {
+		c := base
+		c.Number = i + 1
+		c.Scope.Row = row
+		label := rowName(row)
+		c.Name = fmt.Sprintf("%s [%d%s]", p.Name, c.Number, label)
+		c.ID = fmt.Sprintf("%s#%d", base.ID, c.Number)
+		c.Tags = append(slices.Clone(p.Tags), rowTags(row)...)
+		cases = append(cases, &c)
+	}
+	for _, c := range cases {
+		if err := s.check(c); err != nil {
+			return nil, err
+		}
+	}
+	return cases, nil
+}
+
+// around reads the plans that a plan names.
+func (s Source) around(p *Plan, paths []string, at string) ([]*Plan, error) {
+	var out []*Plan
+	for i, path := range paths {
+		place := p.places.at(at + "/" + strconv.Itoa(i))
+		if filepath.Clean(path) == filepath.Clean(p.path) {
+			return nil, Problems{{place, errCycle.Error()}}
+		}
+		other, err := Read(path, s.Engine)
+		if os.IsNotExist(err) || isNotExist(err) {
+			return nil, Problems{{place, fmt.Sprintf("there is no plan %s", path)}}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if other.Data != nil || len(other.Setup) > 0 || len(other.Teardown) > 0 {
+			return nil, Problems{{place, "a plan for setup or teardown has no data, setup and teardown of its own"}}
+		}
+		out = append(out, other)
+	}
+	return out, nil
+}
+
+// All are the plans of the case in the order in which they run.
+func (c *Case) All() []*Plan {
+	return slices.Concat(c.Setup, []*Plan{c.Plan}, c.Teardown)
+}
+
+// vars are the variables of the plans; the plan itself comes before those around it.
+func (c *Case) vars() map[string]any {
+	out := map[string]any{}
+	for _, p := range slices.Concat(c.Teardown, c.Setup, []*Plan{c.Plan}) {
+		maps.Copy(out, p.Vars)
+	}
+	return out
+}
+
+// expandVars replaces references to the environment in variables.
+func (c *Case) expandVars() error {
+	only := Scope{Env: c.Scope.Env, Vars: map[string]any{}}
+	out := make(map[string]any, len(c.Scope.Vars))
+	for _, name := range slices.Sorted(maps.Keys(c.Scope.Vars)) {
+		v, err := only.Expand(c.Scope.Vars[name])
+		if err != nil {
+			at := Place{File: c.Plan.path}
+			for _, p := range c.All() {
+				if _, ok := p.Vars[name]; ok {
+					at = p.places.at("/vars/" + escapePointer(name))
+				}
+			}
+			return Problems{{at, err.Error() + " (a variable may name the environment, not other variables)"}}
+		}
+		out[name] = v
+	}
+	c.Scope.Vars = out
+	return nil
+}
+
+// Maps are the maps of all plans of the case.
+func (c *Case) Maps() []string {
+	var out []string
+	for _, p := range c.All() {
+		for _, m := range p.Maps {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// Files are those that the plans of the case name, beside their maps.
+func (c *Case) Files() []string {
+	var out []string
+	add := func(path string) {
+		if path != "" && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	for _, p := range c.All() {
+		if p != c.Plan {
+			add(p.path)
+		}
+		if p.Data != nil {
+			add(p.Data.File)
+		}
+		add(p.StorageState)
+		for _, name := range slices.Sorted(maps.Keys(p.Sessions)) {
+			add(p.Sessions[name].StorageState)
+		}
+	}
+	return out
+}
+
+// References are the secrets that the plans of the case declare, with the folder of
+// the plan that does.
+func (c *Case) References(each func(name, dir string, r mask.Reference) error) error {
+	for _, p := range c.All() {
+		for _, name := range slices.Sorted(maps.Keys(p.Secrets)) {
+			if err := each(name, filepath.Dir(p.path), p.Secrets[name].Reference()); err != nil {
+				return Problems{{p.places.at("/secrets/" + escapePointer(name)), err.Error()}}
+			}
+		}
+	}
+	return nil
+}
+
+// Limits of data.
+const (
+	maxRows  = 100_000
+	maxTable = 64 << 20
+)
+
+// rows are the data of a plan, nil for a plan without.
+func (p *Plan) rows() ([]map[string]any, error) {
+	if p.Data == nil {
+		return nil, nil
+	}
+	at := p.places.at("/data")
+	rows := p.Data.Rows
+	if p.Data.File != "" {
+		var err error
+		if rows, err = readRows(p.Data.File); err != nil {
+			return nil, Problems{{at, err.Error()}}
+		}
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, Problems{{at, "there are no rows"}}
+	case len(rows) > maxRows:
+		return nil, Problems{{at, fmt.Sprintf("there are %d rows: expected at most %d", len(rows), maxRows)}}
+	}
+	return rows, nil
+}
+
+func readRows(path string) ([]map[string]any, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := io.LimitReader(f, maxTable)
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return readCSV(path, in)
+	case ".json":
+		d := json.NewDecoder(in)
+		d.UseNumber()
+		var rows []map[string]any
+		if err := d.Decode(&rows); err != nil {
+			return nil, fmt.Errorf("%s: expected a list of objects: %w", path, err)
+		}
+		return rows, nil
+	}
+	return nil, fmt.Errorf("%s: expected a file .csv or .json", path)
+}
+
+// readCSV reads a table whose first line has the names of the columns.
+func readCSV(path string, in io.Reader) ([]map[string]any, error) {
+	all, err := csv.NewReader(in).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: expected a line with the names of the columns", path)
+	}
+	names := all[0]
+	names[0] = strings.TrimPrefix(names[0], "\ufeff")
+	for i, name := range names {
+		if names[i] = strings.TrimSpace(name); names[i] == "" || slices.Contains(names[:i], names[i]) {
+			return nil, fmt.Errorf("%s:1: the column %d has no name of its own", path, i+1)
+		}
+	}
+	rows := make([]map[string]any, 0, len(all)-1)
+	for _, line := range all[1:] {
+		row := make(map[string]any, len(names))
+		for i, name := range names {
+			row[name] = line[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// rowName is what tells a row from others: its member name, or its first values.
+func rowName(row map[string]any) string {
+	if name, ok := row["name"]; ok {
+		return ": " + short(fmt.Sprint(name))
+	}
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(row)) {
+		switch v := row[k].(type) {
+		case string, json.Number, bool, float64:
+			parts = append(parts, k+"="+fmt.Sprint(v))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + short(strings.Join(parts, ", "))
+}
+
+func short(s string) string {
+	const longest = 60
+	if r := []rune(s); len(r) > longest {
+		return string(r[:longest-1]) + "…"
+	}
+	return s
+}
+
+// rowTags are the words of a row's member tags.
+func rowTags(row map[string]any) []string {
+	switch v := row["tags"].(type) {
+	case string:
+		return strings.Fields(v)
+	case []any:
+		var out []string
+		for _, one := range v {
+			out = append(out, fmt.Sprint(one))
+		}
+		return out
+	}
+	return nil
+}

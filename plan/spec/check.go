@@ -1,0 +1,201 @@
+package spec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+)
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// check refuses references that nothing declares: variables, columns, items, secrets.
+func (s Source) check(c *Case) error {
+	x := &useChecker{scope: Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}, secrets: slices.Clone(s.Secrets)}
+	for _, p := range c.All() {
+		x.secrets = append(x.secrets, slices.Collect(maps.Keys(p.Secrets))...)
+	}
+	for _, p := range c.All() {
+		x.places = p.places
+		for member, text := range map[string]string{"/open": p.Open, "/storage_state": p.StorageState} {
+			x.value(text, member)
+		}
+		for name, session := range p.Sessions {
+			x.value(session.Open, "/sessions/"+escapePointer(name)+"/open")
+		}
+		x.steps(p.Steps)
+	}
+	return x.problems.sorted()
+}
+
+type useChecker struct {
+	places   *places
+	scope    Scope
+	secrets  []string
+	problems Problems
+}
+
+func (x *useChecker) fail(pointer string, err error) {
+	x.problems = append(x.problems, Problem{x.places.at(pointer), err.Error()})
+}
+
+func (x *useChecker) steps(steps []Step) {
+	for i := range steps {
+		x.step(&steps[i], steps[i].At.Pointer)
+	}
+}
+
+func (x *useChecker) step(s *Step, at string) {
+	x.value(s.Open, at+"/open")
+	for member, text := range map[string]string{"action": s.Action, "state": s.State, "summary": s.Summary, "call": s.Call, "session": s.Session, "tab": s.Tab} {
+		x.value(text, at+"/"+member)
+	}
+	x.value(s.Args, at+"/args")
+	for i := range s.Expect {
+		x.value(plain(s.Expect[i]), at+"/expect")
+	}
+	if f := s.ForEach; f != nil {
+		list, err := x.scope.Expand(f.In)
+		if err != nil {
+			x.fail(at+"/for_each/in", err)
+			return
+		}
+		var item any = unknown{}
+		switch v := list.(type) {
+		case []any:
+			if len(v) > 0 {
+				item = v[0]
+			}
+		case unknown:
+		default:
+			x.fail(at+"/for_each/in", errors.New("in: expected a list"))
+		}
+		before, had := x.scope.Items[f.As]
+		x.scope.Items[f.As] = item
+		x.steps(f.Steps)
+		if delete(x.scope.Items, f.As); had {
+			x.scope.Items[f.As] = before
+		}
+	}
+	for name := range s.Capture {
+		x.scope.Vars[name] = unknown{}
+	}
+}
+
+// value checks the texts in a value.
+func (x *useChecker) value(v any, at string) {
+	switch v := v.(type) {
+	case string:
+		if _, err := x.scope.Text(v); err != nil {
+			x.fail(at, err)
+		}
+		for _, name := range mask.Used(v) {
+			if !slices.Contains(x.secrets, name) {
+				x.fail(at, noName("secret", name, x.secrets))
+			}
+		}
+	case []any:
+		for i := range v {
+			x.value(v[i], at+"/"+strconv.Itoa(i))
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			x.value(v[k], at+"/"+escapePointer(k))
+		}
+	}
+}
+
+// plain is a value as JSON has it.
+func plain(v any) any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber()
+	var out any
+	if d.Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Explain writes what the case would run, one line for each step.
+func (c *Case) Explain(line func(depth int, text string)) {
+	line(0, c.Name)
+	scope := Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}
+	for i, p := range c.All() {
+		depth := 1
+		if p != c.Plan {
+			word := "setup"
+			if i >= len(c.Setup) {
+				word = "teardown"
+			}
+			line(1, word+" "+p.Name)
+			depth = 2
+		}
+		if p.Open != "" {
+			line(depth, "open "+explained(&scope, p.Open))
+		}
+		explainSteps(p.Steps, &scope, depth, line)
+	}
+}
+
+func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string)) {
+	for i := range steps {
+		s := &steps[i]
+		text := s.Name
+		if does := s.Does(); does != s.Name && !strings.HasSuffix(does, " "+s.Name) {
+			text += ": " + explained(scope, does)
+		}
+		if len(s.Args) > 0 {
+			if args, err := scope.Expand(map[string]any(s.Args)); err == nil {
+				if raw, err := json.Marshal(args); err == nil {
+					text += " " + string(raw)
+				}
+			}
+		}
+		for _, one := range []struct{ word, name string }{{"session", s.Session}, {"tab", s.Tab}, {"new tab", s.NewTab}} {
+			if one.name != "" {
+				text += ", " + one.word + " " + one.name
+			}
+		}
+		if n := len(s.Expect); n > 0 {
+			text += fmt.Sprintf(", %d expected", n)
+		}
+		line(depth, text)
+		if f := s.ForEach; f != nil {
+			list, err := scope.Expand(f.In)
+			items, ok := list.([]any)
+			if err != nil || !ok {
+				items = []any{unknown{}}
+			}
+			before, had := scope.Items[f.As]
+			for _, item := range items {
+				scope.Items[f.As] = item
+				line(depth+1, f.As+" "+explained(scope, "${"+f.As+"}"))
+				explainSteps(f.Steps, scope, depth+2, line)
+			}
+			if delete(scope.Items, f.As); had {
+				scope.Items[f.As] = before
+			}
+		}
+		for name := range s.Capture {
+			scope.Vars[name] = unknown{}
+		}
+	}
+}
+
+func explained(scope *Scope, text string) string {
+	out, err := scope.Text(text)
+	if err != nil {
+		return text
+	}
+	return out
+}

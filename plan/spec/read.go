@@ -1,0 +1,252 @@
+package spec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
+)
+
+// Read reads a plan and refuses what is odd in it. The error is Problems, or that the
+// file cannot be read. Variables are not looked at: see Cases.
+func Read(path string, engine expr.Engine) (*Plan, error) {
+	doc, places, err := readDocument(path)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "encoding the plan")
+	}
+	c := checker{places: places, engine: engine}
+	for _, p := range compiled().Validate(raw) {
+		message := p.Message
+		if _, ok := places.lines[p.Path]; !ok || p.Keyword == "additionalProperties" {
+			i := strings.LastIndexByte(p.Path, '/')
+			message = unescapePointer(p.Path[i+1:]) + ": " + message
+		}
+		c.fail(p.Path, "%s", message)
+	}
+	p := &Plan{path: path, places: places}
+	if err := json.Unmarshal(raw, p); err == nil {
+		c.plan(p)
+	} else if len(c.problems) == 0 {
+		c.fail("", "the plan cannot be read: %v", err)
+	}
+	if err := c.problems.sorted(); err != nil {
+		return nil, err
+	}
+	if p.Name == "" {
+		p.Name = filepath.Base(path)
+	}
+	p.relative()
+	return p, nil
+}
+
+// relative makes the paths of a plan relative to where the plan is.
+func (p *Plan) relative() {
+	dir := filepath.Dir(p.path)
+	from := func(path *string) {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
+	for _, list := range [][]string{p.Maps, p.Setup, p.Teardown} {
+		for i := range list {
+			from(&list[i])
+		}
+	}
+	from(&p.StorageState)
+	for name, s := range p.Sessions {
+		from(&s.StorageState)
+		p.Sessions[name] = s
+	}
+	if p.Data != nil {
+		from(&p.Data.File)
+	}
+}
+
+// checker finds what the schema cannot say.
+type checker struct {
+	places   *places
+	engine   expr.Engine
+	problems Problems
+}
+
+func (c *checker) fail(pointer, format string, args ...any) {
+	c.problems = append(c.problems, Problem{c.places.at(pointer), fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) plan(p *Plan) {
+	for name, s := range p.Secrets {
+		at := "/secrets/" + escapePointer(name)
+		if err := mask.CheckName(name); err != nil {
+			c.fail(at, "%s", fault.From(err).Message)
+		}
+		if err := s.Reference().Check(); err != nil {
+			c.fail(at, "%v", err)
+		}
+	}
+	for name := range p.Vars {
+		if !word.MatchString(name) {
+			c.fail("/vars/"+escapePointer(name), "%q is no name of a variable: expected letters, digits and _", name)
+		}
+	}
+	c.steps(p.Steps, "/steps")
+	number(p.Steps, map[string]int{})
+}
+
+func (c *checker) steps(steps []Step, at string) {
+	for i := range steps {
+		c.step(&steps[i], at+"/"+strconv.Itoa(i))
+	}
+}
+
+func (c *checker) step(s *Step, at string) {
+	s.At = c.places.at(at)
+	kinds := 0
+	for _, given := range []bool{s.Action != "", s.State != "", s.Call != "", s.Check, s.ForEach != nil} {
+		if given {
+			kinds++
+		}
+	}
+	switch {
+	case kinds > 1:
+		c.fail(at, "the step has %d of action, state, call, check and for_each: expected one", kinds)
+	case kinds == 0 && s.Open == "" && len(s.Expect) == 0:
+		c.fail(at, "the step does nothing: expected one of action, state, call, check, for_each, open and expect")
+	}
+	if s.Summary != "" && s.State == "" {
+		c.fail(at+"/summary", "summary belongs to state")
+	}
+	for member, given := range map[string]bool{"expect_status": s.ExpectStatus != 0, "requires": len(s.Requires) > 0, "strict_checks": s.StrictChecks} {
+		if given && !s.Check {
+			c.fail(at+"/"+member, "%s belongs to check", member)
+		}
+	}
+	if len(s.Args) > 0 && s.Action == "" && s.Call == "" {
+		c.fail(at+"/args", "args belong to action and call")
+	}
+	if f := s.ForEach; f != nil {
+		for member, given := range map[string]bool{
+			"open": s.Open != "", "expect": len(s.Expect) > 0, "capture": len(s.Capture) > 0, "new_tab": s.NewTab != "", "retries": s.Retries > 0,
+			"timeout": s.Timeout > 0, "session": s.Session != "", "tab": s.Tab != "",
+		} {
+			if given {
+				c.fail(at+"/"+member, "%s belongs to the steps of for_each", member)
+			}
+		}
+		if f.As == "" {
+			f.As = "item"
+		}
+		if !word.MatchString(f.As) || slices.Contains(roots, f.As) {
+			c.fail(at+"/for_each/as", "%q is no name of an item: expected letters, digits and _, and none of %s", f.As, strings.Join(roots, ", "))
+		}
+		c.steps(f.Steps, at+"/for_each/steps")
+	}
+	if s.Name == "" {
+		s.Name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s.Does(), "action "), "state "), "call ")
+		if strings.HasPrefix(s.Name, "open ") {
+			s.Name = "open"
+		}
+	}
+	for i := range s.Expect {
+		c.expectation(&s.Expect[i], at+"/expect", i, len(s.Expect))
+	}
+	for name, text := range s.Capture {
+		place := at + "/capture/" + escapePointer(name)
+		if !word.MatchString(name) {
+			c.fail(place, "%q is no name of a variable: expected letters, digits and _", name)
+		}
+		if program := c.compile(text, place); program != nil {
+			if s.captures == nil {
+				s.captures = map[string]expr.Program{}
+			}
+			s.captures[name] = program
+		}
+	}
+}
+
+func (c *checker) expectation(e *Expectation, at string, i, of int) {
+	if _, list := c.places.lines[at+"/0"]; list && of > 0 {
+		at += "/" + strconv.Itoa(i)
+	}
+	elementary := e.TextEquals != "" || e.TextContains != "" || e.ValueEquals != "" || e.Visible != nil || e.Exists != nil || e.Enabled != nil ||
+		e.Checked != nil || e.Focused != nil || e.Count != nil || e.MinCount != nil || e.MaxCount != nil
+	other := e.Expression != "" || e.Text != "" || e.TextGone != "" || e.State != "" || e.URL != "" || e.Title != "" || e.Status != 0 ||
+		e.ConsoleErrors != nil || len(e.Network) > 0
+	switch {
+	case elementary && e.Target == nil:
+		c.fail(at, "the expectation is about an element and has no target")
+	case !elementary && !other && e.Target == nil:
+		c.fail(at, "the expectation is empty")
+	}
+	switch e.Target.(type) {
+	case nil, string, map[string]any:
+	default:
+		c.fail(at+"/target", "target: expected a selector or an object")
+	}
+	if e.Expression != "" {
+		place := at
+		if _, ok := c.places.lines[at+"/expression"]; ok {
+			place += "/expression"
+		}
+		e.program, e.engine = c.compile(e.Expression, place), c.engine
+	}
+}
+
+// compile compiles an expression. One with a variable in it is compiled when it runs.
+func (c *checker) compile(text, at string) expr.Program {
+	if reference.MatchString(text) {
+		c.fail(at, "an expression has no ${…}: it sees variables as vars, the row as row, and secrets not at all")
+		return nil
+	}
+	program, err := c.engine.Compile(text)
+	if err != nil {
+		c.fail(at, "%s", fault.From(err).Error())
+		return nil
+	}
+	return program
+}
+
+// number makes the names of steps different: a report with two test cases of one
+// name is read as one.
+func number(steps []Step, seen map[string]int) {
+	for i := range steps {
+		s := &steps[i]
+		s.Name = Numbered(s.Name, seen)
+		if s.ForEach != nil {
+			number(s.ForEach.Steps, seen)
+		}
+	}
+}
+
+// Numbered is a name that seen does not have: the name itself, or with a number.
+func Numbered(name string, seen map[string]int) string {
+	unique := name
+	for seen[unique] > 0 {
+		seen[name]++
+		unique = fmt.Sprintf("%s (%d)", name, seen[name])
+	}
+	seen[unique]++
+	return unique
+}
+
+// Reference is the secret's reference.
+func (s Secret) Reference() mask.Reference {
+	return mask.Reference{Env: s.Env, File: s.File, Command: s.Command, Origins: s.Origins}
+}
+
+func unescapePointer(token string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+// errCycle says that plans set each other up.
+var errCycle = errors.New("the plan sets itself up")

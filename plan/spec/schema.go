@@ -1,0 +1,181 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/schema"
+)
+
+// SchemaID is the address of the schema.
+const SchemaID = "https://raw.githubusercontent.com/outrider-run/outrider/main/docs/reference/plan.schema.json"
+
+// Schema is the JSON Schema of plans, made from the types of this package.
+func Schema() []byte { return schemaText() }
+
+var schemaText = sync.OnceValue(func() []byte {
+	g := generator{defs: &object{}}
+	root := g.fields(reflect.TypeFor[Plan]())
+	root.put("$schema", "https://json-schema.org/draft/2020-12/schema")
+	root.put("$id", SchemaID)
+	root.put("title", "Outrider plan")
+	root.put("$comment", "Generated from package plan/spec by make generate. Do not edit.")
+	root.put("$defs", g.defs)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic(err) // texts and numbers
+	}
+	return b.Bytes()
+})
+
+var compiled = sync.OnceValue(func() *schema.Schema {
+	s, err := schema.Compile(Schema())
+	if err != nil {
+		panic(err) // it is made from types of ours
+	}
+	return s
+})
+
+// object is a JSON object with its members in order.
+type object struct {
+	names  []string
+	values map[string]any
+}
+
+func (o *object) put(name string, v any) {
+	if o.values == nil {
+		o.values = map[string]any{}
+	}
+	if _, ok := o.values[name]; !ok {
+		o.names = append(o.names, name)
+	}
+	o.values[name] = v
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o *object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, name := range o.names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		k, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		v, err := json.Marshal(o.values[name])
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(append(k, ':'), v...))
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+type generator struct{ defs *object }
+
+// required are the members that have to be there.
+var required = map[string]bool{"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true}
+
+func (g *generator) fields(t reflect.Type) *object {
+	out, properties := &object{}, &object{}
+	var must []string
+	out.put("type", "object")
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		p := g.of(f.Type)
+		if ref, ok := p.values["$ref"]; ok {
+			p = &object{}
+			p.put("$ref", ref)
+		}
+		p.put("description", f.Tag.Get("doc"))
+		for _, bound := range [][2]string{{"min", "minimum"}, {"max", "maximum"}} {
+			if n, err := strconv.Atoi(f.Tag.Get(bound[0])); err == nil {
+				p.put(bound[1], n)
+			}
+		}
+		if values := f.Tag.Get("enum"); values != "" {
+			p.put("enum", strings.Split(values, ","))
+		}
+		if name == "steps" {
+			p.put("minItems", 1)
+		}
+		properties.put(name, p)
+		if required[t.Name()+"."+name] {
+			must = append(must, name)
+		}
+	}
+	if must != nil {
+		out.put("required", must)
+	}
+	out.put("properties", properties)
+	out.put("additionalProperties", false)
+	return out
+}
+
+// of is the schema of values of a type.
+func (g *generator) of(t reflect.Type) *object {
+	out := &object{}
+	switch t {
+	case reflect.TypeFor[Duration]():
+		out.put("type", "string")
+		out.put("pattern", `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
+		return out
+	case reflect.TypeFor[Expectations]():
+		one := []any{map[string]any{"type": "string", "minLength": 1}, g.ref(reflect.TypeFor[Expectation]())}
+		list := map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"anyOf": one}}
+		out.put("anyOf", append(append([]any{}, one...), list))
+		return out
+	case reflect.TypeFor[*Data]():
+		out.put("anyOf", []any{
+			map[string]any{"type": "string", "minLength": 1},
+			map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "object"}},
+		})
+		return out
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return g.of(t.Elem())
+	case reflect.String:
+		out.put("type", "string")
+	case reflect.Bool:
+		out.put("type", "boolean")
+	case reflect.Int:
+		out.put("type", "integer")
+	case reflect.Slice:
+		out.put("type", "array")
+		out.put("items", g.of(t.Elem()))
+	case reflect.Map:
+		out.put("type", "object")
+		if t.Elem().Kind() != reflect.Interface {
+			out.put("additionalProperties", g.of(t.Elem()))
+		}
+	case reflect.Struct:
+		return g.ref(t)
+	}
+	return out
+}
+
+// ref is a reference to the schema of a struct.
+func (g *generator) ref(t reflect.Type) *object {
+	name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+	if _, known := g.defs.values[name]; !known {
+		g.defs.put(name, nil) // a step has steps in it
+		g.defs.put(name, g.fields(t))
+	}
+	out := &object{}
+	out.put("$ref", "#/$defs/"+name)
+	return out
+}

@@ -1,0 +1,392 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan/schedule"
+	"github.com/outrider-run/outrider/plan/spec"
+)
+
+// Selection says which cases a run has.
+type Selection struct {
+	Source spec.Source
+	// Paths are plan files, globs, and folders, whose plans are called *.plan.yaml,
+	// *.plan.yml or *.plan.json.
+	Paths  []string
+	Filter schedule.Filter
+	Part   schedule.Part
+	Repeat int // how often each case runs; default once
+	Costs  Costs
+}
+
+// Suite is the cases of a run.
+type Suite struct {
+	Cases []*spec.Case
+	jobs  []schedule.Job
+	// single says that the run is one plan without data, whose result is its own.
+	single bool
+}
+
+// Load reads the plans of a selection and refuses what is odd in any of them.
+func Load(s Selection) (*Suite, error) {
+	files, err := expandPaths(s.Paths)
+	if err != nil {
+		return nil, err
+	}
+	var all []*spec.Case
+	var problems spec.Problems
+	for _, path := range files {
+		cases, err := s.Source.Cases(path)
+		if found, ok := err.(spec.Problems); ok { //nolint:errorlint // Cases returns it unwrapped
+			problems = append(problems, found...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cases...)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	var jobs []schedule.Job
+	var cases []*spec.Case
+	for _, c := range all {
+		job := schedule.Job{ID: c.ID, Name: c.Name, Tags: c.Tags, Cost: s.Costs[c.ID]}
+		if !s.Filter.Selects(job) {
+			continue
+		}
+		for n := range max(1, s.Repeat) {
+			again := *c
+			if s.Repeat > 1 {
+				again.ID, again.Name = fmt.Sprintf("%s@%d", c.ID, n+1), fmt.Sprintf("%s, run %d", c.Name, n+1)
+				job.ID, job.Name = again.ID, again.Name
+			}
+			jobs, cases = append(jobs, job), append(cases, &again)
+		}
+	}
+	out := &Suite{single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
+	for _, i := range schedule.Shard(jobs, s.Part) {
+		out.Cases, out.jobs = append(out.Cases, cases[i]), append(out.jobs, jobs[i])
+	}
+	return out, nil
+}
+
+// expandPaths are the files of paths, globs and folders, each once.
+func expandPaths(paths []string) ([]string, error) {
+	var out []string
+	add := func(names ...string) {
+		for _, n := range names {
+			if n = filepath.Clean(n); !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case err == nil && !info.IsDir():
+			add(p)
+		case err == nil:
+			found, err := plansBelow(p)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) == 0 {
+				return nil, fmt.Errorf("%s has no plans: expected files *.plan.yaml, *.plan.yml or *.plan.json", p)
+			}
+			add(found...)
+		default:
+			found, globErr := doublestar.FilepathGlob(p, doublestar.WithFilesOnly())
+			if globErr != nil || len(found) == 0 {
+				if strings.ContainsAny(p, "*?[{") {
+					return nil, fmt.Errorf("%s: no plan matches", p)
+				}
+				return nil, fmt.Errorf("reading the plan: %w", err)
+			}
+			slices.Sort(found)
+			add(found...)
+		}
+	}
+	return out, nil
+}
+
+func plansBelow(dir string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		for _, suffix := range []string{".plan.yaml", ".plan.yml", ".plan.json"} {
+			if !d.IsDir() && strings.HasSuffix(name, suffix) {
+				out = append(out, name)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Maps are the maps of all cases.
+func (s *Suite) Maps() []string {
+	var out []string
+	for _, c := range s.Cases {
+		for _, m := range c.Maps() {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// Resolve adds the secrets that the plans declare to a set. One that the set has
+// already stays.
+func (s *Suite) Resolve(ctx context.Context, set *mask.Set) error {
+	given := set.Names()
+	for _, c := range s.Cases {
+		err := c.References(func(name, dir string, r mask.Reference) error {
+			if slices.Contains(given, name) {
+				return nil
+			}
+			value, err := r.Resolve(ctx, dir)
+			if err != nil {
+				return fmt.Errorf("the secret %s: %w", name, err)
+			}
+			return set.Add(name, value, r.Origins...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StandsAlone refuses plans that need more than their file and their maps: other plans,
+// data, storage state, secrets.
+func (s *Suite) StandsAlone() error {
+	for _, c := range s.Cases {
+		if files := c.Files(); len(files) > 0 {
+			return fmt.Errorf("%s needs %s beside it: a plan that is sent away has to stand alone", c.Plan.Path(), files[0])
+		}
+		if len(c.Plan.Secrets) > 0 {
+			return fmt.Errorf("%s declares secrets: those of this machine are not sent away, and another has none for it", c.Plan.Path())
+		}
+	}
+	return nil
+}
+
+// Explain writes what the suite would run.
+func (s *Suite) Explain(w io.Writer) {
+	for _, c := range s.Cases {
+		c.Explain(func(depth int, text string) {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat("  ", depth), report.Printable(text))
+		})
+	}
+	steps := 0
+	for _, c := range s.Cases {
+		for _, p := range c.All() {
+			steps += count(p.Steps, &c.Scope)
+		}
+	}
+	fmt.Fprintf(w, "%d cases, %d steps\n", len(s.Cases), steps)
+}
+
+// RunOptions say how a suite is run.
+type RunOptions struct {
+	Options
+	Workers  int
+	FailFast bool
+	Retries  int // of a case whose plan has none of its own
+	// OnCase is called after each case; may be nil. It is called from several goroutines,
+	// one at a time.
+	OnCase func(c CaseResult, done, of int)
+}
+
+// Result is how the cases of a suite ended.
+type Result struct {
+	OK         bool           `json:"ok"`
+	Cases      []CaseResult   `json:"cases"`
+	Totals     map[string]int `json:"totals"`
+	DurationMS int64          `json:"duration_ms"`
+
+	single  bool
+	started time.Time
+}
+
+// Run runs the cases of the suite.
+func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
+	started := time.Now()
+	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started}
+	o.Many = len(s.Cases) > 1
+	finished := make(chan int) // cases that ended for good
+	var heard chan struct{}
+	if o.OnCase != nil {
+		heard = make(chan struct{})
+		go func() {
+			defer close(heard)
+			done := 0
+			for i := range finished {
+				done++
+				o.OnCase(result.Cases[i], done, len(s.Cases))
+			}
+		}()
+	}
+	retries := func(i int) int {
+		if n := s.Cases[i].Plan.Retries; n > 0 {
+			return n
+		}
+		return o.Retries
+	}
+	ran := schedule.Run(ctx, s.jobs, schedule.Options{Workers: o.Workers, FailFast: o.FailFast, Retries: retries}, func(ctx context.Context, _, job, attempt int) bool {
+		before := result.Cases[job].Failed
+		if attempt > 1 {
+			before = append(before, result.Cases[job].failure())
+		}
+		one := RunCase(ctx, b, s.Cases[job], o.Options)
+		one.Failed = before
+		one.Outcome = one.outcome()
+		result.Cases[job] = one
+		if heard != nil && (one.OK || attempt > retries(job) || ctx.Err() != nil) {
+			finished <- job
+		}
+		return one.OK
+	})
+	close(finished)
+	if heard != nil {
+		<-heard
+	}
+	for i, c := range s.Cases {
+		if !ran[i] {
+			result.Cases[i] = CaseResult{Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: []StepResult{}, Outcome: report.Skipped}
+		}
+		result.OK = result.OK && (result.Cases[i].OK || result.Cases[i].Outcome == report.Skipped)
+		result.Totals[string(result.Cases[i].Outcome)]++
+	}
+	result.OK = result.OK && (ctx.Err() == nil || !slices.Contains(ran, false))
+	result.DurationMS = time.Since(started).Milliseconds()
+	return result
+}
+
+// failure is the attempt as one of those before another.
+func (c CaseResult) failure() FailedCase {
+	out := FailedCase{DurationMS: c.DurationMS}
+	for _, s := range c.Steps {
+		if !s.OK && !s.Skipped {
+			out.Step, out.Detail, out.result = s.Name, s.Detail(), s
+			break
+		}
+	}
+	return out
+}
+
+// JSON is what the verb prints: the result of the one case, or all of them.
+func (r Result) JSON() any {
+	if r.single && len(r.Cases) == 1 {
+		return r.Cases[0]
+	}
+	return r
+}
+
+// Single says whether the suite is one plan without data.
+func (s *Suite) Single() bool { return s.single }
+
+// State is the storage of the one case, when it was requested and there is one.
+func (r Result) State() json.RawMessage {
+	if len(r.Cases) == 1 {
+		return r.Cases[0].State
+	}
+	return nil
+}
+
+// Report is the result as a run: a suite for each case.
+func (r Result) Report() report.Run {
+	run := report.Run{Title: "run", OK: r.OK, StartedAt: stamp(r.started), DurationMS: r.DurationMS, Result: r.JSON(), Suites: []report.Suite{}}
+	if r.single && len(r.Cases) == 1 {
+		run.Title = r.Cases[0].Name
+	}
+	seen := map[string]int{}
+	for _, c := range r.Cases {
+		s := c.suite()
+		s.Name = spec.Numbered(s.Name, seen)
+		run.Suites = append(run.Suites, s)
+	}
+	return run
+}
+
+// Print shows a case for people: a line, and below it the steps that are not simply ok.
+func (c CaseResult) Print(w io.Writer) {
+	word := map[report.Outcome]string{report.Passed: "ok", report.Flaky: "flaky", report.Skipped: "skipped"}[c.Outcome]
+	if word == "" {
+		word = "failed"
+	}
+	fmt.Fprintf(w, "%-8s %s (%d ms)\n", word, report.Printable(c.Name), c.DurationMS)
+	for i, f := range c.Failed {
+		fmt.Fprintf(w, "    attempt %d: %s: %s\n", i+1, report.Printable(f.Step), report.Printable(f.Detail))
+	}
+	for _, s := range c.Steps {
+		if !s.OK && !s.Skipped || s.Flaky() {
+			var b strings.Builder
+			s.Print(&b)
+			for line := range strings.Lines(b.String()) {
+				fmt.Fprint(w, "    "+line)
+			}
+		}
+	}
+}
+
+// PrintTotals shows how many cases there were.
+func (r Result) PrintTotals(w io.Writer) {
+	var parts []string
+	for _, o := range report.Outcomes {
+		if n := r.Totals[string(o)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	fmt.Fprintf(w, "%s in %.1f s\n", strings.Join(parts, ", "), float64(r.DurationMS)/1000)
+}
+
+// Costs are how long cases took, by their ids.
+type Costs map[string]time.Duration
+
+// ReadCosts reads json reports of earlier runs. The last one counts.
+func ReadCosts(paths []string) (Costs, error) {
+	out := Costs{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var r struct {
+			caseCost
+			Cases []caseCost `json:"cases"`
+		}
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("%s is no json report: %w", path, err)
+		}
+		for _, c := range append(r.Cases, r.caseCost) {
+			if c.ID != "" && c.MS > 0 {
+				out[c.ID] = time.Duration(c.MS) * time.Millisecond
+			}
+		}
+	}
+	return out, nil
+}
+
+type caseCost struct {
+	ID string `json:"id"`
+	MS int64  `json:"duration_ms"`
+}
