@@ -28,6 +28,9 @@ func (h *Host) start(ctx context.Context) error {
 	h.browser = b
 	h.mu.Unlock()
 	h.life.Go(h.supervise)
+	if h.opts.Limits.TabMemory > 0 {
+		h.life.Go(h.watchMemory)
+	}
 	if adopt {
 		for _, bt := range b.Tabs() {
 			h.adopt(bt)
@@ -144,7 +147,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 		return // BrowserLost: the supervisor waits for the browser itself
 	}
 	if ev.Kind == browser.TabOpened {
-		if !ev.Requested {
+		if !ev.Requested && !h.tooMany(ev.Tab) {
 			h.adopt(ev.Tab)
 		}
 		return
@@ -239,7 +242,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 		return err
 	}
 	options := browser.TabOptions{Background: true, LoadTimeout: h.opts.LoadTimeout, Context: id}
-	bt, err := b.NewTab(ctx, t.Status().URL, options)
+	bt, err := b.NewTab(ctx, t.addressAgain(), options)
 	if errors.Is(err, fault.NavigationFailed) {
 		h.log.Warn("a tab was opened again, empty, because its address does not load", "tab", t.id, "error", err)
 		bt, err = b.NewTab(ctx, "about:blank", options)

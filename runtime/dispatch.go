@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -116,8 +117,10 @@ func (v invoker) Accepted() time.Time { return v.job.accepted }
 
 // InvokeFor implements siteaction.Caller. m is the map on whose behalf the primitive
 // runs, nil for an agent's.
-func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args json.RawMessage) primitives.Result {
+func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args json.RawMessage) (result primitives.Result) {
 	start := time.Now()
+	ctx, end := span.Begin(ctx, span.Primitive, name)
+	defer func() { end(result.Err) }()
 	record, known := v.host.opts.Registry.Lookup(name)
 	if primitives.HeldToUpstream(ctx, v.host.opts.Quirks) && !upstream.Has(name) {
 		return primitives.Result{Primitive: name, Err: primitives.UnknownUpstream(name)}

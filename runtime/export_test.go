@@ -24,7 +24,7 @@ func (h *Host) CrashTab(runtimeID string) error {
 			t.mu.Lock()
 			page := t.page
 			t.mu.Unlock()
-			page.(*browser.Tab).Crash()
+			page.(*browser.Tab).Crash(nil)
 			return nil
 		}
 	}

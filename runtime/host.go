@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -66,6 +68,11 @@ type Options struct {
 	// Recorder, when set, hears what is done and what happens on all tabs.
 	Recorder Recorder
 
+	// Limits bound what pages may take. Default: none.
+	Limits Limits
+	// Spans, when set, hears of each call and of what it does. It may not block.
+	Spans span.Listener
+
 	Version string
 	Device  string
 	Logger  *slog.Logger
@@ -93,6 +100,9 @@ type Host struct {
 	subscribers map[int]func(Event)
 	nextSub     int
 	closed      bool
+
+	opening  int         // tabs that are being opened, guarded by mu
+	refusing atomic.Bool // calls are refused, see RefuseCalls
 
 	manifest func() json.RawMessage
 	stores   stores
@@ -172,6 +182,9 @@ func (h *Host) Accept(call Call, done func(Reply)) (cancel func()) {
 // acceptFrom is Accept for a call on behalf of a map, nil for an agent's.
 func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel func()) {
 	tab, err := h.pick(call.Target)
+	if from == nil && err == nil {
+		err = h.ending()
+	}
 	j := h.newJob(call, from, tab, done)
 	if err == nil {
 		err = tab.enqueue(j)

@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -42,6 +43,7 @@ type Tab struct {
 	pacing    time.Duration // runtime.configure_pacing
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
+	heavy     bool          // its page held too much memory and was ended
 
 	runningCall string // id of the call that runs, "" for none
 
@@ -349,7 +351,14 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 			j.done = func(r Reply) { answered(r); done(r) }
 		}
 	}
-	ctx, cancel := context.WithCancelCause(h.ctx)
+	parent := h.ctx
+	if h.opts.Spans != nil {
+		spans, end := span.Begin(span.With(h.ctx, h.opts.Spans), span.Call, call.Name)
+		answer := j.done
+		j.done = func(r Reply) { end(r.Err); answer(r) }
+		parent = spans
+	}
+	ctx, cancel := context.WithCancelCause(parent)
 	bounded, release := context.WithTimeout(ctx, timeout)
 	j.ctx = bounded
 	j.cancel = func(cause error) { cancel(cause); release() }

@@ -251,6 +251,11 @@ func (h *Host) openTab(ctx context.Context, w *Workspace, address string, active
 	if b == nil {
 		return nil, fault.New(fault.BrowserLost, "the browser is being started again")
 	}
+	release, err := h.reserve()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	id, err := w.contextIn(ctx, b)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -148,10 +149,17 @@ func (r *run) scopeOf(item, index json.RawMessage) expr.Input {
 
 // step runs one step and keeps its result and summary. An error ends the
 // workflow.
-func (r *run) step(s *step) *fault.Error {
+func (r *run) step(s *step) (failed *fault.Error) {
 	if err := r.ended(s); err != nil {
 		return err
 	}
+	around := r.ctx
+	ctx, closes := span.Begin(around, span.Step, s.id)
+	r.ctx = ctx
+	defer func() {
+		r.ctx = around
+		closes(failed)
+	}()
 	r.current = s
 	if r.opts.OnStep != nil {
 		r.opts.OnStep(s.id, s.primitive)

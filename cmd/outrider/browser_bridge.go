@@ -62,14 +62,14 @@ func (a *app) pairingToken(token, file string) (string, error) {
 	return a.nearerToken(token, file)
 }
 
-func (a *app) connectBrowserBridge(ctx context.Context, target, token, opsAt string, flags browserBridgeFlags) error {
+func (a *app) connectBrowserBridge(ctx context.Context, target, token string, operated opsFlags, flags browserBridgeFlags) error {
 	if u, err := url.Parse(target); err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
 		return usage("URL is %q: expected ws://host/path or wss://host/path", target)
 	}
 	if flags.idle < 0 {
 		return usage("--idle is %s: expected 0s or more", flags.idle)
 	}
-	return a.withOperatedHost(ctx, opsAt, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
+	return a.withOperatedHost(ctx, operated, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
 		var reached contact
 		connected := o.Connection()
 		client, err := browserbridge.New(browserbridge.Options{

@@ -20,7 +20,8 @@ import (
 )
 
 func (a *app) connectCommand() *cobra.Command {
-	var token, tokenFile, dialect, opsAt string
+	var token, tokenFile, dialect string
+	var operated opsFlags
 	var noEvents bool
 	var bridge browserBridgeFlags
 	cmd := &cobra.Command{
@@ -56,7 +57,7 @@ func (a *app) connectCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.connectBrowserBridge(cmd.Context(), target, secret, opsAt, bridge)
+				return a.connectBrowserBridge(cmd.Context(), target, secret, operated, bridge)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
 			}
@@ -69,7 +70,7 @@ func (a *app) connectCommand() *cobra.Command {
 				target = "stdio:"
 			}
 			a.browser.watchMaps = true
-			return a.withOperatedHost(cmd.Context(), opsAt, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
+			return a.withOperatedHost(cmd.Context(), operated, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
 				var reached contact
 				connected := o.Connection()
 				return a.serve(ctx, &reached, bridgeclient.Options{
@@ -92,16 +93,18 @@ func (a *app) connectCommand() *cobra.Command {
 	f.BoolVar(&bridge.keepWebDriver, "keep-webdriver", false, "browser-bridge: leave navigator.webdriver as the browser has it")
 	f.DurationVar(&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never")
 	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output); announcements still go")
-	opsFlag(cmd, &opsAt)
+	operated.add(cmd)
+	a.limitFlags(cmd)
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
 // withOperatedHost is withHost for a runtime that answers at --ops, from before its
-// browser starts until it is closed.
-func (a *app) withOperatedHost(ctx context.Context, opsAt string, do func(context.Context, *runtime.Host, *ops.Ops) error) error {
+// browser starts until it is closed. An interrupt ends what do gets when calls that run
+// have been answered, or after --drain-timeout.
+func (a *app) withOperatedHost(ctx context.Context, operated opsFlags, do func(context.Context, *runtime.Host, *ops.Ops) error) error {
 	o := newOps("the browser is starting")
-	stop, err := a.serveOps(ctx, o, opsAt)
+	stop, err := a.serveOps(ctx, o, operated.address)
 	if err != nil {
 		return err
 	}
@@ -110,6 +113,8 @@ func (a *app) withOperatedHost(ctx context.Context, opsAt string, do func(contex
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		defer o.Metrics.Watch(h)()
 		o.WaitFor("there is no connection to the bridge")
+		ctx, end := o.Draining(ctx, operated.drain, h.RefuseCalls)
+		defer end()
 		return do(ctx, h, o)
 	})
 }

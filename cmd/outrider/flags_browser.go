@@ -34,7 +34,8 @@ type browserFlags struct {
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
 	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
-	downloadDir                                                                   string
+	downloadDir, tabMemory                                                        string
+	maxTabs                                                                       int
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
 	recording                                                                     recordFlags
@@ -148,6 +149,11 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 			return runtime.Options{}, usage("--secret %w", err)
 		}
 	}
+	limits, err := a.limits()
+	if err != nil {
+		engine.Close()
+		return runtime.Options{}, err
+	}
 	registry := catalog.Standard()
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = b.acceptDrafts
@@ -159,7 +165,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	out := runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Secrets: a.secrets,
+		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets,
 	}
 	if err := a.recordTo(&out); err != nil {
 		engine.Close()

@@ -14,10 +14,12 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/span"
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token, tokenFile, dialect, storageRoot, opsAt, payloads string
+	var listen, token, tokenFile, dialect, storageRoot, payloads string
+	var operated opsFlags
 	var inline int
 	var stdio, extensions bool
 	var origins, maps []string
@@ -44,7 +46,7 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "payload-dir", "payload-inline-limit"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
@@ -71,14 +73,15 @@ func (a *app) hubCommand() *cobra.Command {
 				PayloadFolder: payloadFolder(payloads, inline), PayloadLimit: inline, KeepPayloads: payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
 				OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 				OnCall: func(name string) func(hub.ToolResult) {
-					answered := o.Metrics.Call(name)
-					return func(r hub.ToolResult) { answered(r.Code()) }
+					answered := o.Call(name)
+					_, sent := span.Begin(span.With(ctx, a.spans), span.Call, name)
+					return func(r hub.ToolResult) { answered(r.Code()); sent(r.Err()) }
 				},
 			})
 			if err != nil {
 				return hubRefused(err, listen, token)
 			}
-			stop, err := a.serveOps(ctx, o, opsAt)
+			stop, err := a.serveOps(ctx, o, operated.address)
 			if err != nil {
 				return err
 			}
@@ -98,6 +101,8 @@ func (a *app) hubCommand() *cobra.Command {
 			}
 			o.WaitFor("")
 			a.showHub(h, stdio)
+			ctx, end := o.Draining(ctx, operated.drain, func() {})
+			defer end()
 			if stdio {
 				return a.hubOverStdio(ctx, h, agents)
 			}
@@ -108,7 +113,7 @@ func (a *app) hubCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	opsFlag(cmd, &opsAt)
+	operated.add(cmd)
 	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")

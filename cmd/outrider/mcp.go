@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +21,8 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var address, tools, tokenFile, opsAt string
+	var address, tools, tokenFile string
+	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures bool
 	cmd := &cobra.Command{
@@ -48,7 +50,7 @@ func (a *app) mcpCommand() *cobra.Command {
 				}
 			}
 			o := newOps("the browser is starting")
-			stop, err := a.serveOps(ctx, o, opsAt)
+			stop, err := a.serveOps(ctx, o, operated.address)
 			if err != nil {
 				return err
 			}
@@ -59,8 +61,18 @@ func (a *app) mcpCommand() *cobra.Command {
 				return err
 			}
 			defer options.Engine.Close()
-			host := latehost.Open(ctx, options, func(h *runtime.Host) { o.Metrics.Watch(h) }) // it ends with the host
+			var opened atomic.Pointer[runtime.Host]
+			host := latehost.Open(ctx, options, func(h *runtime.Host) { // what watches ends with the host
+				o.Metrics.Watch(h)
+				opened.Store(h)
+			})
 			o.WaitFunc(host.WaitsFor)
+			ctx, end := o.Draining(ctx, operated.drain, func() {
+				if h := opened.Load(); h != nil {
+					h.RefuseCalls()
+				}
+			})
+			defer end()
 			defer func() {
 				if err := host.Close(context.WithoutCancel(ctx)); err != nil {
 					a.log.Warn("closing the browser", "error", err)
@@ -101,7 +113,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	f.StringArrayVar(&httpOptions.AllowOrigins, "allow-web-origin", nil, "web origin whose pages may use the server (repeatable; default: none)")
 	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
 	_ = f.MarkHidden("conformance-fixtures")
-	opsFlag(cmd, &opsAt)
+	operated.add(cmd)
+	a.limitFlags(cmd)
 	a.addBrowserFlags(cmd)
 	return cmd
 }

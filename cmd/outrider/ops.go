@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -18,25 +21,96 @@ func opsFlag(cmd *cobra.Command, address *string) {
 	cmd.Flags().StringVar(address, "ops", "", "serve /healthz, /readyz and /metrics (Prometheus) at this PORT of 127.0.0.1, or HOST:PORT")
 }
 
+// opsFlags are those of the verbs that serve calls until they are interrupted.
+type opsFlags struct {
+	address string
+	drain   time.Duration
+}
+
+func (o *opsFlags) add(cmd *cobra.Command) {
+	opsFlag(cmd, &o.address)
+	cmd.Flags().DurationVar(&o.drain, "drain-timeout", 0, "how long an interrupt waits for calls that were accepted; 0 cancels them")
+}
+
+// limitFlags are the flags of what pages may take.
+func (a *app) limitFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&a.browser.maxTabs, "max-tabs", 0, "how many tabs there may be, popups included; 0 is any number")
+	f.StringVar(&a.browser.tabMemory, "tab-memory", "", "how much memory scripts and document of a tab may hold, such as 512MB (default: any)")
+}
+
+var memoryPattern = regexp.MustCompile(`^([1-9][0-9]{0,6})(MB|GB)$`)
+
+// limits reads them.
+func (a *app) limits() (runtime.Limits, error) {
+	b := &a.browser
+	if b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
+		return runtime.Limits{}, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
+	}
+	l := runtime.Limits{Tabs: b.maxTabs}
+	if b.tabMemory == "" {
+		return l, nil
+	}
+	m := memoryPattern.FindStringSubmatch(b.tabMemory)
+	if m == nil {
+		return l, usage("--tab-memory is %q: expected a number of MB or GB, such as 512MB", b.tabMemory)
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return l, usage("--tab-memory: %w", err)
+	}
+	l.TabMemory = n << map[string]int{"MB": 20, "GB": 30}[m[2]]
+	return l, nil
+}
+
+// sendTraces sends what calls do to where the environment says, until stop.
+func (a *app) sendTraces(ctx context.Context) (stop func(), err error) {
+	t, err := traces.Open(ctx, version, a.log)
+	if err != nil {
+		return nil, usage("traces: %w", err)
+	}
+	a.spans = t.Listener()
+	return func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if err := t.Close(closing); err != nil {
+			a.log.Warn("sending the last traces", "error", err)
+		}
+	}, nil
+}
+
 func newOps(waiting string) *ops.Ops {
 	return ops.New(version, append(catalog.Standard().Names(), runtime.SiteTool), waiting)
 }
 
-// serveOps serves o at the address of --ops until stop; "" is no address.
+// serveOps serves o at the address of --ops, and sends traces, until stop; "" is no
+// address.
 func (a *app) serveOps(ctx context.Context, o *ops.Ops, address string) (stop func(), err error) {
+	sent, err := a.sendTraces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			sent()
+		}
+	}()
 	if address != "" {
 		if address, err = opsAddress(ctx, address); err != nil {
 			return nil, err
 		}
 	}
-	at, stop, err := o.Serve(ctx, address, a.log)
+	at, closes, err := o.Serve(ctx, address, a.log)
 	if err != nil {
 		return nil, listenFailed(err, "--ops", address)
 	}
 	if at != "" {
 		fmt.Fprintf(a.stderr, "outrider: health and metrics at http://%s\n", at)
 	}
-	return stop, nil
+	return func() {
+		closes()
+		sent()
+	}, nil
 }
 
 // opsAddress reads --ops: a port alone is one of this machine only.

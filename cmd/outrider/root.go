@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -57,6 +58,7 @@ type app struct {
 	log       *slog.Logger
 	browser   browserFlags
 	secrets   *mask.Set                              // standard output and standard error show none of them
+	spans     span.Listener                          // hears of what calls do; nil for nobody
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
 	origins   map[string]origin                      // of the flags that were given, by their name; see configure
 }

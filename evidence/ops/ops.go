@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/metrics"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -23,8 +24,10 @@ import (
 type Ops struct {
 	Metrics *metrics.Metrics
 
-	mu      sync.Mutex
-	waiting func() string // for what the process waits before it can take calls, "" for nothing
+	mu       sync.Mutex
+	waiting  func() string // for what the process waits before it can take calls, "" for nothing
+	inFlight int           // calls that were accepted and are not answered
+	idle     chan struct{} // closed when inFlight comes to 0, made when somebody waits
 }
 
 // New makes an Ops of a process that waits for something. The names are those of calls
@@ -47,7 +50,7 @@ func (o *Ops) WaitFunc(waiting func() string) {
 
 // OnCall implements runtime.Options.OnCall.
 func (o *Ops) OnCall(c runtime.Call) func(runtime.Reply) {
-	answered := o.Metrics.Call(c.Name)
+	answered := o.Call(c.Name)
 	return func(r runtime.Reply) {
 		if r.Err != nil {
 			answered(r.Err.Code)
@@ -55,6 +58,82 @@ func (o *Ops) OnCall(c runtime.Call) func(runtime.Reply) {
 		}
 		answered("")
 	}
+}
+
+// Call counts a call that was accepted. What it returns is called once, with the code of
+// the failure, "" for none.
+func (o *Ops) Call(name string) (answered func(fault.Code)) {
+	counted := o.Metrics.Call(name)
+	o.mu.Lock()
+	o.inFlight++
+	o.mu.Unlock()
+	return func(code fault.Code) {
+		counted(code)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.inFlight--; o.inFlight == 0 && o.idle != nil {
+			close(o.idle)
+			o.idle = nil
+		}
+	}
+}
+
+// Draining is a context that outlives an interrupted one by the time that the calls
+// take which were accepted by then, at most by limit. refuse is called first, to accept
+// no more. It ends with a deadline of ctx, and with stop, which must be called.
+func (o *Ops) Draining(ctx context.Context, limit time.Duration, refuse func()) (drained context.Context, stop func()) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	base := context.WithoutCancel(ctx)
+	release := context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		base, release = context.WithDeadline(base, deadline)
+	}
+	drained, cancel := context.WithCancelCause(base)
+	var waiting sync.WaitGroup
+	waiting.Add(1)
+	over := make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		defer waiting.Done()
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return // which ends drained, too
+		}
+		defer cancel(context.Cause(ctx))
+		o.WaitFor("the process is ending")
+		refuse()
+		late := time.NewTimer(limit)
+		defer late.Stop()
+		select {
+		case <-o.answered():
+		case <-late.C:
+		case <-over:
+		}
+	})
+	return drained, func() {
+		close(over)
+		if unwatch() {
+			waiting.Done()
+		}
+		waiting.Wait()
+		cancel(context.Canceled)
+		release()
+	}
+}
+
+// answered is closed when no call is in flight.
+func (o *Ops) answered() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.inFlight == 0 {
+		none := make(chan struct{})
+		close(none)
+		return none
+	}
+	if o.idle == nil {
+		o.idle = make(chan struct{})
+	}
+	return o.idle
 }
 
 // Connection counts the connections to the bridge that were lost. What it returns

@@ -114,7 +114,7 @@ func TestTabThatCrashes(t *testing.T) {
 	if err := tab.Call(within(t, 10*time.Second), "", "page_info", nil, nil); err != nil {
 		t.Error(err)
 	}
-	tab.Crash()
+	tab.Crash(nil)
 	eventually(t, 5*time.Second, "the second crash", func() bool {
 		return fault.CodeOf(tab.Call(within(t, time.Second), "", "page_info", nil, nil)) == fault.TabCrashed
 	})

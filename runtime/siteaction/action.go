@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
@@ -79,7 +80,9 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 // runGated runs a tool once the page is in the state that it needs, as a
 // transition when it is the tool of one, and reports what the map's checks find when
 // it fails.
-func (a *Actions) runGated(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
+func (a *Actions) runGated(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) (answer call.Reply) {
+	ctx, end := span.Begin(ctx, span.Action, match.Name)
+	defer func() { end(answer.Err) }()
 	g := gateOf(o, match, o.Library.Moves(match))
 	if err := g.pass(ctx, a); err != nil {
 		return call.Reply{Err: err}

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
@@ -194,10 +195,17 @@ func (r *executionRun) bySteps(e *execution) call.Reply {
 }
 
 // step runs one step and keeps its summary. An error ends the run.
-func (r *executionRun) step(s *plannedStep, started time.Time) *fault.Error {
+func (r *executionRun) step(s *plannedStep, started time.Time) (failed *fault.Error) {
 	if r.ctx.Err() != nil {
 		return r.interrupted(s, started)
 	}
+	around := r.ctx
+	ctx, end := span.Begin(around, span.Step, s.id)
+	r.ctx = ctx
+	defer func() {
+		r.ctx = around
+		end(failed)
+	}()
 	uses := s.kind.uses(s)
 	r.primitive, r.drift = "", nil
 	if len(uses) > 0 {

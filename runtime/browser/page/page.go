@@ -44,6 +44,8 @@ type Page struct {
 	redirecting     bool          // it has begun
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
+	// ended is why we end the process of the page; nil for a crash of its own.
+	ended      *fault.Error
 	change     change.Broadcast // any of the above changed
 	loadReport *loadReport      // of the newest navigation, until it has spoken
 	// dialogCount counts the dialogs that have opened; lastDialog is the newest.
@@ -263,11 +265,6 @@ func (p *Page) Close(ctx context.Context) error {
 	}
 }
 
-// Crash ends the tab's renderer process, for tests of what follows.
-func (p *Page) Crash() {
-	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.crash"})
-}
-
 func (p *Page) crashedNow() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -282,7 +279,7 @@ func (p *Page) End(err error) {
 		// The crash ended those contexts already; what follows is ended by the new one.
 		l = cdp.NewLifetime()
 		p.lifetime = l
-		p.crashed = false
+		p.crashed, p.ended = false, nil
 	}
 	if l.Over() {
 		p.mu.Unlock()
@@ -293,6 +290,15 @@ func (p *Page) End(err error) {
 	l.End(err)
 	p.session.Detach()
 	p.change.Notify()
+}
+
+// Crash ends the renderer process of the page. What runs on it ends with why, a
+// tab_crashed; nil is that of a crash of its own.
+func (p *Page) Crash(why *fault.Error) {
+	p.mu.Lock()
+	p.ended = why
+	p.mu.Unlock()
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.crash"})
 }
 
 // TargetCrashed takes the event that the renderer process of the page crashed. The reader calls
@@ -309,9 +315,12 @@ func (p *Page) TargetCrashed() {
 	}
 	p.crashed = true
 	p.dialog = nil
-	l, report := p.lifetime, !p.restarting
+	l, report, why := p.lifetime, !p.restarting, p.ended
 	p.mu.Unlock()
-	l.End(fault.New(fault.TabCrashed, "the page's renderer process crashed").Next("navigate or reload the tab"))
+	if why == nil {
+		why = fault.New(fault.TabCrashed, "the page's renderer process crashed").Next("navigate or reload the tab")
+	}
+	l.End(why)
 	p.change.Notify()
 	if report {
 		p.observer.Crashed()
