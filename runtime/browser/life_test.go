@@ -95,7 +95,7 @@ func TestTabThatCrashes(t *testing.T) {
 	s := newSite(t, map[string]string{"/": `<title>here</title><iframe src="{{OTHER}}/in"></iframe>`, "/in": `in`})
 	tab := newTab(t, b, s.origin+"/")
 	other := newTab(t, b, s.other+"/in")
-	endsWith(t, tab, fault.TabCrashed, tab.Crash)
+	endsWith(t, tab, fault.TabCrashed, func() { tab.Crash(nil) })
 	wantCode(t, tab.Call(within(t, time.Second), "", "page_info", nil, nil), fault.TabCrashed)
 	wantCode(t, tab.InsertText(within(t, time.Second), "x"), fault.TabCrashed)
 	eventually(t, 2*time.Second, "the event", func() bool {
