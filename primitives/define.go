@@ -15,7 +15,8 @@ import (
 // Primitive is a record and its handler. It is immutable and safe for
 // concurrent use.
 type Primitive struct {
-	record *Record
+	name   string
+	record func() *Record // decoded when it is first asked for: all of them cost what a process takes to start
 	input  reflect.Type
 	run    func(ctx context.Context, p Page, args json.RawMessage) (any, error)
 	checks func() (*checks, error)
@@ -31,8 +32,9 @@ type checks struct {
 	plain *schema.Alike
 }
 
-// Define binds a handler to the record dictionary/<name>.json. It panics when
-// there is no such record or it does not decode, which only a test can meet.
+// Define binds a handler to the record <family>/<name>.json. It panics when
+// there is no such record; one that does not decode panics when it is first read,
+// which only a test can meet.
 //
 // The handler gets arguments that match the input schema, decoded into In with
 // unknown members refused. It returns Out, which must match the output schema;
@@ -44,12 +46,16 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 	if err != nil {
 		panic(fmt.Sprintf("primitive %s has no record: %v", name, err))
 	}
-	record, err := parseRecord(text)
-	if err != nil {
-		panic(fmt.Sprintf("primitive %s: %v", name, err))
-	}
+	read := sync.OnceValue(func() *Record {
+		record, err := parseRecord(text)
+		if err != nil {
+			panic(fmt.Sprintf("primitive %s: %v", name, err))
+		}
+		return record
+	})
 	return &Primitive{
-		record: record,
+		name:   name,
+		record: read,
 		input:  reflect.TypeFor[In](),
 		run: func(ctx context.Context, p Page, args json.RawMessage) (any, error) {
 			var in In
@@ -63,6 +69,7 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 			return h(ctx, p, in)
 		},
 		checks: sync.OnceValues(func() (*checks, error) {
+			record := read()
 			in, err := schema.Compile(record.InputSchema)
 			if err != nil {
 				return nil, fmt.Errorf("input schema of %s: %w", name, err)
@@ -81,7 +88,7 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 }
 
 // Record returns the primitive's record, which is shared: do not change it.
-func (p *Primitive) Record() *Record { return p.record }
+func (p *Primitive) Record() *Record { return p.record() }
 
 // Failed marks err as the failure of a flat primitive that ran and says so in
 // its own payload: the result carries both. A workflow step has the payload as

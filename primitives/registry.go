@@ -36,7 +36,7 @@ type Registry struct {
 func NewRegistry(list ...*Primitive) *Registry {
 	r := &Registry{byName: make(map[string]*Primitive, len(list))}
 	for _, p := range list {
-		name := p.record.Name
+		name := p.name
 		if _, ok := r.byName[name]; ok {
 			panic("primitive " + name + " is listed twice")
 		}
@@ -57,14 +57,14 @@ func (r *Registry) Lookup(name string) (*Record, bool) {
 	if !ok {
 		return nil, false
 	}
-	return p.record, true
+	return p.record(), true
 }
 
 // Records returns all records, sorted by name.
 func (r *Registry) Records() []*Record {
 	out := make([]*Record, len(r.names))
 	for i, n := range r.names {
-		out[i] = r.byName[n].record
+		out[i] = r.byName[n].record()
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		res.Err = fault.New(fault.UnknownAction, "no primitive has this name").With("name", name)
 		return res
 	}
-	res.Flat = prim.record.Result == "flat"
+	res.Flat = prim.record().Result == "flat"
 	defer func() {
 		if v := recover(); v != nil {
 			r.log().Error("primitive panicked", "primitive", name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -113,7 +113,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	if set.Has(quirks.LenientArguments) {
-		args = arguments.Coerce(prim.record.InputSchema, checks.fields, args)
+		args = arguments.Coerce(prim.record().InputSchema, checks.fields, args)
 	}
 	if held {
 		args = arguments.Only(args, func(argument string) bool { return upstream.Reads(name, argument) })
@@ -131,11 +131,11 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		}
 	}
 	out, err := prim.run(ctx, p, args)
-	for n := 0; n < maxReread && !prim.record.Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {
+	for n := 0; n < maxReread && !prim.record().Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {
 		out, err = prim.run(ctx, p, args)
 	}
 	if err != nil {
-		res.Err = r.checkedFault(prim.record, err)
+		res.Err = r.checkedFault(prim.record(), err)
 		var f *failed
 		if !res.Flat || !errors.As(err, &f) {
 			return res
