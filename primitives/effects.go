@@ -29,8 +29,10 @@ const (
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
 	effectsShown = 5
-	// effectsBegin bounds the page calls before the action, and effectsCap those after it.
+	// effectsBegin is how long an action waits for its watch, effectsLate how late the watch
+	// may answer, and effectsCap bounds the page calls after the action.
 	effectsBegin = 500 * time.Millisecond
+	effectsLate  = 3 * time.Second
 	effectsCap   = time.Second
 	// effectsOfNone bounds what is observed of an action that did not take place.
 	effectsOfNone = 100 * time.Millisecond
@@ -194,6 +196,10 @@ type effectsWatch struct {
 	events PageWatch
 	unseen []string
 	silent time.Duration // how long the page has answered nothing; 0 when it answers
+
+	begun   chan struct{} // closed when every frame has answered, or is given up
+	ok      []bool        // of the frames; to be read once begun is closed
+	forsake context.CancelFunc
 }
 
 var effectsIDs atomic.Int64
@@ -203,8 +209,7 @@ var effectsIDs atomic.Int64
 func watchEffects(ctx context.Context, p Page) *effectsWatch {
 	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10)}
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, effectsBegin)
-	defer cancel()
+	ctx, w.forsake = context.WithTimeout(ctx, effectsLate)
 	var err error
 	if w.events, err = p.Watch(ctx); err != nil {
 		w.unseen = append(w.unseen, "browser: "+string(fault.CodeOf(err)))
@@ -214,23 +219,55 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 		w.unseen = append(w.unseen, strconv.Itoa(len(frames)-effectsFrames)+" frames")
 		frames = frames[:effectsFrames]
 	}
-	ok := make([]bool, len(frames))
+	w.ok, w.begun = make([]bool, len(frames)), make(chan struct{})
 	var all sync.WaitGroup
+	main := make(chan struct{})
 	for i, f := range frames {
-		all.Go(func() { ok[i] = p.Call(ctx, f.ID, "effects_begin", map[string]any{"id": w.id}, nil) == nil })
+		w.frames = append(w.frames, f.ID)
+		all.Go(func() {
+			w.ok[i] = p.Call(ctx, f.ID, "effects_begin", map[string]any{"id": w.id}, nil) == nil
+			if i == 0 {
+				close(main)
+			}
+		})
 	}
-	all.Wait()
+	go func() { // report waits for it
+		all.Wait()
+		close(w.begun)
+	}()
+	patience := time.NewTimer(effectsBegin)
+	defer patience.Stop()
+	select {
+	case <-w.begun:
+	case <-patience.C:
+		// Calls of a document run in order: the watch begins before the action also where
+		// its answer comes later.
+		select {
+		case <-main:
+		default:
+			w.silent = time.Since(start)
+		}
+	}
+	return w
+}
+
+// await waits for the documents that have not answered yet, and leaves those out that do not.
+func (w *effectsWatch) await(ctx context.Context) {
+	select {
+	case <-w.begun:
+	case <-ctx.Done():
+	}
+	w.forsake()
+	<-w.begun
+	frames := w.frames
+	w.frames = nil
 	for i, f := range frames {
-		if ok[i] {
-			w.frames = append(w.frames, f.ID)
+		if w.ok[i] {
+			w.frames = append(w.frames, f)
 		} else {
 			w.unseen = append(w.unseen, "a document that does not answer")
 		}
 	}
-	if len(frames) > 0 && !ok[0] && ctx.Err() != nil {
-		w.silent = time.Since(start)
-	}
-	return w
 }
 
 type frameEffects struct {
@@ -255,6 +292,7 @@ func (w *effectsWatch) report(ctx context.Context, window time.Duration, failed 
 			ctx = bounded
 		}
 	}
+	w.await(ctx)
 	start := time.Now()
 	w.settle(ctx, start.Add(window))
 	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}

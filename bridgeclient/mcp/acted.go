@@ -262,14 +262,14 @@ func (f followed) lines(p page, target *effectElement) []string {
 	if q := f.Requests; q != nil {
 		for _, x := range q.First {
 			switch {
+			case x.Type == "document" && (x.Status == 204 || x.Status == 205):
+				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
 			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && f.Downloads == 0:
 				add("%s %s brought no document: a download, which is refused here", x.Method, cutMiddle(x.URL))
 			case x.Error != "" && x.Error != "net::ERR_ABORTED":
 				add("%s %s failed: %s", x.Method, cutMiddle(x.URL), x.Error)
 			case x.Status >= 400:
 				add("%s %s failed with %d", x.Method, cutMiddle(x.URL), x.Status)
-			case x.Type == "document" && (x.Status == 204 || x.Status == 205):
-				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
 			}
 		}
 		if q.Pending > 0 {
@@ -279,7 +279,10 @@ func (f followed) lines(p page, target *effectElement) []string {
 	if d := f.DOM; d != nil && len(f.Texts) == 0 && len(f.Passed) == 0 {
 		add("%d nodes came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0 && len(f.Unseen) > 0:
+		add("what followed could not be seen: %s", strings.Join(f.Unseen, ", "))
+	case len(out) == 0:
 		add("nothing observed within %d ms", f.WindowMS)
 	}
 	return out

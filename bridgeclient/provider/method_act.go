@@ -149,8 +149,9 @@ type followed struct {
 			Checked *bool      `json:"checked"`
 			Chosen  string     `json:"chosen"`
 		} `json:"values"`
-		Summary string `json:"summary"`
-		TabGone bool   `json:"tab_gone"`
+		Summary string   `json:"summary"`
+		Unseen  []string `json:"unseen"`
+		TabGone bool     `json:"tab_gone"`
 	} `json:"effects"`
 }
 
@@ -221,14 +222,14 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	if e.Requests != nil {
 		for _, q := range e.Requests.First {
 			switch {
+			case q.Type == "document" && (q.Status == 204 || q.Status == 205):
+				r.warn("no_document", q.Method+" "+q.URL+" was answered without a document")
 			case q.Type == "document" && q.Error == "net::ERR_ABORTED" && e.URL == nil && e.Downloads == 0:
 				r.warn("no_document", q.Method+" "+q.URL+" brought no document: a download, which is refused here")
 			case q.Error != "" && q.Error != "net::ERR_ABORTED":
 				r.warn("request_failed", q.Method+" "+q.URL+" failed: "+q.Error)
 			case q.Status >= 400:
 				r.warn("request_failed", q.Method+" "+q.URL+" was answered with "+strconv.Itoa(q.Status))
-			case q.Type == "document" && (q.Status == 204 || q.Status == 205):
-				r.warn("no_document", q.Method+" "+q.URL+" was answered without a document")
 			}
 		}
 		if e.Requests.Pending > 0 {
@@ -257,6 +258,9 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 	if len(e.Passed) > 0 {
 		out["passed_texts"] = e.Passed
+	}
+	if len(e.Unseen) > 0 {
+		r.warn("not_seen", "what followed could not be seen: "+strings.Join(e.Unseen, ", "))
 	}
 	if e.Summary == "none observed" || e.Summary == "focus" {
 		r.warn("nothing_observed", "the page showed no reaction; look before you go on")
