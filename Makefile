@@ -9,7 +9,7 @@ BUSY ?= 8
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: demo test peers loaded race bench bench-browser lint generate check build install
+.PHONY: axe demo test peers loaded race bench bench-browser lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -38,6 +38,12 @@ bench:
 bench-browser:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
 		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract' -benchtime 20x -timeout 30m ./runtime/browser
+
+# axe looks at the HTML report with axe-core, which it fetches from npm.
+axe:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4 && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_AXE="$$dir/node_modules/axe-core/axe.min.js" \
+		$(GO) test -count=1 -v -run Axe ./evidence/report
 
 build:
 	$(GO) build -trimpath -o bin/outrider ./cmd/outrider

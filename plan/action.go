@@ -50,8 +50,9 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 	return result
 }
 
-// screenshot saves what the tab shows and returns the file's path.
-func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name string) (string, error) {
+// screenshot saves what the tab shows, with outlines where there are any, and returns the
+// file's path.
+func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name string, outlines ...report.Box) (string, error) {
 	if err := o.Folder.MkdirAll(o.Artifacts, 0o755); err != nil {
 		return "", err
 	}
@@ -60,6 +61,14 @@ func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name 
 		return "", reply.Err
 	}
 	path := filepath.Join(o.Artifacts, name+".png")
+	if shot := report.ReadPicture(unwrapped(reply.Output)); shot != nil && len(outlines) > 0 {
+		shot.Outlines = outlines
+		content, _, err := shot.Outlined()
+		if err == nil {
+			err = o.Folder.WriteFile(path, content, 0o644)
+		}
+		return path, err
+	}
 	if _, err := SaveImage(reply.Output, o.Folder, path); err != nil {
 		return "", err
 	}

@@ -118,6 +118,8 @@ type session struct {
 	Session
 	tabs    map[string]string // runtime ids by name; "" is the first tab
 	watched map[string]bool   // tabs whose console and network are recorded
+	// projections are names of projections by the address of a page, see run.projections.
+	projections map[string][]string
 }
 
 // begin makes the first session.
@@ -344,6 +346,7 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	after := context.WithoutCancel(ctx)
 	if r.o.Evidence {
 		result.shot, result.texts = evidenceOf(after, on.session, on.target, r.o, began)
+		result.texts = append(r.changed(after, on, result.before), result.texts...)
 	}
 	if r.o.Artifacts == "" {
 		return
@@ -359,7 +362,7 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	if n := len(result.Failed); n > 0 {
 		name += fmt.Sprintf("-retry%d", n)
 	}
-	shot, err := screenshot(after, on.session, on.target, o, name)
+	shot, err := screenshot(after, on.session, on.target, o, name, result.boxes()...)
 	if err != nil {
 		r.o.warn("no screenshot: %w", err)
 		return
@@ -394,6 +397,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	at := place{home, on}
 	if err != nil {
 		return fail(err), at
+	}
+	if r.o.Evidence && (x.Action != "" || x.Call != "") {
+		result.before = r.states(ctx, at)
 	}
 	since := r.marks(ctx, at, x.Expect)
 	known := home.ids()

@@ -115,6 +115,8 @@ type StepResult struct {
 	page  *report.Page // of a check
 	shot  *report.Picture
 	texts []report.Text
+	// before are states of the page as they were before the step, for a report.
+	before map[string]json.RawMessage
 }
 
 // FailedStep is an attempt of a step that was repeated.

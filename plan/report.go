@@ -106,9 +106,9 @@ func (r StepResult) test(path string) stepTest {
 		t.Kind = string(r.Error.Code)
 		t.Failures = append(t.Failures, report.Failure{Message: string(r.Error.Code) + ": " + r.Error.Message})
 		t.Texts = append(t.Texts, report.EvidenceText(r.Error)...)
-		if t.Picture != nil {
-			t.Picture.Outlines = boxesOf(r.Error.Evidence)
-		}
+	}
+	if t.Picture != nil {
+		t.Picture.Outlines = r.boxes()
 	}
 	if r.Expect != "" {
 		t.Texts = append(t.Texts, report.Text{Title: "expect", Body: r.Expect})
@@ -178,6 +178,17 @@ func (r StepResult) workflow() []report.Step {
 		out = append(out, report.Step{Name: strings.TrimSpace(s.ID + " " + s.Primitive), OK: s.OK, Skipped: s.Skipped, DurationMS: s.DurationMS, Message: s.Error})
 	}
 	return out
+}
+
+// boxes is where the targets are that the step failed at.
+func (r StepResult) boxes() []report.Box {
+	if r.page != nil {
+		return r.page.Boxes()
+	}
+	if r.Error != nil {
+		return boxesOf(r.Error.Evidence)
+	}
+	return nil
 }
 
 // boxesOf is where the evidence of an error says that its target is.

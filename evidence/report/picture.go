@@ -22,17 +22,17 @@ var outlineColour = color.RGBA{R: 0xd6, G: 0x1f, B: 0x3a, A: 0xff}
 
 const outlineWidth = 3
 
-// SavePictures writes the pictures of red tests into a folder, with their outlines drawn,
+// SavePictures writes the pictures of red and flaky tests into a folder, with their outlines drawn,
 // and notes each in its test. A picture that has a file already keeps it.
 func (r *Run) SavePictures(to Folder, dir string) error {
 	n, made := 0, false
 	var failed []error
 	r.Each(func(_ []string, t *Test) {
-		if t.Picture == nil || !t.Outcome.Red() || t.PictureFile != "" || n == mostPictures {
+		if t.Picture == nil || !t.Outcome.Red() && t.Outcome != Flaky || t.PictureFile != "" || n == mostPictures {
 			return
 		}
 		n++
-		content, ext, err := t.Picture.outlined()
+		content, ext, err := t.Picture.Outlined()
 		if err == nil && !made {
 			err = to.MkdirAll(dir, 0o755)
 			made = err == nil
@@ -50,8 +50,8 @@ func (r *Run) SavePictures(to Folder, dir string) error {
 	return errors.Join(failed...)
 }
 
-// outlined is the picture as a file, with its outlines drawn.
-func (p *Picture) outlined() (content []byte, ext string, err error) {
+// Outlined is the picture as a file, with its outlines drawn.
+func (p *Picture) Outlined() (content []byte, ext string, err error) {
 	head, text, _ := strings.Cut(p.DataURL, ",")
 	content, err = base64.StdEncoding.DecodeString(text)
 	ext = ".png"

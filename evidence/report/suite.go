@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,11 +87,27 @@ func (t *Test) outline(c Check) {
 	if t.Picture == nil {
 		return
 	}
-	for _, a := range append(append([]Assertion{}, c.Assertions...), c.Negative...) {
+	t.Picture.Outlines = c.boxes()
+}
+
+// boxes is where the elements are that failed assertions found.
+func (c Check) boxes() (out []Box) {
+	for _, a := range slices.Concat(c.Assertions, c.Negative) {
 		if len(a.Mismatches) > 0 && a.Box != nil && a.Box.Width > 0 && a.Box.Height > 0 {
-			t.Picture.Outlines = append(t.Picture.Outlines, *a.Box)
+			out = append(out, *a.Box)
 		}
 	}
+	return out
+}
+
+// Boxes is where the elements are that the page's failed checks found.
+func (p Page) Boxes() (out []Box) {
+	for _, c := range p.Checks {
+		if c.Status == "failed" {
+			out = append(out, c.boxes()...)
+		}
+	}
+	return out
 }
 
 func (c Check) failures() []Failure {
