@@ -57,6 +57,9 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 	if meta, err := m.Metadata(); err == nil {
 		deliveries = meta.NumDelivered
 	}
+	if deliveries > 1 {
+		w.log.Debug("a job is delivered again", "job", j.Key(), "deliveries", deliveries)
+	}
 	// The lease runs from when the server delivered, which was before this.
 	taken := time.Now()
 	took, cancel := context.WithTimeout(ctx, takeWithin)
