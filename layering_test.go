@@ -133,6 +133,7 @@ var mayImport = map[string][]string{
 	"fleet/queue":                        {"fleet", "fleet/wire", "primitives/fault"},
 	"fleet/worker":                       {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/submit":                       {"fleet", "fleet/queue", "fleet/wire", "fleet/worker", "primitives/fault"},
+	"fleet/tenant":                       {"evidence/mask", "fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker", "primitives/fault"},
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
@@ -172,7 +173,7 @@ var doors = map[string][]string{
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
 	"golang.org/x/term":                      {"cmd/outrider"},
-	"go.yaml.in/yaml":                        {"cmd/outrider", "plan/spec", "sites"},
+	"go.yaml.in/yaml":                        {"cmd/outrider", "fleet/tenant", "plan/spec", "sites"},
 }
 
 type goPackage struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -15,6 +16,18 @@ import (
 // fleetFlags say which fleet, and as whom.
 type fleetFlags struct {
 	url, creds, nkey, ca, cert, key string
+	verify                          []string
+}
+
+// trusted checks the signature of a result, when keys were given.
+func (x *fleetFlags) trusted(r fleet.Record) error {
+	if len(x.verify) == 0 {
+		return nil
+	}
+	if err := tenant.Verify(x.verify, queue.Signed(r.Run+"."+r.ID, *r.Outcome), r.Outcome.Signature); err != nil {
+		return fault.New(fault.PermissionDenied, "the result of job %s.%s is not to be believed: %v", r.Run, r.ID, err)
+	}
+	return nil
 }
 
 func (x *fleetFlags) add(f *pflag.FlagSet, what string) {
@@ -26,9 +39,21 @@ func (x *fleetFlags) add(f *pflag.FlagSet, what string) {
 	f.StringVar(&x.key, "fleet-key", "", "PEM file of its key")
 }
 
+func (x *fleetFlags) addVerify(f *pflag.FlagSet) {
+	f.StringArrayVar(&x.verify, "verify-key", nil, "public key of a worker's --sign-key: results that none of these signed are refused (repeatable)")
+}
+
 // open connects to the fleet. A fleet that cannot be reached is an unfit environment.
 func (x *fleetFlags) open(ctx context.Context, a *app, name string) (*queue.Queue, error) {
-	link, err := wire.Dial(ctx, wire.Options{URL: x.url, Credentials: x.creds, NKey: x.nkey, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: a.log})
+	return openFleet(ctx, x.options(a, name))
+}
+
+func (x *fleetFlags) options(a *app, name string) wire.Options {
+	return wire.Options{URL: x.url, Credentials: x.creds, NKey: x.nkey, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: a.log}
+}
+
+func openFleet(ctx context.Context, o wire.Options) (*queue.Queue, error) {
+	link, err := wire.Dial(ctx, o)
 	if err != nil {
 		return nil, fleetRefused(err)
 	}

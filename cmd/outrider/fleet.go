@@ -1,14 +1,13 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
+	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 )
 
@@ -47,6 +46,13 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				o.Data = filepath.Join(base, "outrider", "fleet")
 			}
 			o.Logger = a.log
+			if flags.tenants != "" {
+				file, err := tenant.Read(ctx, flags.tenants)
+				if err != nil {
+					return usage("--tenants: %w", err)
+				}
+				o.Users = file.Users()
+			}
 			s, err := server.Start(ctx, o)
 			if err != nil {
 				return fleetRefused(err)
@@ -57,21 +63,19 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				<-ctx.Done()
 				return ended(ctx)
 			}
-			link, err := wire.Dial(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s})
+			sources, closeAll, err := a.sources(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s}, flags)
 			if err != nil {
-				return fleetRefused(err)
+				return err
 			}
-			defer link.Close()
-			store, err := wire.Open(context.WithoutCancel(ctx), link, wire.Keep{})
-			if err != nil {
-				return fleetRefused(err)
-			}
-			return a.work(ctx, queue.New(store), flags)
+			defer closeAll()
+			return a.work(ctx, sources, flags)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:4222", "address for workers and submitters")
 	f.StringVar(&o.Data, "data", "", "folder for queues and results (default: outrider/fleet below the user's cache folder)")
+	f.StringVar(&o.CertFile, "cert", "", "PEM file of the server's certificate: it speaks TLS")
+	f.StringVar(&o.KeyFile, "key", "", "PEM file of its key")
 	f.StringVar(&o.Monitor, "monitor", "", "HOST:PORT of the server's own monitoring page, which autoscalers read")
 	f.StringArrayVar(&o.Leaf, "leaf", nil, "address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)")
 	flags.add(f)

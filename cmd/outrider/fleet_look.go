@@ -81,6 +81,7 @@ func (a *app) fleetLook() []*cobra.Command {
 		return nil
 	})
 	jobs.Flags().StringVar(&state, "state", "", "only those in this state: queued, running, acting, waiting, ok, failed, or an error code")
+	var at fleetFlags
 	attach := a.fleetVerb("attach SUBMISSION", "Follow a submission to its end, as the run that sent it would", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
 		files, err := out.open(a)
 		if err != nil {
@@ -90,9 +91,10 @@ func (a *app) fleetLook() []*cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.followFleet(ctx, q, jobs, files, artifacts, false)
+		return a.followFleet(ctx, q, jobs, at.trusted, files, artifacts, false)
 	})
 	out.add(attach.Flags())
+	at.addVerify(attach.Flags())
 	attach.Flags().StringVar(&artifacts, "artifacts", "", "directory for the pictures that jobs made")
 	return []*cobra.Command{
 		a.fleetVerb("status", "Show workers and queues", cobra.NoArgs, func(ctx context.Context, q *queue.Queue, _ []string) error {

@@ -59,6 +59,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
 	reports.add(f)
 	at.add(f, "run the plans there")
+	at.addVerify(f)
 	how.add(f)
 	which.add(f)
 	a.addBrowserFlags(cmd)

@@ -64,17 +64,18 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 		a.printJSONOr(map[string]any{"submission": s.Run, "jobs": len(jobs)}, "%s\n", s.Run)
 		return nil
 	}
-	return a.followFleet(ctx, q, jobs, out, artifacts, true)
+	return a.followFleet(ctx, q, jobs, at.trusted, out, artifacts, true)
 }
 
 // followFleet shows the jobs of a submission until each has ended, as a run here
 // would be shown. cancel says that the jobs end with this process's interrupt.
-func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, out reports, artifacts string, cancel bool) error {
+func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, trusted func(fleet.Record) error, out reports, artifacts string, cancel bool) error {
 	progress := a.progress()
 	to := a.coloured()
 	view := remote.View{
-		Step: func(job string, s fleet.Step) { progress.Begin(job+": "+s.Name, s.Number, s.Of) },
-		Note: func(text string) { progress.Clear(); fmt.Fprintf(a.stderr, "outrider: %s\n", text) },
+		Trusted: trusted,
+		Step:    func(job string, s fleet.Step) { progress.Begin(job+": "+s.Name, s.Number, s.Of) },
+		Note:    func(text string) { progress.Clear(); fmt.Fprintf(a.stderr, "outrider: %s\n", text) },
 	}
 	if !a.json {
 		view.Text = func(job, text string) { progress.Clear(); fmt.Fprint(to, text) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	goruntime "runtime"
 	"slices"
@@ -14,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/tenant"
+	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/plan/remote"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -27,11 +29,15 @@ type workerFlags struct {
 	labels []string
 	drain  time.Duration
 	opsAt  string
+	// tenants is the file of those who share the fleet, signKey that of the key.
+	tenants, signKey string
 }
 
 func (x *workerFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&x.slots, "slots", max(1, goruntime.NumCPU()), "how many jobs run at once, each with a browser")
 	f.StringArrayVar(&x.labels, "label", nil, "label of this worker, NAME=VALUE (repeatable)")
+	f.StringVar(&x.tenants, "tenants", "", "file of the tenants that share the fleet: see docs/how-to/share-a-fleet.md")
+	f.StringVar(&x.signKey, "sign-key", "", "file with the key that signs results; made when it is not there, and its public part printed")
 	f.DurationVar(&x.drain, "drain", 30*time.Second, "how long running jobs may go on after SIGTERM")
 }
 
@@ -49,12 +55,12 @@ func (a *app) workerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			q, err := at.open(ctx, a, "outrider worker")
+			sources, closeAll, err := a.sources(ctx, at.options(a, "outrider worker"), flags)
 			if err != nil {
 				return err
 			}
-			defer q.Close()
-			return a.work(ctx, q, flags)
+			defer closeAll()
+			return a.work(ctx, sources, flags)
 		},
 	}
 	at.add(cmd.Flags(), "whose jobs are run here")
@@ -65,8 +71,38 @@ func (a *app) workerCommand() *cobra.Command {
 	return cmd
 }
 
+// sources connects to a fleet, or to each tenant of it.
+func (a *app) sources(ctx context.Context, o wire.Options, flags workerFlags) ([]worker.Source, func(), error) {
+	if flags.tenants == "" {
+		q, err := openFleet(ctx, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []worker.Source{{Queue: q}}, q.Close, nil
+	}
+	file, err := tenant.Read(ctx, flags.tenants)
+	if err != nil {
+		return nil, nil, usage("--tenants: %w", err)
+	}
+	all, closeAll, err := file.Sources(ctx, o)
+	if err != nil {
+		return nil, nil, fleetRefused(err)
+	}
+	return all, closeAll, nil
+}
+
 // work takes jobs from a fleet until ctx ends.
-func (a *app) work(ctx context.Context, q *queue.Queue, flags workerFlags) error {
+func (a *app) work(ctx context.Context, sources []worker.Source, flags workerFlags) error {
+	if flags.signKey != "" {
+		signer, err := tenant.OpenSigner(flags.signKey)
+		if err != nil {
+			return usage("--sign-key: %w", err)
+		}
+		for i := range sources {
+			sources[i].Sign = signer.Sign
+		}
+		fmt.Fprintf(a.stderr, "outrider: results are signed by %s\n", signer.Public)
+	}
 	labels, err := fleet.ParseLabels(flags.labels)
 	if err != nil {
 		return usage("--label: %s", fault.From(err).Message)
@@ -88,7 +124,7 @@ func (a *app) work(ctx context.Context, q *queue.Queue, flags workerFlags) error
 	defer stop()
 	a.onCall = o.OnCall
 	w := worker.New(worker.Options{
-		Sources: []worker.Source{{Queue: q}}, Slots: flags.slots, Drain: flags.drain, Logger: a.log,
+		Sources: sources, Slots: flags.slots, Drain: flags.drain, Logger: a.log,
 		Runners: map[string]worker.Runner{remote.Kind: remote.Runner{Open: a.openJob, NewID: uuid.NewString}},
 		Self:    fleet.Worker{Version: version, Host: device(), Labels: labels, Profile: a.browser.profile},
 		OnEnd: func(how string, took time.Duration) {

@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	if ip := net.ParseIP(host); len(o.Users) == 0 && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs users", o.Listen).
-			Next("listen on 127.0.0.1, or run a nats-server with users and give its address to --fleet")
+			Next("give --tenants FILE, or listen on 127.0.0.1")
 	}
 	options := &server.Options{
 		ServerName: "outrider", Host: host, Port: number, JetStream: true, StoreDir: o.Data, NoSigs: true, NoLog: o.Logger == nil,

@@ -52,6 +52,10 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 			keep.Replicas = 3
 		}
 	}
+	// What has a bound is reserved at once, so it has to fit into the account.
+	if info, err := l.JS.AccountInfo(ctx); err == nil && info.Limits.MaxStore > 0 {
+		keep.Objects, keep.Events = min(keep.Objects, info.Limits.MaxStore/2), min(keep.Events, info.Limits.MaxStore/8)
+	}
 	s := &Store{Link: l}
 	var err error
 	if s.Jobs, err = l.stream(ctx, jetstream.StreamConfig{
@@ -78,7 +82,7 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	}
 	for _, b := range buckets {
 		b.config.Replicas = keep.Replicas
-		if *b.to, err = l.bucket(ctx, b.config); err != nil {
+		if *b.to, err = l.Bucket(ctx, b.config); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +113,8 @@ func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.
 	return s, nil
 }
 
-func (l *Link) bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+// Bucket opens a bucket, and makes it when it is not there.
+func (l *Link) Bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	b, err := l.JS.KeyValue(ctx, c.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		b, err = l.JS.CreateKeyValue(ctx, c)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/fleet"
 )
@@ -15,6 +16,7 @@ type group struct {
 	lanes  []*lane // most urgent first
 	weight int
 	pass   float64
+	rests  time.Time // until then it is not asked
 }
 
 // fairness is stride scheduling: each job moves its group on by one over its weight,
@@ -65,13 +67,42 @@ type turn struct {
 func (f *fairness) order() []turn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	sorted := slices.Clone(f.groups)
+	now := time.Now()
+	sorted := slices.DeleteFunc(slices.Clone(f.groups), func(g *group) bool { return now.Before(g.rests) })
 	slices.SortStableFunc(sorted, func(a, b *group) int { return cmp.Compare(a.pass, b.pass) })
 	out := make([]turn, len(sorted))
 	for i, g := range sorted {
 		out[i] = turn{g, g.lanes}
 	}
 	return out
+}
+
+// rest leaves the groups of a source alone for a while.
+func (f *fairness) rest(source int, d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, g := range f.groups {
+		if g.source == source {
+			g.rests = time.Now().Add(d)
+		}
+	}
+}
+
+// rested fires when a group that is left alone may be asked again; nil when there
+// is none.
+func (f *fairness) rested() <-chan time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var first time.Duration
+	for _, g := range f.groups {
+		if d := time.Until(g.rests); d > 0 && (first == 0 || d < first) {
+			first = d
+		}
+	}
+	if first == 0 {
+		return nil
+	}
+	return time.After(first)
 }
 
 func (f *fairness) charge(t turn) {

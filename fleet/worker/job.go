@@ -37,6 +37,8 @@ const (
 	// unknownContract is after which time another worker is offered a job that this
 	// one cannot read.
 	unknownContract = 2 * time.Second
+	// quotaRest is for how long a source is left alone whose slots are all taken.
+	quotaRest = 250 * time.Millisecond
 )
 
 // handle does everything about one delivery of a job.
@@ -60,6 +62,24 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 	if deliveries > 1 {
 		w.log.Debug("a job is delivered again", "job", j.Key(), "deliveries", deliveries)
 	}
+	renew := func(context.Context) {}
+	var exceeded error
+	if source.Quota != nil {
+		began := time.Now()
+		again, end, ok, err := source.Quota.Begin(ctx)
+		switch {
+		case errors.Is(err, fault.QuotaExceeded):
+			exceeded = err
+		case err != nil || !ok:
+			// Others have jobs: this source is not asked again for a moment.
+			w.groups.rest(l.source, quotaRest)
+			_ = m.NakWithDelay(quotaRest)
+			return
+		default:
+			renew = again
+			defer func() { end(ctx, time.Since(began)) }()
+		}
+	}
 	// The lease runs from when the server delivered, which was before this.
 	taken := time.Now()
 	took, cancel := context.WithTimeout(ctx, takeWithin)
@@ -80,11 +100,20 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 		_ = m.NakWithDelay(source.Queue.Lease)
 		return
 	}
-	w.run(ctx, source, l.source, j, m, taking.Claim, taken)
+	if exceeded != nil {
+		record, done := context.WithTimeout(ctx, takeWithin)
+		defer done()
+		if taking.Claim.Finish(record, fleet.Outcome{Error: fault.From(exceeded)}) == nil {
+			_ = m.Ack()
+		}
+		w.ended("failed", 0)
+		return
+	}
+	w.run(ctx, source, l.source, j, m, taking.Claim, taken, renew)
 }
 
 // run runs a job that this worker holds, and records how it ended.
-func (w *Worker) run(ctx context.Context, source Source, index int, j fleet.Job, m jetstream.Msg, claim *queue.Claim, taken time.Time) {
+func (w *Worker) run(ctx context.Context, source Source, index int, j fleet.Job, m jetstream.Msg, claim *queue.Claim, taken time.Time, renew func(context.Context)) {
 	limit, why := taken.Add(j.Timeout), error(fault.New(fault.Timeout, "the job did not end within its timeout of %s", j.Timeout))
 	if !j.Deadline.IsZero() && j.Deadline.Before(limit) {
 		limit, why = j.Deadline, queue.Expired(j)
@@ -107,7 +136,7 @@ func (w *Worker) run(ctx context.Context, source Source, index int, j fleet.Job,
 
 	var beating sync.WaitGroup
 	beat, quiet := context.WithCancel(ctx)
-	beating.Go(func() { a.heartbeat(beat, m) })
+	beating.Go(func() { a.heartbeat(beat, m, renew) })
 	a.event("begins", nil, w.ID())
 	result := a.do(ctx)
 	cause := context.Cause(ctx)
@@ -201,7 +230,7 @@ func (w *Worker) ended(how string, took time.Duration) {
 
 // heartbeat keeps the lease until ctx ends. The queue's own answer to a heartbeat
 // says yes for a job that was given away, so the record is asked as well.
-func (a *active) heartbeat(ctx context.Context, m jetstream.Msg) {
+func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renew func(context.Context)) {
 	lease := a.source.Queue.Lease
 	every := time.NewTicker(lease / 3)
 	defer every.Stop()
@@ -211,6 +240,7 @@ func (a *active) heartbeat(ctx context.Context, m jetstream.Msg) {
 		case <-ctx.Done():
 			return
 		}
+		renew(ctx)
 		sent := time.Now()
 		err := m.InProgress()
 		if err == nil {

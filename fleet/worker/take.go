@@ -59,6 +59,7 @@ func (w *Worker) take(ctx context.Context) {
 		w.arm()
 		select {
 		case <-w.wake:
+		case <-w.groups.rested():
 		case <-ctx.Done():
 			return
 		}

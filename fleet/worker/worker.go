@@ -65,7 +65,17 @@ type Source struct {
 	Name   string // of the tenant, "" for the only one
 	Weight int    // share among the sources; 0 is 1
 	// Sign signs results; nil leaves them unsigned.
-	Sign func(parts ...[]byte) string
+	Sign func(data []byte) string
+	// Quota is what the source may use; nil is no bound.
+	Quota Quota
+}
+
+// Quota bounds what the jobs of a source use, over all workers.
+type Quota interface {
+	// Begin is called before a job is taken. It says no while as many run as may, and
+	// returns an error of code quota_exceeded when the source has used up what it has.
+	// The holder calls renew now and then, and end once.
+	Begin(ctx context.Context) (renew func(context.Context), end func(context.Context, time.Duration), ok bool, err error)
 }
 
 // Options configure a worker.
