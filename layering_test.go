@@ -146,6 +146,7 @@ var mayImport = map[string][]string{
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
+	"cmd/outrider/fleetverbs":            {"evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "primitives/fault"},
 	"bridgeclient/provider/conformance":  {},
 }
 

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
+	"github.com/outrider-run/outrider/fleet/status"
 	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 )
@@ -17,7 +22,8 @@ func (a *app) fleetCommand() *cobra.Command {
 		Short: "Run work on many machines: start a fleet, look at it, end what it runs",
 	}
 	cmd.AddCommand(a.fleetUpCommand())
-	cmd.AddCommand(a.fleetLook()...)
+	cmd.AddCommand(a.fleetAttachCommand())
+	cmd.AddCommand(a.fleetEnv().Look()...)
 	return cmd
 }
 
@@ -55,7 +61,7 @@ func (a *app) fleetUpCommand() *cobra.Command {
 			}
 			s, err := server.Start(ctx, o)
 			if err != nil {
-				return fleetRefused(err)
+				return a.fleetEnv().Refused(err)
 			}
 			defer s.Close()
 			a.printJSONOr(map[string]any{"fleet": s.URL(), "data": o.Data}, "the fleet is at %s, its data in %s\n", s.URL(), o.Data)
@@ -81,5 +87,34 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	flags.add(f)
 	opsFlag(cmd, &flags.opsAt)
 	a.addBrowserFlags(cmd)
+	return cmd
+}
+
+// fleetEnv is the command for the verbs that look at a fleet.
+func (a *app) fleetEnv() fleetverbs.Env {
+	return fleetverbs.Env{
+		Stdout: a.stdout, JSON: &a.json, Log: func() *slog.Logger { return a.log }, Bounded: a.bounded, Usage: usage, Ended: ended, Print: a.printJSON,
+		Unfit: func(err error) error { return &exit{exitEnvironment, err} }, Terminal: func() bool { return terminal(a.stdout) },
+	}
+}
+
+func (a *app) fleetAttachCommand() *cobra.Command {
+	var reports reportFlags
+	var artifacts string
+	var at fleetverbs.Flags
+	cmd := a.fleetEnv().Verb("attach SUBMISSION", "Follow a submission to its end, as the run that sent it would", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+		out, err := reports.open(a)
+		if err != nil {
+			return err
+		}
+		jobs, err := status.Submission(ctx, q, args[0])
+		if err != nil {
+			return err
+		}
+		return a.followFleet(ctx, q, jobs, at.Trusted, out, artifacts, false)
+	})
+	reports.add(cmd.Flags())
+	at.AddVerify(cmd.Flags())
+	cmd.Flags().StringVar(&artifacts, "artifacts", "", "directory for the pictures that jobs made")
 	return cmd
 }

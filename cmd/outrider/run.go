@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -14,8 +15,8 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var action, args, artifacts string
 	var reports reportFlags
-	var at fleetFlags
-	var how jobFlags
+	var at fleetverbs.Flags
+	var how fleetverbs.JobFlags
 	var which planFlags
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN...",
@@ -35,7 +36,7 @@ func (a *app) runCommand() *cobra.Command {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
 				}
-				if at.url != "" {
+				if at.URL != "" {
 					return a.runPlansOnFleet(cmd.Context(), at, how, plans, out, artifacts)
 				}
 				return a.runPlans(cmd.Context(), which, plans, out, artifacts)
@@ -58,9 +59,9 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
 	reports.add(f)
-	at.add(f, "run the plans there")
-	at.addVerify(f)
-	how.add(f)
+	at.Add(f, "run the plans there")
+	at.AddVerify(f)
+	how.Add(f)
 	which.add(f)
 	a.addBrowserFlags(cmd)
 	return cmd

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -31,11 +32,11 @@ func (a *app) settings() remote.Settings {
 }
 
 // onFleet runs works on a fleet and shows them as they would be shown here.
-func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []remote.Work, out reports, artifacts string) error {
+func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, works []remote.Work, out reports, artifacts string) error {
 	if err := a.refuseGiven("with --fleet: they are the worker's", "browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret"); err != nil {
 		return err
 	}
-	job, err := how.job()
+	job, err := how.Job(a.fleetEnv())
 	if err != nil {
 		return err
 	}
@@ -47,12 +48,12 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 	options.Engine.Close()
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	q, err := at.open(ctx, a, "outrider run")
+	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider run"))
 	if err != nil {
 		return err
 	}
 	defer q.Close()
-	s := remote.Submission{Queue: q, Run: how.run, Settings: a.settings(), Evidence: out.files.Pictures(), Artifacts: artifacts != "", Job: job}
+	s := remote.Submission{Queue: q, Run: how.Run, Settings: a.settings(), Evidence: out.files.Pictures(), Artifacts: artifacts != "", Job: job}
 	jobs, err := s.Pack(ctx, works)
 	if err != nil {
 		return err
@@ -60,11 +61,11 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, works []
 	if err := submit.Send(ctx, q, jobs); err != nil {
 		return err
 	}
-	if how.detach {
+	if how.Detach {
 		a.printJSONOr(map[string]any{"submission": s.Run, "jobs": len(jobs)}, "%s\n", s.Run)
 		return nil
 	}
-	return a.followFleet(ctx, q, jobs, at.trusted, out, artifacts, true)
+	return a.followFleet(ctx, q, jobs, at.Trusted, out, artifacts, true)
 }
 
 // followFleet shows the jobs of a submission until each has ended, as a run here
@@ -82,7 +83,7 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 		view.Done = func(e remote.Ended) {
 			progress.Clear()
 			fmt.Fprint(to, e.Answer.Printed)
-			if f := e.Record.Outcome.Error; f != nil {
+			if f := e.Error; f != nil {
 				fmt.Fprintf(to, "failed   %s\n         %s: %s\n", report.Printable(e.Record.Name), f.Code, report.Printable(f.Message))
 			}
 		}
@@ -117,7 +118,7 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before
 // anything is sent.
-func (a *app) runPlansOnFleet(ctx context.Context, at fleetFlags, how jobFlags, paths []string, out reports, artifacts string) error {
+func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, paths []string, out reports, artifacts string) error {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
 		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)

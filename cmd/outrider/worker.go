@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
@@ -42,7 +43,7 @@ func (x *workerFlags) add(f *pflag.FlagSet) {
 }
 
 func (a *app) workerCommand() *cobra.Command {
-	var at fleetFlags
+	var at fleetverbs.Flags
 	var flags workerFlags
 	cmd := &cobra.Command{
 		Use:   "worker --fleet URL",
@@ -55,7 +56,7 @@ func (a *app) workerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			sources, closeAll, err := a.sources(ctx, at.options(a, "outrider worker"), flags)
+			sources, closeAll, err := a.sources(ctx, at.Options(a.fleetEnv(), "outrider worker"), flags)
 			if err != nil {
 				return err
 			}
@@ -63,7 +64,7 @@ func (a *app) workerCommand() *cobra.Command {
 			return a.work(ctx, sources, flags)
 		},
 	}
-	at.add(cmd.Flags(), "whose jobs are run here")
+	at.Add(cmd.Flags(), "whose jobs are run here")
 	_ = cmd.MarkFlagRequired("fleet")
 	flags.add(cmd.Flags())
 	opsFlag(cmd, &flags.opsAt)
@@ -74,7 +75,7 @@ func (a *app) workerCommand() *cobra.Command {
 // sources connects to a fleet, or to each tenant of it.
 func (a *app) sources(ctx context.Context, o wire.Options, flags workerFlags) ([]worker.Source, func(), error) {
 	if flags.tenants == "" {
-		q, err := openFleet(ctx, o)
+		q, err := a.fleetEnv().Open(ctx, o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +87,7 @@ func (a *app) sources(ctx context.Context, o wire.Options, flags workerFlags) ([
 	}
 	all, closeAll, err := file.Sources(ctx, o)
 	if err != nil {
-		return nil, nil, fleetRefused(err)
+		return nil, nil, a.fleetEnv().Refused(err)
 	}
 	return all, closeAll, nil
 }

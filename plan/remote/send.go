@@ -92,6 +92,7 @@ type Ended struct {
 	// Report is the answer's, or what there is to report of a job without one.
 	Report report.Run
 	OK     bool
+	Error  *fault.Error // why there is no result that counts
 }
 
 // View shows a submission while it runs. Its functions are called by one goroutine
@@ -219,7 +220,7 @@ func read(ctx context.Context, q *queue.Queue, j fleet.Job, r fleet.Record, trus
 	if f == nil && len(raw) == 0 {
 		f = fault.New(fault.InvalidResult, "the job ended without a result")
 	}
-	e.OK, e.Report = f == nil && r.Outcome.OK && e.Answer.OK, e.Answer.Report
+	e.Error, e.OK, e.Report = f, f == nil && r.Outcome.OK && e.Answer.OK, e.Answer.Report
 	if f != nil {
 		e.Report = withoutResult(j, r, f, e.Answer.Report)
 		if e.Answer.Result == nil {
