@@ -147,6 +147,8 @@ var mayImport = map[string][]string{
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/fleetverbs":            {"evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "primitives/fault"},
+	"cmd/outrider/config":                {},
+	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
 	"bridgeclient/provider/conformance":  {},
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -47,7 +48,7 @@ func (a *app) nearerToken(token, file string) (string, error) {
 	switch from := a.origins["token"]; {
 	case file == "" || from > a.origins["token-file"]:
 		return token, nil
-	case token != "" && from == fromCommandLine:
+	case token != "" && from == config.FromCommandLine:
 		return "", usage("--token and --token-file are two tokens: give one")
 	}
 	return readToken(file)
@@ -56,7 +57,7 @@ func (a *app) nearerToken(token, file string) (string, error) {
 // pairingToken is nearerToken for a secret that is not taken from an argument,
 // which everybody on the machine can read.
 func (a *app) pairingToken(token, file string) (string, error) {
-	if token != "" && a.origins["token"] == fromCommandLine {
+	if token != "" && a.origins["token"] == config.FromCommandLine {
 		return "", usage("give the pairing token with --token-file or in OUTRIDER_TOKEN, not as --token")
 	}
 	return a.nearerToken(token, file)

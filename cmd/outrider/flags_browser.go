@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 
@@ -99,7 +100,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 			return runtime.Options{}, usage("--insecure-origin needs a browser that is launched, so it does not go with --attach")
 		}
 	}
-	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == fromCommandLine && (err != nil || u.User != nil) {
+	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
 		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: set OUTRIDER_PROXY, or proxy in the user's config.yaml")
 	}
 	permissions, err := sites.ParsePermissions(b.allowMaps)
@@ -140,7 +141,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
 	}
 	var pacing *time.Duration
-	if a.origins["pacing"] != byDefault {
+	if a.origins["pacing"] != config.ByDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	for _, assignment := range b.secrets {

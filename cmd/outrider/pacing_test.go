@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 )
 
 // TestPacingThatIsGiven: 0 counts like any other value, wherever it comes from,
@@ -32,11 +34,11 @@ func TestPacingThatIsGiven(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, ".config"))
 			t.Setenv("HOME", dir)
 			t.Setenv("OUTRIDER_PACING", c.env)
-			config, err := os.UserConfigDir()
+			userDir, err := os.UserConfigDir()
 			if err != nil {
 				t.Fatal(err)
 			}
-			for path, content := range map[string]string{projectFile: c.project, filepath.Join(config, "outrider", "config.yaml"): c.user} {
+			for path, content := range map[string]string{config.ProjectFile: c.project, filepath.Join(userDir, "outrider", "config.yaml"): c.user} {
 				if content == "" {
 					continue
 				}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/complete"
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -60,7 +62,7 @@ type app struct {
 	secrets   *mask.Set                              // standard output and standard error show none of them
 	spans     span.Listener                          // hears of what calls do; nil for nobody
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
-	origins   map[string]origin                      // of the flags that were given, by their name; see configure
+	origins   config.Origins                         // of the flags that were given, by their name; see configure
 }
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -160,7 +162,7 @@ func (a *app) root() *cobra.Command {
 		a.traceCommand(), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 		a.initCommand(), a.locatorsCommand(), a.coverageCommand(),
 	)
-	a.completions(root)
+	complete.Verbs(root, a.mapsAtHand)
 	return root
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
@@ -25,7 +26,7 @@ func (a *app) settings() remote.Settings {
 		Open: b.open, Viewport: b.viewport, Locale: b.locale, Timezone: b.timezone, Profile: b.profile, Engine: b.engine, AcceptDrafts: b.acceptDrafts,
 		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, AllowMaps: b.allowMaps, CallTimeout: a.callLimit,
 	}
-	if a.origins["pacing"] != byDefault {
+	if a.origins["pacing"] != config.ByDefault {
 		s.Pacing = &b.pacing
 	}
 	return s

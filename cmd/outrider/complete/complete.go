@@ -1,4 +1,6 @@
-package main
+// Package complete gives shells the values of flags and arguments: primitives, actions of the maps at hand, profiles,
+// report formats. It runs no verb and opens no browser. The root command calls it once all verbs are there.
+package complete
 
 import (
 	"slices"
@@ -13,15 +15,18 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// completions gives the shell the values of flags and arguments of every verb.
-func (a *app) completions(root *cobra.Command) {
+// Maps loads the maps that the flags and files of a verb give. A map that cannot be read is left out.
+type Maps func(cmd *cobra.Command) (*runtime.Maps, error)
+
+// Verbs gives the shell the values of flags and arguments of every verb.
+func Verbs(root *cobra.Command, maps Maps) {
 	values := map[string]cobra.CompletionFunc{
 		"profile":     oneOf(quirks.StrictProfile+"\tthe default", "extension\tas the upstream Chrome extension"),
 		"expr-engine": oneOf(expr.Native, expr.Blues),
 		"log-level":   oneOf("debug", "info", "warn", "error"),
 		"log-format":  oneOf("text", "json"),
-		"report":      completeReports,
-		"action":      a.completeMaps(actionsOf),
+		"report":      reports,
+		"action":      ofMaps(maps, actionsOf),
 	}
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		for name, f := range values {
@@ -34,7 +39,7 @@ func (a *app) completions(root *cobra.Command) {
 		case "call":
 			cmd.ValidArgsFunction = first(oneOf(catalog.Standard().Names()...))
 		case "state":
-			cmd.ValidArgsFunction = first(a.completeMaps(projectionsOf))
+			cmd.ValidArgsFunction = first(ofMaps(maps, projectionsOf))
 		}
 	}
 }
@@ -61,9 +66,9 @@ func first(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completeReports completes the format of the last of several reports, and leaves its
+// reports completes the format of the last of several reports, and leaves its
 // file to the shell.
-func completeReports(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func reports(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	before := ""
 	if i := strings.LastIndexByte(typed, ','); i >= 0 {
 		before = typed[:i+1]
@@ -80,22 +85,13 @@ func completeReports(_ *cobra.Command, _ []string, typed string) ([]string, cobr
 	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeMaps completes names out of the maps that the flags, the environment and the
-// files of the project give. A map that cannot be read offers nothing.
-func (a *app) completeMaps(names func(m *runtime.Maps) []string) cobra.CompletionFunc {
+// ofMaps completes names out of maps.
+func ofMaps(maps Maps, names func(m *runtime.Maps) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if err := a.configure(cmd); err != nil {
+		m, err := maps(cmd)
+		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		engine, err := expr.New(expr.Native, nil)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		defer engine.Close()
-		profile, _ := quirks.Profile(a.browser.profile)
-		how := runtime.MapsIn(profile)
-		how.AcceptDrafts = a.browser.acceptDrafts
-		m, _ := runtime.LoadMaps(a.browser.maps, catalog.Standard(), engine, how)
 		out := names(m)
 		slices.Sort(out)
 		return slices.Compact(beginning(out, typed)), cobra.ShellCompDirectiveNoFileComp

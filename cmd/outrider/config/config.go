@@ -1,0 +1,161 @@
+// Package config reads the values of flags that the command line left alone: from the environment, the project's
+// file, then the user's file. It runs no verb and knows no flag by itself. Commands call Fill before they run, and ask
+// where a value comes from.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// ProjectFile is read from the working directory. It is not trusted: it can
+// come with a checkout, so it may set only what ProjectKeys lists and never a
+// browser path, a proxy, an attach address or anything that loosens policy.
+const ProjectFile = "outrider.yaml"
+
+// projectOutputs are those by which files are written. A project file writes into
+// its own folder only.
+var projectOutputs = []string{"report", "artifacts"}
+
+// ProjectKeys are the flags that a project file may set.
+var ProjectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout", "report", "artifacts", "pacing"}
+
+// Origin says where the value of a flag comes from. The greater comes before the
+// lesser.
+type Origin int
+
+const (
+	ByDefault Origin = iota
+	FromUserFile
+	FromProjectFile
+	FromEnvironment
+	FromCommandLine
+)
+
+// Origins is where the value of each flag comes from, by its name.
+type Origins map[string]Origin
+
+// Fill fills the flags that the command line left alone: from the
+// environment, then the project file, then the user file. An error names the source.
+func Fill(cmd *cobra.Command) (Origins, error) {
+	project, err := readConfig(ProjectFile)
+	if err != nil {
+		return nil, err
+	}
+	for key := range project {
+		if !slices.Contains(ProjectKeys, key) {
+			return nil, fmt.Errorf("%s sets %q: a project file may set only %s", ProjectFile, key, strings.Join(ProjectKeys, ", "))
+		}
+	}
+	for _, key := range projectOutputs {
+		for _, path := range outputPaths(key, project[key]) {
+			if !filepath.IsLocal(path) {
+				return nil, fmt.Errorf("%s sets %s to %q: a project file may write only below its own folder", ProjectFile, key, path)
+			}
+		}
+	}
+	user := map[string][]string{}
+	if dir, err := os.UserConfigDir(); err == nil {
+		if user, err = readConfig(filepath.Join(dir, "outrider", "config.yaml")); err != nil {
+			return nil, err
+		}
+	}
+	origins := Origins{}
+	var failed error
+	set := func(f *pflag.Flag, values []string, from Origin, source string) {
+		origins[f.Name] = from
+		failed = setFlag(f, values, source)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if failed != nil || f.Name == "help" {
+			return
+		}
+		if f.Changed {
+			origins[f.Name] = FromCommandLine
+			return
+		}
+		env := "OUTRIDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if v, ok := os.LookupEnv(env); ok && v != "" {
+			set(f, splitList(f, v), FromEnvironment, env)
+			return
+		}
+		if v, ok := project[f.Name]; ok {
+			set(f, v, FromProjectFile, ProjectFile)
+			return
+		}
+		if v, ok := user[f.Name]; ok {
+			set(f, v, FromUserFile, "the user's config.yaml")
+		}
+	})
+	return origins, failed
+}
+
+// outputPaths are the paths in the values of a key.
+func outputPaths(key string, values []string) []string {
+	if key != "report" {
+		return values
+	}
+	var out []string
+	for _, v := range values {
+		for _, part := range strings.Split(v, ",") {
+			if _, path, ok := strings.Cut(part, "="); ok {
+				out = append(out, strings.TrimSpace(path))
+			}
+		}
+	}
+	return out
+}
+
+func setFlag(f *pflag.Flag, values []string, source string) error {
+	for _, v := range values {
+		if err := f.Value.Set(v); err != nil {
+			return fmt.Errorf("%s: --%s: %w", source, f.Name, err)
+		}
+	}
+	return nil
+}
+
+// splitList splits the environment twin of a repeatable flag at commas.
+func splitList(f *pflag.Flag, v string) []string {
+	if _, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Split(v, ",")
+	}
+	return []string{v}
+}
+
+func readConfig(path string) (map[string][]string, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	var raw map[string]any
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := map[string][]string{}
+	for k, v := range raw {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				out[k] = append(out[k], fmt.Sprint(item))
+			}
+		case map[string]any, nil:
+			return nil, fmt.Errorf("%s: %s is not a value or a list of values", path, k)
+		default:
+			out[k] = []string{fmt.Sprint(v)}
+		}
+	}
+	return out, nil
+}
