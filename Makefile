@@ -22,7 +22,7 @@ test:
 OUTRIDER_PEERS ?= $(abspath ../shared/peers)
 peers:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" && export OUTRIDER_BROWSER OUTRIDER_PEERS && \
-		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers
+		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test
@@ -58,7 +58,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./cmd/outrider
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -112,6 +112,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/mcp":                   {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {}, // tests only
+	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
 	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces

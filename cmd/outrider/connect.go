@@ -24,6 +24,7 @@ func (a *app) connectCommand() *cobra.Command {
 	var operated opsFlags
 	var noEvents bool
 	var bridge browserBridgeFlags
+	var kit conformanceFlags
 	cmd := &cobra.Command{
 		Use:   "connect URL",
 		Short: "Be a runtime for a bridge until interrupted",
@@ -37,6 +38,9 @@ func (a *app) connectCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[0]
+			if err := kit.check(a); err != nil {
+				return err
+			}
 			switch dialect {
 			case "actions":
 				if len(bridge.block) > 0 { // from anywhere: what somebody wants blocked is not passed over
@@ -50,7 +54,7 @@ func (a *app) connectCommand() *cobra.Command {
 					return err
 				}
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "no-events"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "no-events", "conformance"); err != nil {
 					return err
 				}
 				secret, err := a.pairingToken(token, tokenFile)
@@ -60,6 +64,11 @@ func (a *app) connectCommand() *cobra.Command {
 				return a.connectBrowserBridge(cmd.Context(), target, secret, operated, bridge)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
+			}
+			if kit.on {
+				ctx, cancel := a.bounded(cmd.Context())
+				defer cancel()
+				return a.testBridge(ctx, &kit, target, token)
 			}
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
@@ -87,6 +96,8 @@ func (a *app) connectCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&token, "token", "", "bearer token for the bridge")
 	f := cmd.Flags()
+	kit.add(cmd, "test the bridge at URL instead: play runtimes and an agent, and print a table of checks")
+	f.StringVar(&kit.agent, "agent", "", "conformance: address of the bridge's HTTP side (default: http(s)://HOST of URL)")
 	f.StringVar(&dialect, "dialect", "actions", "actions (Actions Bridge Protocol) or browser-bridge (browser bridge v4)")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringArrayVar(&bridge.block, "block-domain", nil, "browser-bridge: domain on which nothing is done, subdomains included (repeatable)")

@@ -23,6 +23,7 @@ func (a *app) hubCommand() *cobra.Command {
 	var inline int
 	var stdio, extensions bool
 	var origins, maps []string
+	var kit conformanceFlags
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
@@ -39,6 +40,9 @@ func (a *app) hubCommand() *cobra.Command {
 			if err := checkAddress(ctx, "--listen", listen); err != nil {
 				return err
 			}
+			if err := kit.check(a); err != nil {
+				return err
+			}
 			token, err := a.nearerToken(token, tokenFile)
 			if err != nil {
 				return err
@@ -46,12 +50,15 @@ func (a *app) hubCommand() *cobra.Command {
 			switch dialect {
 			case "actions":
 			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit"); err != nil {
+				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit", "conformance"); err != nil {
 					return err
 				}
 				return a.hubBrowserBridge(ctx, listen, token)
 			default:
 				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
+			}
+			if kit.on {
+				return a.testRuntime(ctx, &kit, listen)
 			}
 			if info, err := os.Stat(storageRoot); storageRoot != "" && (err != nil || !info.IsDir()) {
 				return usage("--storage-root is %q: there is no such folder", storageRoot)
@@ -114,6 +121,7 @@ func (a *app) hubCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	operated.add(cmd)
+	kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
 	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
