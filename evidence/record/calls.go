@@ -7,8 +7,10 @@ type Call struct {
 	CallEnd
 	Tab    int
 	Before string // address of the page before it
-	Began  float64
-	Ended  float64
+	// TimeoutMS is what the call had, in milliseconds.
+	TimeoutMS float64
+	Began     float64
+	Ended     float64
 	// Finished is false for a call that the recording does not see end: it has no arguments and no result.
 	Finished bool
 	Steps    []Step
@@ -39,7 +41,7 @@ func Calls(events []Event) []Call {
 		switch e.Kind {
 		case KindCallBegin:
 			if b, err := Of[CallBegin](e); err == nil {
-				c := &Call{CallEnd: CallEnd{ID: b.ID, Name: b.Name}, Tab: e.Tab, Before: b.URL, Began: e.T, Ended: e.T}
+				c := &Call{CallEnd: CallEnd{ID: b.ID, Name: b.Name}, Tab: e.Tab, Before: b.URL, TimeoutMS: b.TimeoutMS, Began: e.T, Ended: e.T}
 				calls[b.ID] = c
 				out = append(out, c)
 			}

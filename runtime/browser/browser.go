@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
+	"github.com/outrider-run/outrider/runtime/browser/offline"
 )
 
 const (
@@ -38,6 +39,7 @@ type Browser struct {
 	transfers *files.Transfers
 	listener  *listen.Listener  // nil without Options.OnSignal
 	egress    *network.Egress   // nil without allowed or blocked origins
+	offline   *offline.Network  // nil without Options.Answer
 	insecure  *network.Insecure // nil without origins whose certificates are not checked
 	agent     emulate.Agent
 	noSandbox bool
@@ -139,6 +141,9 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		return nil, err
 	}
 	b.noSandbox = b.opts.NoSandbox || launch.NeedsNoSandbox()
+	if b.opts.Answer != nil { // what is not answered here reaches nobody
+		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), offline.Flags...)
+	}
 	proc, t, err := launch.Start(launch.Options{
 		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
 		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
@@ -222,6 +227,9 @@ func (b *Browser) serve(t cdp.Transport) {
 	b.transport = t
 	b.client = cdp.NewClient(t, b.log, b.onEvent)
 	b.transfers.Connect(b.client)
+	if b.opts.Answer != nil {
+		b.offline = offline.New(b.client, b.opts.Answer)
+	}
 	if b.opts.OnSignal != nil {
 		b.listener = listen.New(b.client, b.opts.Listen)
 	}
@@ -394,6 +402,7 @@ func (b *Browser) Close(ctx context.Context) error {
 		_ = b.client.Close()
 		b.wg.Wait()
 		b.transfers.Wait()
+		b.offline.Wait()
 		b.egress.Close()
 		b.events.close()
 		if b.process != nil {

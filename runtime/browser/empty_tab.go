@@ -48,6 +48,7 @@ func (n neighbours) OpenEmpty(ctx context.Context, origin string) (storage.Docum
 // onRequestPaused answers a request of a tab that is kept empty. It is the reader's.
 func (t *Tab) onRequestPaused(s *cdp.Session, params []byte) {
 	if !t.empty.Load() {
+		t.browser.offline.HandleEvent(s, params)
 		return
 	}
 	id := string(cdp.PlainString(cdp.Member(params, "requestId")))

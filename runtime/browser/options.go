@@ -8,6 +8,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cast"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
+	"github.com/outrider-run/outrider/runtime/browser/offline"
 )
 
 // Options says which browser to run and how. The zero value launches the browser
@@ -85,6 +86,11 @@ type Options struct {
 	// Watch hears of the traffic, the console and the pictures of every tab from its first document on.
 	// nil is nobody, at no cost.
 	Watch *Watch
+	// Answer, when set, answers every request of every tab in place of the network, one at a time. What a tab
+	// does not ask its page's process for, such as a WebSocket, has no network at all.
+	Answer func(Request) Answer
+	// Script runs in every document before its own scripts; "" for none.
+	Script string
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }
@@ -104,6 +110,13 @@ type Watch struct {
 	// Dialog gets each dialog when it opens, and when it was closed.
 	Dialog func(t *Tab, d primitives.Dialog, open bool)
 }
+
+// Request and Answer are those of Options.Answer.
+type (
+	Request = offline.Request
+	Answer  = offline.Answer
+	Header  = offline.Header
+)
 
 // CastFrame is a picture of a page.
 type CastFrame = cast.Frame

@@ -56,6 +56,10 @@ func (t *Tab) sessionCommands(s *cdp.Session) []cdp.Command {
 	out := t.traffic.SessionCommands(s)
 	out = append(out, t.console.SessionCommands(s)...)
 	out = append(out, t.cast.SessionCommands(s)...)
+	out = append(out, t.browser.offline.SessionCommands(s)...)
+	if script := t.browser.opts.Script; script != "" {
+		out = append(out, cdp.Command{Session: s.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: cdp.Object("source", script)})
+	}
 	return append(out, t.emulator.SessionCommands(s)...)
 }
 

@@ -1,0 +1,187 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// network answers requests with what a recording has.
+type network struct {
+	from *record.Recording
+
+	mu       sync.Mutex
+	entries  map[string][]record.Request // by method and address
+	next     map[string]int
+	unknown  map[string]bool // requests that the recording does not have
+	unkept   map[string]bool // whose bodies it does not have
+	finished bool
+}
+
+func newNetwork(r *record.Recording) *network {
+	n := &network{from: r, entries: map[string][]record.Request{}, next: map[string]int{}, unknown: map[string]bool{}, unkept: map[string]bool{}}
+	for _, e := range r.Events {
+		if e.Kind != record.KindRequest {
+			continue
+		}
+		if q, err := record.Of[record.Request](e); err == nil && q.Type != "websocket" {
+			k := key(q.Method, q.URL)
+			n.entries[k] = append(n.entries[k], q)
+		}
+	}
+	for _, list := range n.entries { // they were recorded when they ended
+		slices.SortStableFunc(list, func(a, b record.Request) int { return a.Began.Compare(b.Began) })
+	}
+	return n
+}
+
+func key(method, address string) string {
+	if u, err := url.Parse(address); err == nil {
+		u.Fragment, u.RawFragment, u.User = "", "", nil
+		address = u.String()
+	}
+	return method + " " + address
+}
+
+// answer is the recorded answer: the n-th of the requests that are alike gets the n-th, and the last one is
+// given again and again. A body that was sent is compared where both have one.
+func (n *network) answer(q browser.Request) browser.Answer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := key(q.Method, q.URL)
+	list := n.entries[k]
+	if len(list) == 0 {
+		if !n.finished {
+			n.unknown[k] = true
+		}
+		return browser.Answer{Failure: "InternetDisconnected"}
+	}
+	i := min(n.next[k], len(list)-1)
+	if len(q.Body) > 0 {
+		for j := i; j < len(list); j++ {
+			if sent, err := n.from.Data(list[j].RequestBody); err == nil && bytes.Equal(sent, q.Body) {
+				i = j
+				break
+			}
+		}
+	}
+	n.next[k] = i + 1
+	e := list[i]
+	if e.State == "failed" && e.Status == 0 {
+		return browser.Answer{Failure: reasonOf(e.Failure)}
+	}
+	out := browser.Answer{Status: e.Status, Headers: n.headers(e)}
+	if e.Body != "" {
+		data, err := n.from.Data(e.Body)
+		if err != nil {
+			n.unkept[k] = true
+			return browser.Answer{Failure: "Failed"}
+		}
+		out.Body = data
+	} else if e.BodyMissing != "" {
+		n.unkept[k] = true
+		return browser.Answer{Failure: "Failed"}
+	}
+	return out
+}
+
+// end says that what is requested from here on is of no call.
+func (n *network) end() {
+	if n != nil {
+		n.mu.Lock()
+		n.finished = true
+		n.mu.Unlock()
+	}
+}
+
+// lacks lists what could not be answered.
+func (n *network) lacks() []string {
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(n.unknown)) {
+		if !strings.HasSuffix(k, "/favicon.ico") {
+			out = append(out, "the recording has no request "+k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(n.unkept)) {
+		out = append(out, "the recording has no body of "+k)
+	}
+	return out
+}
+
+// unsent are headers of an answer that say how it was sent, which is other here, or that stand for others.
+var unsent = map[string]bool{"content-length": true, "content-encoding": true, "transfer-encoding": true, "connection": true, "alt-svc": true, "strict-transport-security": true}
+
+func (n *network) headers(e record.Request) []browser.Header {
+	var all map[string]string
+	_ = json.Unmarshal(e.ResponseHeaders, &all) // none without
+	out := []browser.Header{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if unsent[strings.ToLower(name)] || strings.Contains(all[name], "{{secret:") {
+			continue
+		}
+		for value := range strings.SplitSeq(all[name], "\n") {
+			out = append(out, browser.Header{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+// reasonOf is the failure that the browser reported as it takes one.
+func reasonOf(failure string) string {
+	for code, reason := range map[string]string{
+		"CONNECTION_REFUSED": "ConnectionRefused", "CONNECTION_RESET": "ConnectionReset", "CONNECTION_CLOSED": "ConnectionClosed", "ABORTED": "Aborted", "TIMED_OUT": "TimedOut",
+		"NAME_NOT_RESOLVED": "NameNotResolved", "INTERNET_DISCONNECTED": "InternetDisconnected", "ADDRESS_UNREACHABLE": "AddressUnreachable", "ACCESS_DENIED": "AccessDenied",
+		"BLOCKED_BY_CLIENT": "BlockedByClient", "BLOCKED_BY_RESPONSE": "BlockedByResponse", "CONNECTION_FAILED": "ConnectionFailed",
+	} {
+		if strings.Contains(failure, code) {
+			return reason
+		}
+	}
+	return "Failed"
+}
+
+// script makes a document that is replayed offline see the time of the recording and the same random numbers
+// each time. offset is what is added to the clock, in milliseconds.
+func script(offset int64) string {
+	return fmt.Sprintf(fixed, offset)
+}
+
+const fixed = `(() => {
+  const offset = %d;
+  const RealDate = Date;
+  const now = () => RealDate.now() + offset;
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [now()] : args, made),
+    apply: () => new RealDate(now()).toString(),
+    get: (target, name) => name === 'now' ? now : Reflect.get(target, name),
+  });
+  let seed = 0x2545f491;
+  const next = () => { seed ^= seed << 13; seed ^= seed >>> 17; seed ^= seed << 5; return (seed >>> 0) / 4294967296; };
+  Math.random = next;
+  if (globalThis.Crypto) {
+    Crypto.prototype.getRandomValues = function (array) {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = next() * 256;
+      return array;
+    };
+    if (Crypto.prototype.randomUUID) Crypto.prototype.randomUUID = function () {
+      const b = this.getRandomValues(new Uint8Array(16));
+      b[6] = b[6] & 15 | 64; b[8] = b[8] & 63 | 128;
+      const h = [...b].map((n) => n.toString(16).padStart(2, '0')).join('');
+      return h.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    };
+  }
+})();`
