@@ -93,20 +93,36 @@ func (a *app) knownName(name string) error {
 func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Host) error) error {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
+	h, closing, err := a.openHost(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	return do(ctx, h)
+}
+
+// openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
+func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error) (h *runtime.Host, closing func(), err error) {
 	options, err := a.runtimeOptions()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer options.Engine.Close()
-	h, err := runtime.Open(ctx, options)
+	if change != nil {
+		err = change(&options)
+	}
+	if err == nil {
+		h, err = runtime.Open(ctx, options)
+	}
 	if err != nil {
-		return err
+		_ = options.Engine.Close()
+		return nil, nil, err
 	}
-	err = do(ctx, h)
-	if closing := h.Close(context.WithoutCancel(ctx)); err == nil && closing != nil {
-		a.log.Warn("closing the browser", "error", closing)
-	}
-	return err
+	return h, func() {
+		if err := h.Close(context.WithoutCancel(ctx)); err != nil {
+			a.log.Warn("closing the browser", "error", err)
+		}
+		_ = options.Engine.Close()
+	}, nil
 }
 
 // firstTab selects the tab that the first --open made: a page that opens a

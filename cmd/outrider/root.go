@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/cmd/outrider/complete"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
+	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -159,7 +160,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		a.traceCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
+		reproduce.Trace(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 		a.initCommand(), a.locatorsCommand(), a.coverageCommand(),
 	)
 	complete.Verbs(root, a.mapsAtHand)

@@ -1,4 +1,4 @@
-package main
+package reproduce
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"github.com/outrider-run/outrider/evidence/trace"
 )
 
-func (a *app) traceCommand() *cobra.Command {
+// Trace is the verb trace.
+func Trace(a App) *cobra.Command {
 	cmd := &cobra.Command{Use: "trace", Short: "Look at a recording"}
 	cmd.AddCommand(&cobra.Command{
 		Use:     "export RECORDING FILE.zip",
@@ -17,12 +18,12 @@ func (a *app) traceCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := trace.ExportFile(args[0], args[1]); err != nil {
-				return &exit{exitUsage, err}
+				return a.Exit(exitUsage, err)
 			}
-			if a.json {
-				a.printJSON(map[string]any{"ok": true, "trace": args[1]})
+			if g := a.Given(); g.JSON {
+				a.PrintJSON(map[string]any{"ok": true, "trace": args[1]})
 			} else {
-				fmt.Fprintln(a.stdout, args[1])
+				fmt.Fprintln(g.Out, args[1])
 			}
 			return nil
 		},
