@@ -152,7 +152,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider/fleetverbs":            {"evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "primitives/fault"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
-	"cmd/outrider/reproduce":             {"evidence/mask", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
+	"cmd/outrider/reproduce":             {"evidence/capture", "evidence/mask", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
 	"bridgeclient/provider/conformance":  {},
 }
 

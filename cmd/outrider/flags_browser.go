@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
+	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 
@@ -39,7 +40,7 @@ type browserFlags struct {
 	maxTabs                                                                       int
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
-	recording                                                                     recordFlags
+	recording                                                                     reproduce.RecordFlags
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -62,7 +63,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
 	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins (repeatable)")
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
-	b.recording.add(f)
+	b.recording.Add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
@@ -168,9 +169,9 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets,
 	}
-	if err := a.recordTo(&out); err != nil {
+	if err := b.recording.Record(&out, b.profile, b.maps, a.secrets); err != nil {
 		engine.Close()
-		return runtime.Options{}, err
+		return runtime.Options{}, usage("--record: %w", err)
 	}
 	return out, nil
 }
