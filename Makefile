@@ -9,7 +9,7 @@ BUSY ?= 8
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: axe demo test peers loaded race bench bench-browser lint generate check build install
+.PHONY: axe demo test peers agents loaded race bench bench-browser lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -23,6 +23,11 @@ OUTRIDER_PEERS ?= $(abspath ../shared/peers)
 peers:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" && export OUTRIDER_BROWSER OUTRIDER_PEERS && \
 		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
+
+# agents lets scripted agents do tasks on applications of npm and PyPI, beside two other servers, and writes docs/agents.md.
+agents:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 60m -run TestAgents ./bridgeclient/agents
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test

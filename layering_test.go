@@ -70,8 +70,9 @@ var mayImport = map[string][]string{
 	"sites/demo":                         {},
 	"docs/examples/ci":                   {"docs/examples/ci/shop"},
 	"docs/examples/ci/shop":              {},
-	"docs":                               {}, // tests only: runs what the pages show
-	"bridgeclient/truth":                 {}, // tests only: what actions answer on pages that deceive them
+	"docs":                               {},                         // tests only: runs what the pages show
+	"bridgeclient/agents":                {"runtime/browser/launch"}, // tests only: scripted agents on real applications
+	"bridgeclient/truth":                 {},                         // tests only: what actions answer on pages that deceive them
 	"projection/expr":                    {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata":            {"primitives/fault"},
 	"projection":                         {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},

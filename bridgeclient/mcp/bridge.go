@@ -101,6 +101,9 @@ func NewBridge(ctx context.Context, bridge Bridge, opts Options) (*Server, error
 		t.input = input
 		s.server.AddTool(t.Tool, s.handler(*t))
 	}
+	if opts.Fixtures {
+		s.addFixtures()
+	}
 	return s, nil
 }
 

@@ -68,8 +68,11 @@ func (s *Server) addFixtures() {
 		return &sdk.CallToolResult{Content: []sdk.Content{text("Reconnection test completed successfully. If you received this, the client properly reconnected after stream closure.")}}, nil
 	})
 	tool("json_schema_2020_12_tool", "Has a schema with the keywords of 2020-12", `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
-		"$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
-		"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}`,
+		"$defs":{"address":{"$anchor":"addressDef","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
+		"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"},"contactMethod":{"type":"string","enum":["phone","email"]},"phone":{"type":"string"},"email":{"type":"string"}},
+		"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],
+		"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},
+		"additionalProperties":false}`,
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{text("ok")}}, nil
 		})

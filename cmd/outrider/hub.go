@@ -21,7 +21,7 @@ func (a *app) hubCommand() *cobra.Command {
 	var listen, token, tokenFile, dialect, storageRoot, payloads string
 	var operated opsFlags
 	var inline int
-	var stdio, extensions bool
+	var stdio, extensions, fixtures bool
 	var origins, maps []string
 	var kit conformanceFlags
 	cmd := &cobra.Command{
@@ -96,7 +96,7 @@ func (a *app) hubCommand() *cobra.Command {
 			if err := h.Listen(); err != nil {
 				return listenFailed(err, "--listen", listen)
 			}
-			agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Logger: a.log})
+			agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Fixtures: fixtures, Logger: a.log})
 			if err != nil {
 				return err
 			}
@@ -130,6 +130,8 @@ func (a *app) hubCommand() *cobra.Command {
 	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
 	f.StringVar(&storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
 	f.IntVar(&inline, "payload-inline-limit", 50_000, "bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never")
+	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
+	_ = f.MarkHidden("conformance-fixtures")
 	f.StringVar(&payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
 	f.StringArrayVar(&maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
 	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
