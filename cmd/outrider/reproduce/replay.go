@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/replay"
@@ -47,6 +48,24 @@ const (
 	exitUsage  = 2
 )
 
+// otherBuild are the arguments with which another build does the same replay.
+func otherBuild(cmd *cobra.Command, log string) []string {
+	args := []string{"replay", log, "--json"}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "bisect-version" || f.Name == "json" {
+			return
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			for _, v := range list.GetSlice() {
+				args = append(args, "--"+f.Name+"="+v)
+			}
+			return
+		}
+		args = append(args, "--"+f.Name+"="+f.Value.String())
+	})
+	return args
+}
+
 // Replay is the verb replay.
 func Replay(a App) *cobra.Command {
 	var c replay.Command
@@ -67,7 +86,8 @@ func Replay(a App) *cobra.Command {
 			}
 			ctx, cancel := a.Bounded(cmd.Context())
 			defer cancel()
-			r, err := c.Run(ctx, args[0])
+			c.Arguments = otherBuild(cmd, args[0])
+			r, verdict, err := c.Run(ctx, args[0])
 			if fault.CodeOf(err) == fault.InvalidInput {
 				return a.Exit(exitUsage, err)
 			}
@@ -77,7 +97,7 @@ func Replay(a App) *cobra.Command {
 			if g.JSON {
 				a.PrintJSON(r)
 			}
-			switch r.Verdict {
+			switch verdict {
 			case replay.Differs:
 				return a.Exit(exitFailed, nil)
 			case replay.Cannot:
@@ -92,6 +112,9 @@ func Replay(a App) *cobra.Command {
 	f.IntVar(&c.Until, "until", 0, "end after so many calls")
 	f.BoolVar(&c.ByOne, "step", false, "wait for Enter before each call")
 	f.StringVar(&c.Fill, "fill", "", "JSON file with the values that the log does not hold")
+	f.BoolVar(&c.BisectQuirks, "bisect-quirks", false, "find the quirks of the profile extension that explain the log")
+	f.StringVar(&c.BisectVersion, "bisect-version", "", "replay with this build of outrider too, and show the first call that goes otherwise")
+	f.StringVar(&c.Minimise, "minimise", "", "write the fewest calls that still show the difference, and their pages, to this folder")
 	f.StringVar(&c.State, "from-state", "", "restore this storage state before the first call")
 	a.AddBrowserFlags(cmd)
 	return cmd

@@ -1,0 +1,181 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/replay"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// logCase is a file of testdata: a page, a log of a session on it, and what a replay must say.
+type logCase struct {
+	Page   string            `json:"page"`
+	Map    json.RawMessage   `json:"map"`
+	Log    json.RawMessage   `json:"log"`
+	Lines  []json.RawMessage `json:"lines"`
+	Fill   replay.Fill       `json:"fill"`
+	Until  int               `json:"until"`
+	Expect struct {
+		Error   string     `json:"error"` // of reading it
+		Verdict string     `json:"verdict"`
+		Calls   int        `json:"calls"`
+		First   int        `json:"first"`
+		Code    string     `json:"code"` // with which call Last fails
+		Last    int        `json:"last"`
+		Name    string     `json:"name"` // of the first call
+		Missing [][]string `json:"missing"`
+		Quirks  []string   `json:"quirks"`
+		// LenientOutputs: the outputs in the log are shortened.
+		LenientOutputs bool `json:"lenient_outputs"`
+	} `json:"expect"`
+}
+
+func TestSessionLogs(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.json"))
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d logs: expected at least 30, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) { testLog(t, file) })
+	}
+}
+
+func testLog(t *testing.T, file string) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c logCase
+	if err := json.Unmarshal(raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	server := site(t, c.Page)
+	log := c.Log
+	if len(c.Lines) > 0 {
+		log = bytes.Join(asBytes(c.Lines), []byte("\n"))
+	}
+	log = bytes.ReplaceAll(log, []byte("{{ORIGIN}}"), []byte(server.URL))
+	l, err := replay.Parse(log)
+	if c.Expect.Error != "" {
+		if fault.CodeOf(err) != fault.Code(c.Expect.Error) {
+			t.Fatalf("%v: expected %s", err, c.Expect.Error)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range l.Calls {
+		if c.Map != nil {
+			l.Calls[i].Map = suppliedFor(server, c.Map, l.Calls[i].Name)
+		}
+		if c.Expect.LenientOutputs {
+			l.Calls[i].Expected.Output = nil
+		}
+	}
+	o := options(t)
+	o.Until = c.Until
+	if l.Open == "" {
+		o.URL = server.URL + "/"
+	}
+	if err := l.Fill(c.Fill, o.Secrets); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	r, err := replay.Play(ctx, l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.Expect
+	if r.Verdict != e.Verdict || r.First != e.First || e.Verdict == replay.Reproduced && len(r.Calls) != e.Calls {
+		t.Fatalf("expected %+v: %s", e, text(t, r))
+	}
+	if e.Name != "" && r.Calls[0].Name != e.Name {
+		t.Errorf("the first call is %s: expected %s", r.Calls[0].Name, e.Name)
+	}
+	if e.Code != "" && e.Verdict == replay.Reproduced {
+		if is := r.Calls[max(e.Last, 1)-1].Is; is.OK || is.Code != e.Code {
+			t.Errorf("call %d: %+v: expected %s", e.Last, is, e.Code)
+		}
+	}
+	var missing [][]string
+	for _, m := range r.Missing {
+		missing = append(missing, []string{m.Event, m.Pointer, m.Why})
+	}
+	if !slices.EqualFunc(missing, e.Missing, slices.Equal[[]string]) {
+		t.Errorf("missing: %v: expected %v", missing, e.Missing)
+	}
+	if e.Quirks == nil {
+		return
+	}
+	b, err := replay.BisectQuirks(ctx, l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, q := range b.Quirks {
+		found = append(found, string(q.Name))
+	}
+	if !slices.Equal(found, e.Quirks) || !b.With || !b.Without {
+		t.Errorf("the quirks are %v (%+v): expected %v", found, b, e.Quirks)
+	}
+}
+
+func asBytes(list []json.RawMessage) [][]byte {
+	out := make([][]byte, len(list))
+	for i, l := range list {
+		var b bytes.Buffer
+		if json.Compact(&b, l) == nil {
+			out[i] = b.Bytes()
+		}
+	}
+	return out
+}
+
+// suppliedFor gives a call of a site action the map of its site.
+func suppliedFor(s *httptest.Server, m json.RawMessage, name string) *runtime.SuppliedMap {
+	if !bytes.Contains(m, []byte(`"name": "`+name+`"`)) && !bytes.Contains(m, []byte(`"name":"`+name+`"`)) {
+		return nil
+	}
+	host := strings.TrimPrefix(s.URL, "http://")
+	return &runtime.SuppliedMap{Path: "shared/sites/" + strings.Split(host, ":")[0] + "/actions.json", JSON: m}
+}
+
+func TestTheSmallestCaseIsFound(t *testing.T) {
+	server := site(t, list)
+	path := recording(t, server.URL+"/", append([]runtime.Call{{Name: "page.info"}, {Name: "page.snapshot"}}, calls[:2]...))
+	server.Close()
+	renamed := site(t, strings.Replace(list, "<button>Add", "<button disabled>Add", 1))
+	l, err := replay.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.Calls[1].Expected.Known = false // the page says that the button is disabled
+	o := options(t)
+	o.URL = renamed.URL + "/"
+	dir := t.TempDir()
+	m, err := replay.Minimise(t.Context(), l, o, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Calls) != 1 || m.Calls[0].Name != "pointer.click" || m.Result.OK {
+		t.Errorf("%+v: expected the click alone", m)
+	}
+	for _, name := range []string{"calls.json", "site/index.html", "site/a.js"} {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Error(err)
+		}
+	}
+}
