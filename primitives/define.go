@@ -30,6 +30,9 @@ type checks struct {
 	effects bool // the argument effects is ours, not the handler's
 	// plain remembers arguments that were right as they were.
 	plain *schema.Alike
+	// loose is in without the choices of members that the extension takes as they
+	// are; in itself where there are none.
+	loose *schema.Schema
 }
 
 // Define binds a handler to the record <family>/<name>.json. It panics when
@@ -82,9 +85,43 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 			if err != nil {
 				return nil, fmt.Errorf("input schema of %s: %w", name, err)
 			}
-			return &checks{in, out, fields, record.Acts && !record.ownEffects, in.Alike()}, nil
+			loose := in
+			if open := withoutChoices(record.InputSchema); open != nil {
+				if loose, err = schema.Compile(open); err != nil {
+					return nil, fmt.Errorf("input schema of %s: %w", name, err)
+				}
+			}
+			return &checks{in, out, fields, record.Acts && !record.ownEffects, in.Alike(), loose}, nil
 		}),
 	}
+}
+
+// withoutChoices is an input schema without the enumerations of members marked
+// x_upstream "any"; nil where there are none.
+func withoutChoices(input json.RawMessage) json.RawMessage {
+	var s struct {
+		Properties map[string]map[string]any `json:"properties"`
+	}
+	var whole map[string]any
+	if json.Unmarshal(input, &s) != nil || json.Unmarshal(input, &whole) != nil {
+		return nil
+	}
+	found := false
+	for name, property := range s.Properties {
+		if property["x_upstream"] == "any" {
+			found = true
+			delete(property, "enum")
+			whole["properties"].(map[string]any)[name] = property
+		}
+	}
+	if !found {
+		return nil
+	}
+	out, err := json.Marshal(whole)
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // Record returns the primitive's record, which is shared: do not change it.

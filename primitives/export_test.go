@@ -34,7 +34,7 @@ func BreaksSchema(r *Registry, name string, args json.RawMessage) bool {
 	if err != nil {
 		panic(err)
 	}
-	_, _, wrong := c.prepare(args)
+	_, _, wrong := c.prepare(args, false)
 	return wrong != nil
 }
 
@@ -45,6 +45,6 @@ func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
 	if err != nil {
 		panic(err)
 	}
-	args, _, wrong := c.prepare(args)
+	args, _, wrong := c.prepare(args, false)
 	return wrong != nil || arguments.DecodeStrict(args, reflect.New(p.input).Interface()) != nil
 }

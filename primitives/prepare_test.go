@@ -44,8 +44,8 @@ func TestPrepareTakesAllOfAShapeAlike(t *testing.T) {
 			}
 		}
 		args = " {" + args + "}"
-		got, gotWindow, gotErr := old.prepare(json.RawMessage(args))
-		want, wantWindow, wantErr := fresh().prepare(json.RawMessage(args))
+		got, gotWindow, gotErr := old.prepare(json.RawMessage(args), false)
+		want, wantWindow, wantErr := fresh().prepare(json.RawMessage(args), false)
 		if string(got) != string(want) || gotWindow != wantWindow || (gotErr == nil) != (wantErr == nil) {
 			t.Fatalf("%s: got %s %v %v, want %s %v %v", args, got, gotWindow, gotErr, want, wantWindow, wantErr)
 		}

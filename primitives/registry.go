@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -99,6 +100,11 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	res.Flat = prim.record().Result == "flat"
 	defer func() {
+		if set.Has(quirks.UpstreamAnswers) {
+			res.Err = thrown(name, args, res.Err)
+		}
+	}()
+	defer func() {
 		if v := recover(); v != nil {
 			r.log().Error("primitive panicked", "primitive", name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			res.Payload = nil
@@ -118,7 +124,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	if held {
 		args = arguments.Only(args, func(argument string) bool { return upstream.Reads(name, argument) })
 	}
-	args, window, problem := checks.prepare(args)
+	args, window, problem := checks.prepare(args, set.Has(quirks.LenientArguments))
 	if problem != nil {
 		res.Err = problem
 		return res
@@ -153,10 +159,34 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	res.Payload = payload
+	if name == "browser.screenshot" && set.Has(quirks.UpstreamAnswers) {
+		res.Transport = "background_capture"
+	}
 	if f, ok := out.(FlatUpstream); ok && f.FlatUpstream() && res.Err == nil && set.Has(quirks.UpstreamAnswers) {
 		res.Flat = true
 	}
 	return res
+}
+
+// thrown is a failure as the extension reports it where its primitive throws: the
+// code of the handler in place of a code of its own. What ended the call from
+// outside keeps its code.
+func thrown(name string, args json.RawMessage, e *fault.Error) *fault.Error {
+	if e == nil || fault.Universal(e.Code) && e.Code != fault.InvalidInput && e.Code != fault.PermissionDenied {
+		return e
+	}
+	code := e.Code
+	switch {
+	case upstream.InBackground(name, args):
+		code = fault.BackgroundActionFailed
+	case upstream.Throws(name):
+		code = fault.HandlerFailed
+	default:
+		return e
+	}
+	out := *e
+	out.Code, out.Evidence = code, maps.Clone(e.Evidence)
+	return out.With("cause_code", e.Code)
 }
 
 // encode returns an output as JSON. What the page library answered is passed on
@@ -195,10 +225,14 @@ var discard = slog.New(slog.DiscardHandler)
 //
 // window is what the argument effects requests, which every acting primitive
 // takes and no handler sees: 0 for no report.
-func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.Duration, _ *fault.Error) {
+func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage, window time.Duration, _ *fault.Error) {
 	args = bytes.TrimSpace(args)
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
+	}
+	in := c.in
+	if lenient {
+		in = c.loose
 	}
 	shape, met := c.plain.Met(args)
 	if met {
@@ -215,7 +249,7 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 	}
 	changed := c.fields.DropRouting(v)
 	v, renamed := c.fields.Normalise(v)
-	if problems := c.in.ValidateValue(v); len(problems) > 0 {
+	if problems := in.ValidateValue(v); len(problems) > 0 {
 		return nil, 0, c.invalidInput(problems)
 	}
 	if m, ok := v.(map[string]any); ok && c.effects {
@@ -231,7 +265,7 @@ func (c *checks) prepare(args json.RawMessage) (_ json.RawMessage, window time.D
 			return nil, 0, fault.Translate(fault.Internal, err, "encoding the arguments")
 		}
 		args = b
-	} else {
+	} else if in == c.in {
 		c.plain.Add(shape)
 	}
 	return args, window, nil

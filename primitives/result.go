@@ -45,6 +45,8 @@ type Result struct {
 	// Effects is what followed, when the call requested it: also after a
 	// failure. It is a member of its own beside the value.
 	Effects json.RawMessage
+	// Transport is a member of the extension's envelope of a picture; empty for none.
+	Transport string
 	// Wait is how long pacing delayed the call before it ran.
 	Wait     time.Duration
 	Duration time.Duration
@@ -113,7 +115,11 @@ func (r Result) envelope() json.RawMessage {
 	case r.Flat:
 		return r.Payload
 	}
-	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `","value":`)
+	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `"`)
+	if r.Transport != "" {
+		b = append(b, `,"transport":`+strconv.Quote(r.Transport)...)
+	}
+	b = append(b, `,"value":`...)
 	value := r.Payload
 	if n := len(value); n >= 2 && value[0] == '{' {
 		sep := ","
@@ -132,6 +138,9 @@ func (r Result) failure() []byte {
 	e, err := json.Marshal(r.Err)
 	if err != nil {
 		e = []byte(`{"code":"internal","message":"encoding the error"}`)
+	}
+	if r.Adapter == UpstreamAdapter && len(r.Err.Evidence) == 0 {
+		e = append(e[:len(e)-1], `,"evidence":{}}`...) // the extension's failures always have it
 	}
 	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `","error":` + string(e) + `}`)
 }

@@ -164,7 +164,11 @@ func (t *Tab) pace(ctx context.Context, paced bool) (time.Duration, error) {
 	if !paced {
 		return 0, nil
 	}
+	document := t.document()
 	t.mu.Lock()
+	if t.pacedIn != document {
+		t.pacedIn, t.pacing, t.lastPaced = document, t.host.pacing(), time.Time{}
+	}
 	wait := time.Duration(0)
 	if t.pacing > 0 && !t.lastPaced.IsZero() {
 		wait = max(0, t.pacing-time.Since(t.lastPaced))

@@ -97,6 +97,7 @@ type Host struct {
 	tabs        []*Tab
 	workspaces  []*Workspace
 	nextTab     int
+	chosen      int // see choose
 	subscribers map[int]func(Event)
 	nextSub     int
 	closed      bool

@@ -56,26 +56,30 @@ func TestQuirkSwallowedStepFailure(t *testing.T) {
 	}
 }
 
-// TestQuirkOverlayBlamed: what a failure beside an open overlay is classed as.
-func TestQuirkOverlayBlamed(t *testing.T) {
-	url := serve(t, map[string]string{"/a": `<p>nothing`})
-	const manifest = `{"protocol":"actions.json","version":1,"tools":[{"name":"go","description":"look for what is not there",
-		"input_schema":{"type":"object","additionalProperties":false},
-		"workflow":{"version":1,"expression_language":"jsonata","steps":[
-			{"id":"read","primitive":"locator.value","args":{"locator":{"selector":"#gone"}}}]}}]}`
+// TestQuirkDocumentSession: tasks and the pace end with the document in the extension. Issue 16.
+func TestQuirkDocumentSession(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<p>a`, "/b": `<p>b`})
 	for _, c := range []struct {
-		name, class string
-		set         quirks.Set
+		name  string
+		set   quirks.Set
+		total float64
+		waits bool
 	}{
-		{"strict", "control_not_ready", quirks.Set{}},
-		{"extension", "overlay_interference", quirks.Of(quirks.OverlayBlamed)},
+		{"strict", quirks.Set{}, 1, false},
+		{"extension", quirks.Of(quirks.DocumentSession, quirks.DefaultPacing), 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest), Quirks: c.set})
-			value(t, do(t, h, "overlay.open", `{"html":"<p>report"}`, 5*time.Second))
-			r := do(t, h, "actions.site", `{"mode":"call","action":"go"}`, 10*time.Second)
-			if r.Err == nil || r.Err.Fields["failure_class"] != c.class {
-				t.Errorf("got %v, class %v, want %s", r.Err, r.Err.Fields["failure_class"], c.class)
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set})
+			value(t, do(t, h, "runtime.configure_pacing", `{"min_interval_ms":0}`, 5*time.Second))
+			value(t, do(t, h, "task.add", `{"text":"one"}`, 5*time.Second))
+			value(t, do(t, h, "browser.navigate", `{"url":"`+url+`/b"}`, 10*time.Second))
+			if got := value(t, do(t, h, "task.list", `{}`, 5*time.Second)); got["total"] != c.total {
+				t.Errorf("%v tasks are left, want %v", got["total"], c.total)
+			}
+			value(t, do(t, h, "pointer.move", `{"x":1,"y":1}`, 5*time.Second))
+			moved := value(t, do(t, h, "pointer.move", `{"x":2,"y":1}`, 5*time.Second))
+			if waited, _ := moved["rate_limit_wait_ms"].(float64); (waited > 0) != c.waits {
+				t.Errorf("the second movement waited %v ms, want a wait: %v", waited, c.waits)
 			}
 		})
 	}

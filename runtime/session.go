@@ -36,7 +36,23 @@ type session struct {
 
 // SetPacing implements session.Session.
 func (s session) SetPacing(least time.Duration) {
+	document := s.tab.document()
 	s.tab.mu.Lock()
 	defer s.tab.mu.Unlock()
-	s.tab.pacing = least
+	s.tab.pacing, s.tab.pacedIn = least, document
+}
+
+// document numbers the document that the session of a tab belongs to: one for all
+// of them, but with quirks.DocumentSession.
+func (t *Tab) document() int {
+	if !t.host.opts.Quirks.Has(quirks.DocumentSession) {
+		return 0
+	}
+	t.mu.Lock()
+	page := t.page
+	t.mu.Unlock()
+	if p, ok := page.(interface{ Documents() int }); ok {
+		return p.Documents()
+	}
+	return 0
 }

@@ -15,8 +15,11 @@ type stores struct {
 	records records // of the tabs in no workspace
 
 	mu    sync.Mutex
-	tasks map[int]*tabsession.Tasks // by tab id
+	tasks map[taskKey]*tabsession.Tasks
 }
+
+// taskKey is the tab that tasks are of, and its document (see Tab.document).
+type taskKey struct{ tab, document int }
 
 // records are what is remembered of the tabs of one group: other clients of a
 // face do not see them.
@@ -45,17 +48,19 @@ func (s session) Announcements() *tabsession.Announcements { return &s.tab.recor
 // when a new one is made.
 func (s session) Tasks() *tabsession.Tasks {
 	st := &s.host.stores
+	own := taskKey{s.tab.id, s.tab.document()}
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if q := st.tasks[s.tab.id]; q != nil {
+	if q := st.tasks[own]; q != nil {
 		return q
 	}
-	live := map[int]*tabsession.Tasks{s.tab.id: {}}
+	live := map[taskKey]*tabsession.Tasks{own: {}}
 	for _, t := range s.host.tabList() {
-		if q := st.tasks[t.id]; q != nil {
-			live[t.id] = q
+		key := taskKey{t.id, t.document()}
+		if q := st.tasks[key]; q != nil {
+			live[key] = q
 		}
 	}
 	st.tasks = live
-	return live[s.tab.id]
+	return live[own]
 }

@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // Tabs implements session.TabControl: the tabs of the workspace that the
@@ -12,7 +14,35 @@ import (
 func (s session) Tabs() []primitives.TabInfo {
 	tabs := s.host.group(s.tab.group())
 	s.host.keepActive(tabs)
-	return infos(tabs)
+	out := infos(tabs)
+	if chosen := s.host.chosenOf(tabs); chosen != 0 {
+		for i := range out {
+			out[i].Active = out[i].ID == chosen
+		}
+	}
+	return out
+}
+
+// choose makes a tab the one that calls without tab_id are about, with
+// quirks.NewTabActive. What the browser shows is another matter.
+func (h *Host) choose(t *Tab) {
+	if h.opts.Quirks.Has(quirks.NewTabActive) {
+		h.mu.Lock()
+		h.chosen = t.id
+		h.mu.Unlock()
+	}
+}
+
+// chosenOf is the id of the chosen tab, of the first one when that was closed, and
+// 0 where none was chosen.
+func (h *Host) chosenOf(tabs []*Tab) int {
+	h.mu.Lock()
+	chosen := h.chosen
+	h.mu.Unlock()
+	if chosen == 0 || len(tabs) == 0 || slices.ContainsFunc(tabs, func(t *Tab) bool { return t.id == chosen }) {
+		return chosen
+	}
+	return slices.MinFunc(tabs, func(a, b *Tab) int { return a.id - b.id }).id
 }
 
 // info is the tab's identity with what its document is.
@@ -60,6 +90,7 @@ func (s session) OpenTab(ctx context.Context, address string, active bool) (prim
 	if err != nil {
 		return primitives.TabInfo{}, err
 	}
+	s.host.choose(t)
 	return t.info(), nil
 }
 
@@ -87,5 +118,6 @@ func (s session) ActivateTab(ctx context.Context, id int) (primitives.TabInfo, e
 	if err := s.host.bringToFront(ctx, t); err != nil {
 		return primitives.TabInfo{}, err
 	}
+	s.host.choose(t)
 	return t.info(), nil
 }

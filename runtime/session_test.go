@@ -96,7 +96,7 @@ func TestSessionPages(t *testing.T) {
 				t.Fatal("the expectation says nothing")
 			}
 			for _, profile := range c.profiles() {
-				runHostCase(t, c, s.URL+"/"+rel, profile)
+				runHostCase(t, c, s.URL+"/", rel, profile)
 			}
 		})
 	}
@@ -105,13 +105,13 @@ func TestSessionPages(t *testing.T) {
 	}
 }
 
-func runHostCase(t *testing.T, c hostCase, url, profile string) {
+func runHostCase(t *testing.T, c hostCase, pages, rel, profile string) {
 	t.Helper()
 	set, ok := quirks.Profile(profile)
 	if !ok {
 		t.Fatalf("there is no profile %q", profile)
 	}
-	h := open(t, runtime.Options{Open: []string{url}, Quirks: set})
+	h := open(t, runtime.Options{Open: []string{pages + rel}, Quirks: set})
 	events := make(chan runtime.Event, 200)
 	defer h.Subscribe(func(ev runtime.Event) {
 		select {
@@ -128,7 +128,7 @@ func runHostCase(t *testing.T, c hostCase, url, profile string) {
 			want = *call.Extension
 		}
 		at := fmt.Sprintf("%s: call %d, %s with %s", profile, i+1, call.Name, call.Args)
-		r := do(t, h, call.Name, string(call.Args), 20*time.Second)
+		r := do(t, h, call.Name, strings.ReplaceAll(string(call.Args), "{pages}", pages), 20*time.Second)
 		if got := fault.CodeOf(r.Err); string(got) != want.Error {
 			t.Errorf("%s: got error %q, want %q: %v %.600s", at, got, want.Error, r.Err, r.Output)
 			continue

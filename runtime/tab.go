@@ -41,6 +41,7 @@ type Tab struct {
 	workspace *Workspace // nil for none
 
 	pacing    time.Duration // runtime.configure_pacing
+	pacedIn   int           // the document that pacing is of, with quirks.DocumentSession
 	lastPaced time.Time     // start of the last paced primitive
 	lastCall  string        // id of the call that ran last
 	heavy     bool          // its page held too much memory and was ended

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
@@ -27,7 +28,7 @@ const (
 func (m *Match) Kind() Kind {
 	t := m.Tool
 	switch {
-	case t.Unusable != nil:
+	case t.Unusable != nil, len(t.Wrong) > 0:
 		return KindUnsupported
 	case t.XActions.StaticOutput != nil:
 		return KindStatic
@@ -43,6 +44,9 @@ func (m *Match) Kind() Kind {
 func (m *Match) Unsupported() *fault.Error {
 	if m.Kind() != KindUnsupported {
 		return nil
+	}
+	if err := manifest.Invalid("action", m.Tool.Name, m.Tool.Wrong); err != nil {
+		return err.With("map_path", m.Map.Path)
 	}
 	if u := m.Tool.Unusable; u != nil && u.Code != fault.NotExecutable {
 		return fault.New(u.Code, "the tool is a draft that cannot run: %s", u.Message).

@@ -33,11 +33,12 @@ type Options struct {
 	Inspect      func(l *Library, m *Map) (errors, warnings []manifest.Problem)
 	AcceptDrafts bool
 	Salvage      bool
+	Parts        bool // see manifest.Options
 }
 
 func (o Options) manifest() manifest.Options {
 	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection,
-		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts, Salvage: o.Salvage}
+		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts, Salvage: o.Salvage, Parts: o.Parts}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;

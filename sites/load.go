@@ -32,12 +32,15 @@ type FileReport struct {
 	Scope location.Scope          `json:"scope,omitempty"`
 	// Kept: the file is invalid, and its last valid version stays on offer.
 	Kept bool `json:"kept,omitempty"`
+	// Left are the errors of tools and state projections that cannot be used; the
+	// rest of the map can.
+	Left []manifest.Problem `json:"left_out,omitempty"`
 	// Named: the user named this very file, which was not found in a folder.
 	Named bool `json:"-"`
 }
 
 func reportOf(path string, r manifest.Report) FileReport {
-	f := FileReport{Path: path, OK: r.OK(), Errors: r.Errors, Warnings: r.Warnings}
+	f := FileReport{Path: path, OK: r.OK(), Errors: r.Errors, Warnings: r.Warnings, Left: r.Left}
 	if f.Errors == nil {
 		f.Errors = []manifest.Problem{}
 	}
@@ -133,6 +136,7 @@ type place struct {
 	root       string // folder that companions are read from
 	dir        string // of the map in it, with / separators
 	everywhere bool
+	explicit   bool // the user named the file
 	storage    *workspace
 }
 
@@ -186,6 +190,7 @@ func (l *loader) single(name string) {
 	}
 	defer f.Close()
 	at := locate(filepath.Dir(abs), filepath.Base(abs), true)
+	at.explicit = true
 	if at.everywhere {
 		at.path = agentPath(name)
 	}
@@ -349,10 +354,12 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 		l.keep(old, name)
 		return
 	}
-	m, report := manifest.Parse(data, l.opts.manifest())
-	if m == nil && l.before[abs] != nil {
+	how := l.opts.manifest()
+	how.Parts = how.Parts && !at.explicit // who names a file wants to know what is wrong with it
+	m, report := manifest.Parse(data, how)
+	if (m == nil || len(report.Left) > 0) && l.before[abs] != nil {
 		l.keep(l.before[abs], name)
-		l.reports[len(l.reports)-1] = keptReport(name, report.Errors, report.Warnings)
+		l.reports[len(l.reports)-1] = keptReport(name, append(report.Errors, report.Left...), report.Warnings)
 		l.kept = append(l.kept, l.before[abs])
 		return
 	}

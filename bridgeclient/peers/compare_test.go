@@ -22,7 +22,7 @@ func compare(want, got any) []difference {
 	if a == timedOut && (gaveUp(want) || gaveUp(got)) {
 		return nil
 	}
-	if a != "ok" {
+	if a != "ok" && a != "ok: false" {
 		a, b := channel(want), channel(got)
 		if a != b {
 			out = append(out, difference{"channel", a, b})
@@ -43,8 +43,8 @@ func failure(answer any) any {
 func outcome(answer any) string {
 	e := failure(answer)
 	failed, _ := member(answer, "isError").(bool)
-	if e == nil && !failed {
-		return "ok"
+	if e == nil && (!failed || member(answer, "body", "output", "ok") == false) {
+		return map[bool]string{false: "ok", true: "ok: false"}[failed]
 	}
 	code, ok := member(e, "code").(string)
 	if gaveUp(answer) {

@@ -193,6 +193,9 @@ func (a *app) refuseInvalid(reports []sites.FileReport) error {
 	bad, named := 0, false
 	for _, r := range reports {
 		if r.OK {
+			if len(r.Left) > 0 {
+				a.printReport(r)
+			}
 			continue
 		}
 		bad++

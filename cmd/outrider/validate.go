@@ -42,7 +42,7 @@ func (a *app) validateCommand() *cobra.Command {
 				return usage("--report is %q: validate writes sarif=FILE", report)
 			}
 			how := runtime.MapsIn(set)
-			how.AcceptDrafts, how.Arguments = drafts, runtime.ArgumentsRefused
+			how.AcceptDrafts, how.Arguments, how.Whole = drafts, runtime.ArgumentsRefused, true
 			if set.Has(quirks.LenientArguments) {
 				how.Arguments = runtime.ArgumentsMended
 			}
@@ -119,9 +119,11 @@ func (a *app) printReport(r sites.FileReport) {
 	word := "ok"
 	if !r.OK {
 		word = "invalid"
+	} else if len(r.Left) > 0 {
+		word = "ok but for what is invalid, which cannot be used"
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", r.Path, word)
-	for _, p := range r.Errors {
+	for _, p := range slices.Concat(r.Errors, r.Left) {
 		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s", orRoot(p.Pointer), p.Code, p.Message)
 		if p.Remedy != "" {
 			fmt.Fprintf(a.stderr, "; %s", p.Remedy)

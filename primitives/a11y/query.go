@@ -57,7 +57,11 @@ var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p prim
 	var frame primitives.FrameID
 	count := 0
 	if in.Role != nil || in.Name != nil || in.NameContains != nil {
-		err = walkAX(ctx, p, func(n primitives.AXNode, at primitives.FrameID, _ int) bool {
+		walk := walkAX
+		if wholeTree(p) {
+			walk = eachAX
+		}
+		err = walk(ctx, p, func(n primitives.AXNode, at primitives.FrameID, _ int) bool {
 			if in.matches(n) {
 				if count++; count == 1 {
 					node, frame = n, at
@@ -99,10 +103,10 @@ func axState(n primitives.AXNode) map[string]bool {
 	state := map[string]bool{}
 	for name, v := range n.Properties {
 		if b, ok := v.(bool); ok {
-			if name == "hidden" {
-				name = "invisible"
-			}
 			state[name] = b
+			if name == "hidden" {
+				state["invisible"] = b
+			}
 		}
 	}
 	return state

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // axVisit is called for each exposed node in tree order. depth counts exposed
@@ -67,6 +70,101 @@ func walkAXFrame(ctx context.Context, p primitives.Page, frame primitives.FrameI
 	return true, nil
 }
 
+// wholeTree says whether the tree is that of the extension.
+func wholeTree(p primitives.Page) bool { return primitives.QuirksOf(p).Has(quirks.WholeAXTree) }
+
+// eachAX visits the exposed nodes of the main document in the browser's order,
+// with quirks.WholeAXTree.
+func eachAX(ctx context.Context, p primitives.Page, visit axVisit) error {
+	nodes, err := p.AXTree(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if !n.Ignored && !visit(n, "", 0) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// wholeOutline is the outline of the extension: all nodes of the main document
+// are counted, and the pieces of a line of text are nodes of it.
+func wholeOutline(ctx context.Context, p primitives.Page, deepest, most int) (count int, outline string, err error) {
+	nodes, err := p.AXTree(ctx, "")
+	if err != nil || len(nodes) == 0 {
+		return 0, "", err
+	}
+	byID := make(map[string]primitives.AXNode, len(nodes))
+	for _, n := range nodes {
+		byID[n.ID] = n
+	}
+	type place struct {
+		id    string
+		depth int
+	}
+	var lines []string
+	visited := map[string]bool{}
+	stack := []place{{nodes[0].ID, 0}}
+	for len(stack) > 0 && len(lines) < most {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		n, ok := byID[at.id]
+		if !ok || visited[at.id] {
+			continue
+		}
+		visited[at.id] = true
+		below := at.depth
+		if !n.Ignored {
+			below++
+			if line := wholeLine(n); line != "" {
+				lines = append(lines, strings.Repeat("  ", at.depth)+line)
+			}
+		}
+		if at.depth >= deepest {
+			continue
+		}
+		for _, child := range slices.Backward(n.Children) {
+			stack = append(stack, place{child, below})
+		}
+	}
+	return len(byID), strings.Join(lines, "\n"), nil
+}
+
+func wholeLine(n primitives.AXNode) string {
+	name, line := n.Name, n.Role
+	if line == "" && name == "" {
+		return ""
+	}
+	if line == "" {
+		line = "?"
+	}
+	if name != "" {
+		line += ` "` + cutUnits(name, maxAXName) + `"`
+	}
+	if n.Value != nil {
+		if value := axValue(n.Value); value != "" {
+			line += " = " + cutUnits(value, maxAXValue)
+		}
+	}
+	if live, _ := n.Properties["live"].(string); live != "" && live != "off" {
+		line += " [live:" + live + "]"
+	}
+	if focused, _ := n.Properties["focused"].(bool); focused {
+		line += " [focused]"
+	}
+	return line
+}
+
+// cutUnits cuts a text after so many UTF-16 units, without a mark.
+func cutUnits(s string, most int) string {
+	units := utf16.Encode([]rune(s))
+	if len(units) <= most {
+		return s
+	}
+	return string(utf16.Decode(units[:most]))
+}
+
 type a11yTreeIn struct {
 	TabID    *int `json:"tab_id"`
 	MaxDepth *int `json:"max_depth"`
@@ -99,6 +197,11 @@ var a11yTree = primitives.Define("a11y.tree", func(ctx context.Context, p primit
 		most = *in.MaxNodes
 	}
 	out := a11yTreeOut{}
+	if wholeTree(p) {
+		out.URL, out.TabID = p.Tab().URL, p.Tab().ID
+		out.NodeCount, out.Outline, err = wholeOutline(ctx, p, deepest, most)
+		return out, err
+	}
 	var b strings.Builder
 	err = walkAX(ctx, p, func(n primitives.AXNode, _ primitives.FrameID, depth int) bool {
 		if depth > deepest {

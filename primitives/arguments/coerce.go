@@ -62,6 +62,9 @@ type argumentSchema struct {
 	OneOf      []*argumentSchema          `json:"oneOf"`
 	AnyOf      []*argumentSchema          `json:"anyOf"`
 	Recursive  bool                       `json:"x_recursive"`
+	// Upstream is "any" where the extension takes every value of the type as it is,
+	// and "exact" where it refuses what it does not know instead of mending it.
+	Upstream string `json:"x_upstream"`
 }
 
 type typeNames []string
@@ -94,6 +97,9 @@ func (s *argumentSchema) takes(kind string) bool {
 func (s *argumentSchema) coerce(v any, within *argumentSchema) (_ any, keep bool) {
 	if s.Recursive {
 		return within.coerce(v, within)
+	}
+	if s.Upstream != "" {
+		return v, true
 	}
 	kind := kindOf(v)
 	if len(s.Type) == 0 {

@@ -71,6 +71,9 @@ var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Con
 		if err != nil {
 			return browserNavigateOut{}, err
 		}
+		if err := notAbout(p, address); err != nil {
+			return browserNavigateOut{}, err
+		}
 		opts.URL = address
 	}
 	if s, ok := p.(session.Page); ok && in.TabID == nil && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
@@ -89,6 +92,7 @@ var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Con
 	}
 	tab := p.Tab()
 	tab.URL, tab.Title = nav.URL, nav.Title
+	tab.Active = tab.Active || primitives.QuirksOf(p).Has(quirks.NavigatesActive) // it is the session's from here on
 	return browserNavigateOut{
 		OK: true, Navigated: true, Connected: true, Reloaded: in.Reload, RuntimeIdentityAttested: nav.Replaced || nav.SameDocument,
 		RuntimeReplaced: nav.Replaced, Loaded: nav.Loaded, SameDocument: nav.SameDocument, Status: nav.Status, Tab: rowOf(tab),
@@ -122,6 +126,14 @@ func webAddress(s string) (string, error) {
 	}
 	return "", fault.New(fault.PermissionDenied, "addresses of this scheme may not be opened").
 		With("scheme", strings.ToLower(scheme)).With("allowed", []string{"http", "https", "about:blank"})
+}
+
+// notAbout refuses what the extension does not open (quirks.NavigatesActive).
+func notAbout(p primitives.Page, address string) error {
+	if len(address) >= 6 && strings.EqualFold(address[:6], "about:") && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
+		return fault.New(fault.PermissionDenied, "the extension opens no address of this scheme").With("scheme", "about")
+	}
+	return nil
 }
 
 func isScheme(s string) bool {

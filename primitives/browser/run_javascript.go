@@ -4,14 +4,19 @@ import (
 	"context"
 	_ "embed" // the helpers of scripts
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 //go:embed run_javascript.js
 var scriptHelpers string
+
+//go:embed run_javascript_upstream.js
+var upstreamHelpers string
 
 const (
 	scriptBound = 60 * time.Second
@@ -19,6 +24,14 @@ const (
 	// bridge takes messages of 64 MiB.
 	maxScriptResult = 48 << 20
 )
+
+// upstreamCopied is what becomes of a value of a script with quirks.ScriptHelpers: a
+// function has no members, and what refers to itself cannot be copied.
+const upstreamCopied = `if (typeof value === 'function') return {};
+const circular = (v, above) => v !== null && typeof v === 'object' && (above.includes(v) || Object.values(v).some((e) => circular(e, [...above, v])));
+if (circular(value, [])) throw new Error('the result refers to itself');
+return value;
+`
 
 type runJavaScriptIn struct {
 	Source     *string         `json:"source"`
@@ -63,6 +76,13 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 	if source == nil {
 		source = in.JavaScript
 	}
+	helpers, copied := scriptHelpers, "return value;\n"
+	if primitives.QuirksOf(p).Has(quirks.ScriptHelpers) {
+		helpers, copied = upstreamHelpers, upstreamCopied
+		if source != nil && strings.TrimSpace(*source) == "" {
+			source = nil
+		}
+	}
 	if source == nil {
 		return runJavaScriptOut{}, fault.New(fault.InvalidInput, "source is needed").With("missing_required", []string{"source"})
 	}
@@ -73,7 +93,7 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 	ctx, cancel := context.WithTimeout(ctx, scriptBound)
 	defer cancel()
 	// The body ends its last line itself: it may be a comment.
-	result, err := p.Evaluate(ctx, "(async (args) => {\n"+scriptHelpers+"return await (async (args, helpers) => {\n"+*source+"\n})(args, helpers);\n})("+string(args)+")")
+	result, err := p.Evaluate(ctx, "(async (args) => {\n"+helpers+"const value = await (async (args, helpers) => {\n"+*source+"\n})(args, helpers);\n"+copied+"})("+string(args)+")")
 	if err != nil {
 		return runJavaScriptOut{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/session"
 )
 
@@ -37,11 +36,14 @@ var browserOpenTab = primitives.Define("browser.open_tab", func(ctx context.Cont
 	}
 	address := "about:blank"
 	if in.URL != "" {
-		if address, err = webAddress(in.URL); err != nil {
+		if address, err = webAddress(in.URL); err == nil {
+			err = notAbout(p, address)
+		}
+		if err != nil {
 			return browserOpenTabOut{}, err
 		}
 	}
-	tab, err := s.OpenTab(ctx, address, in.Active == nil || *in.Active || primitives.QuirksOf(p).Has(quirks.NewTabActive))
+	tab, err := s.OpenTab(ctx, address, in.Active == nil || *in.Active)
 	if err != nil {
 		return browserOpenTabOut{}, err
 	}

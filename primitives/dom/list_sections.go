@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type domListSectionsIn struct {
@@ -16,6 +18,31 @@ type domListSectionsIn struct {
 	MaxSections      *float64               `json:"max_sections,omitempty"`
 	MaxHeadingLength *float64               `json:"max_heading_length,omitempty"`
 	Frame            locator.FrameSelectors `json:"frame,omitempty"`
+}
+
+// ofTop gives an answer the address and the scroll position of the main document,
+// which the extension reports of a frame too.
+func ofTop(ctx context.Context, p primitives.Page, answer json.RawMessage) (json.RawMessage, error) {
+	var top struct {
+		URL      string `json:"url"`
+		Viewport struct {
+			Height  json.RawMessage `json:"height"`
+			ScrollY json.RawMessage `json:"scroll_y"`
+		} `json:"viewport"`
+	}
+	members := map[string]json.RawMessage{}
+	if err := p.Call(ctx, "", "viewport_info", nil, &top); err != nil {
+		return nil, err
+	}
+	url, err := json.Marshal(top.URL)
+	if err == nil {
+		err = json.Unmarshal(answer, &members)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "reading the sections")
+	}
+	members["url"], members["viewport_height"], members["scroll_y"] = url, top.Viewport.Height, top.Viewport.ScrollY
+	return json.Marshal(members)
 }
 
 // domListSections gives what measured scrolling needs: the scroll_y of a
@@ -30,5 +57,8 @@ var domListSections = primitives.Define("dom.list_sections", func(ctx context.Co
 	optional(args, "max_sections", in.MaxSections)
 	optional(args, "max_heading_length", in.MaxHeadingLength)
 	err := locator.CallIn(ctx, p, in.Frame, args, "list_sections", &out)
+	if err == nil && len(in.Frame) > 0 && primitives.QuirksOf(p).Has(quirks.FramesUnseen) {
+		return ofTop(ctx, p, out)
+	}
 	return out, err
 })

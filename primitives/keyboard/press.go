@@ -91,7 +91,7 @@ var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context
 // otherwise get several at once. It returns how many were sent: a dialog that
 // one of them opens ends the series, because the page takes no more.
 func PressChord(ctx context.Context, p primitives.Page, c keys.Chord, repeat int) (int, error) {
-	down, up := keys.PressModifiers(c.Mask)
+	down, up := keys.PressModifiers(c.Mask &^ c.Flags)
 	keyDown, keyUp := c.Hit.Events(c.Mask)
 	events := down
 	for n := 1; ; n++ {

@@ -21,6 +21,9 @@ type Chord struct {
 	Modifiers []string // as written, in lower case, without repeats
 	Hit       Hit
 	Mask      primitives.Modifiers
+	// Flags are the modifiers that are not pressed themselves, only set in the
+	// events of the key; see quirks.PartialKeyTable.
+	Flags primitives.Modifiers
 }
 
 // splitChord takes "Control+Shift+A" apart. A plus sign separates only when
@@ -46,7 +49,7 @@ func splitChord(s string) (key string, modifiers []string) {
 // case of modifiers do not matter, and neither does naming one twice.
 func ParseChord(s string, more []string) (Chord, error) {
 	if s == "" {
-		return Chord{}, fault.New(fault.InvalidKey, "the key is empty").With("key", s)
+		return Chord{}, fault.New(fault.InvalidKey, "the key is empty").With("key", s).With("modifiers", append([]string{}, more...))
 	}
 	if len(s) > maxKeyName {
 		return Chord{}, fault.New(fault.InvalidKey, "the key has %d bytes, more than any key name", len(s))

@@ -11,10 +11,15 @@ import (
 
 // ParseChordOn resolves a key argument as the profile of p does.
 func ParseChordOn(p primitives.Page, s string, more []string) (Chord, error) {
+	parse := ParseChord
 	if primitives.QuirksOf(p).Has(quirks.AnyKeyName) {
-		return upstreamChord(s, more)
+		parse = upstreamChord
 	}
-	return ParseChord(s, more)
+	c, err := parse(s, more)
+	if primitives.QuirksOf(p).Has(quirks.PartialKeyTable) {
+		c.Flags = primitives.ModShift
+	}
+	return c, err
 }
 
 // upstreamChord is ParseChord with quirks.AnyKeyName. Only an empty or overlong
@@ -39,7 +44,7 @@ func upstreamChord(s string, more []string) (Chord, error) {
 	switch {
 	case !known && !strings.ContainsFunc(c.Name, func(r rune) bool { return r >= ' ' }):
 		return Chord{}, fault.New(fault.InvalidKey, "no key has this name").With("key", c.Name)
-	case !known, hit.def.Key != c.Name && hit.def.Shifted != c.Name && c.Name != "Space":
+	case !known, modifierBits[strings.ToLower(c.Name)] != 0, hit.def.Key != c.Name && hit.def.Shifted != c.Name && c.Name != "Space":
 		hit = Hit{def: &Definition{Key: c.Name, Code: c.Name}} // aliases are our own
 	}
 	c.Hit = hit

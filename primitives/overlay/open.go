@@ -19,7 +19,7 @@ const (
 )
 
 type storedRef struct {
-	Scope string `json:"scope"`
+	Scope string `json:"scope,omitempty"`
 	Path  string `json:"path"`
 }
 
@@ -60,6 +60,9 @@ type overlayOpenOut struct {
 	OverlayID string             `json:"overlay_id"`
 	Launchers []overlayLaunchers `json:"launchers"`
 	Geometry  *overlayRect       `json:"geometry"`
+	// Template and Data are the stored files that are shown; null without a template.
+	Template *storedRef `json:"template"`
+	Data     *storedRef `json:"data"`
 }
 
 type overlayRegisterOut struct {
@@ -83,7 +86,11 @@ var overlayOpen = primitives.Define("overlay.open", func(ctx context.Context, p 
 	if err != nil {
 		return overlayOpenOut{}, err
 	}
-	return overlayOpenOut{true, overlayID, s.Launchers, s.Geometry}, nil
+	out := overlayOpenOut{OK: true, OverlayID: overlayID, Launchers: s.Launchers, Geometry: s.Geometry}
+	if in.Template != nil {
+		out.Template, out.Data = in.Template, in.Data
+	}
+	return out, nil
 })
 
 // overlayRegisterLauncher puts buttons on the page that open the overlay. What

@@ -84,18 +84,11 @@ func overlayMenu(ctx context.Context, p primitives.Page, op string, args map[str
 	}
 	args["op"] = op
 	var out overlayState
-	if err := p.Call(ctx, "", "overlay_menu", args, &out); err != nil {
-		return out, err
+	if primitives.QuirksOf(p).Has(quirks.OverlayMenuThrows) {
+		return out, fault.New(fault.HandlerFailed, "the menu of the extension is not open")
 	}
-	return out, overlayThere(p, out)
-}
-
-// overlayThere fails where the extension does: without an overlay.
-func overlayThere(p primitives.Page, s overlayState) error {
-	if !s.Shown && primitives.QuirksOf(p).Has(quirks.OverlayMenuThrows) {
-		return fault.New(fault.HandlerFailed, "no overlay is open")
-	}
-	return nil
+	err := p.Call(ctx, "", "overlay_menu", args, &out)
+	return out, err
 }
 
 var (

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ type pageFetchOut struct {
 // world; both sides check the origin.
 var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p primitives.Page, in pageFetchIn) (pageFetchOut, error) {
 	if requested := originOf(in.URL); requested == "" {
-		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").With("requested_origin", nil)
+		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").With("requested_origin", opaqueOrigin(in.URL))
 		return pageFetchOut{}, e.With("page_origin", originOf(p.Tab().URL)).Next("give the whole address, beginning with https://")
 	}
 	most := maxFetchBody
@@ -97,4 +98,17 @@ func originOf(address string) string {
 		return origin
 	}
 	return origin + ":" + strconv.FormatUint(n, 10)
+}
+
+// opaqueOrigin is what a browser takes for the origin of an address that is not of
+// the web; nil for what is no absolute address.
+func opaqueOrigin(address string) any {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme == "":
+		return nil
+	case u.Scheme == "file":
+		return "file://"
+	}
+	return "null"
 }

@@ -3,10 +3,12 @@ package pointer
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
 	"github.com/outrider-run/outrider/primitives/keys"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type pointerClickIn struct {
@@ -68,6 +70,14 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 	}
 	if err := actionability.ClickAt(ctx, p, a, actionability.ClickEvents(a, button, 1, mods), mods); err != nil {
 		return pointerClickOut{}, err
+	}
+	if primitives.QuirksOf(p).Has(quirks.SyntheticInput) {
+		// The extension describes its target when the click is over, and repeats modifiers as they came.
+		_ = p.Call(ctx, "", "pointer_synthetic_target", nil, &a.Target) // a click that replaces the document keeps the description before it
+		for i := range in.Modifiers {
+			in.Modifiers[i] = strings.ToLower(in.Modifiers[i])
+		}
+		names = append([]string{}, in.Modifiers...)
 	}
 	return pointerClickOut{
 		Clicked: true, X: a.X, Y: a.Y, Modifiers: names, Target: a.Target, Frame: a.Frame,

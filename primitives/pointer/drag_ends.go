@@ -162,7 +162,7 @@ func (e dragEnd) checkPoint(which string, view dragViewport) error {
 	}
 	if !e.x.Given || !e.y.Given {
 		return fault.New(fault.MissingCoordinates, "x and y of %s are both needed", which).
-			With(which, e.raw).With("x", e.x).With("y", e.y)
+			With(which, map[string]any{"x": e.x, "y": e.y}).With("x", e.x).With("y", e.y)
 	}
 	at := primitives.Point{X: e.x.Value, Y: e.y.Value}
 	if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {

@@ -14,7 +14,6 @@ const (
 	PostconditionOnce    Name = "postcondition_once"
 	BlankSelector        Name = "blank_selector"
 	OverlayMenuThrows    Name = "overlay_menu_throws"
-	OverlayBlamed        Name = "overlay_blamed"
 
 	SyntheticInput        Name = "synthetic_input"
 	FramesUnseen          Name = "frames_unseen"
@@ -50,6 +49,11 @@ const (
 	UpstreamAnswers       Name = "upstream_answers"
 	TypesAnywhere         Name = "types_anywhere"
 	UpstreamVocabulary    Name = "upstream_vocabulary"
+	ScriptHelpers         Name = "script_helpers"
+	DocumentSession       Name = "document_session"
+	PlainHitTest          Name = "plain_hit_test"
+	WholeAXTree           Name = "whole_ax_tree"
+	GatedByText           Name = "gated_by_text"
 )
 
 var table = []Quirk{
@@ -115,13 +119,8 @@ var table = []Quirk{
 	},
 	{
 		Name: OverlayMenuThrows, Where: "overlay.menu.*", Proof: "overlay/menu.html",
-		Upstream: "without an open overlay it is handler_failed, which ends an unguarded workflow",
-		Strict:   "without an open overlay it succeeds and changes nothing",
-	},
-	{
-		Name: OverlayBlamed, Where: "target_not_found", InPage: true, Proof: "runtime.TestQuirkOverlayBlamed",
-		Upstream: "while the overlay is shown the message speaks of it, so that a workflow classes the failure as overlay_interference",
-		Strict:   "the evidence says overlay_menu_visible; the message says what was not found",
+		Upstream: "the menu is the extension's own, which this host does not have, so it is handler_failed, which ends an unguarded workflow; an overlay is no menu",
+		Strict:   "it is about the open overlay; without one it succeeds and changes nothing",
 	},
 	{
 		Name: SyntheticInput, Where: "pointer.*, keyboard.press", Proof: "quirks/synthetic_input.html",
@@ -142,7 +141,7 @@ var table = []Quirk{
 	},
 	{
 		Name: TypedInputThrows, Where: "text.insert", InPage: true, Proof: "quirks/typed_input_throws.html",
-		Upstream: "a control without a selection (number, date, email) gets the value and then fails with handler_failed, without input and change",
+		Upstream: "a control without a selection (number, date, email, checkbox, button) gets the value and then fails with handler_failed, without input and change; one for files fails so with its old value",
 		Strict:   "it gets the value and its events, or target_not_editable and keeps the old one",
 	},
 	{
@@ -162,8 +161,8 @@ var table = []Quirk{
 	},
 	{
 		Name: ControlsSelectNothing, Where: "text.select, clipboard.copy", InPage: true, Proof: "quirks/controls_select_nothing.html",
-		Upstream: "of a form control nothing is selected and nothing copied",
-		Strict:   "its value is selected",
+		Upstream: "of a form control nothing is selected and nothing copied; copied is true all the same",
+		Strict:   "its value is selected; copied says whether anything was",
 	},
 	{
 		Name: WaitMeansVisible, Where: "locator.wait_for", InPage: true, Proof: "quirks/wait_means_visible.html",
@@ -192,13 +191,13 @@ var table = []Quirk{
 	},
 	{
 		Name: NewTabActive, Where: "browser.open_tab", Proof: "quirks/new_tab_active.html",
-		Upstream: "a new tab is the active one, also with active: false",
-		Strict:   "active: false leaves the active tab as it is",
+		Upstream: "a new tab is the one that calls without tab_id are about, also with active: false, which leaves it in the background",
+		Strict:   "active: false leaves the active tab as it is, and calls are about that",
 	},
 	{
-		Name: NavigatesActive, Where: "browser.navigate", Proof: "quirks/navigates_active.html",
-		Upstream: "without tab_id the active tab is navigated, whichever tab the call runs on",
-		Strict:   "without tab_id the tab that the call runs on is navigated",
+		Name: NavigatesActive, Where: "browser.navigate, browser.open_tab", Proof: "quirks/navigates_active.html",
+		Upstream: "without tab_id the active tab is navigated, whichever tab the call runs on; about:blank is refused",
+		Strict:   "without tab_id the tab that the call runs on is navigated; about:blank can be opened",
 	},
 	{
 		Name: SubsetSchema, Where: "state projections", Proof: "runtime.TestQuirkSubsetSchema",
@@ -217,8 +216,8 @@ var table = []Quirk{
 	},
 	{
 		Name: PartialKeyTable, Where: "keyboard.press", Proof: "quirks/partial_key_table.html",
-		Upstream: "PageUp, PageDown, Insert, CapsLock, function and numpad keys are sent without a key code, so that the browser does nothing with them",
-		Strict:   "every key of the keyboard has its codes",
+		Upstream: "PageUp, PageDown, Insert, CapsLock, function, numpad and modifier keys are sent without a key code, so that the browser does nothing with them; Shift in a chord is a flag of its key and not pressed itself",
+		Strict:   "every key of the keyboard has its codes, and all modifiers of a chord are pressed around it",
 	},
 	{
 		Name: BoxlessUnseen, Where: "visibility", InPage: true, Proof: "torture/display_contents_text.html",
@@ -257,7 +256,7 @@ var table = []Quirk{
 	},
 	{
 		Name: UnparsedFindsNothing, Where: "scopes, browser.extract_elements", InPage: true, Proof: "quirks/unparsed_finds_nothing.html",
-		Upstream: "an item_selector that does not parse finds no items, a root_selector no root, a scope no element",
+		Upstream: "an item_selector that does not parse finds no items, a root_selector no root, a scope no element; a heading_selector, a frame or closest is handler_failed",
 		Strict:   "it is invalid_selector",
 	},
 	{
@@ -268,7 +267,7 @@ var table = []Quirk{
 	{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
 		Upstream: "a map is read as far as it can be: its version is not looked at, nor is requires; a declaration that breaks a rule costs itself alone, and a workflow or projection that cannot run fails with its own code when it is asked for",
-		Strict:   "a map that breaks a rule is refused, with every error in it; requires is met before a tool starts",
+		Strict:   "a map whose root breaks a rule is refused; a tool or projection that does is invalid_manifest when it is called, with every error in it; requires is met before a tool starts",
 	},
 	{
 		Name: SiteActionsBeside, Where: "site actions, state projections", Proof: "runtime.TestQuirkSiteActionsBeside",
@@ -285,5 +284,30 @@ var table = []Quirk{
 		Upstream: "a primitive that only this host has is an unknown action, which is handler_failed, and makes a workflow invalid; an argument that this host added is ignored, as are effects and ref. " +
 			"What a face of this host asks for in its own words, such as the tools of its MCP server, is not held to it",
 		Strict: "all primitives of the dictionary can be called, with all of their arguments",
+	},
+	{
+		Name: ScriptHelpers, Where: "browser.run_javascript, debug.run_javascript", Proof: "quirks/script_helpers.html",
+		Upstream: "helpers.queryRelative cuts a selector at its commas, leaves out parts that do not parse and what is not visible; a blank source fails, and so does a result that refers to itself; a function is {}",
+		Strict:   "it takes a selector as the browser does, and finds what is not visible too; a blank source does nothing; such results are described",
+	},
+	{
+		Name: DocumentSession, Where: "task.*, runtime.configure_pacing", Proof: "runtime.TestQuirkDocumentSession",
+		Upstream: "tasks and the pace are of a document and end with it",
+		Strict:   "they are of the tab, whatever it loads",
+	},
+	{
+		Name: PlainHitTest, Where: "locator.element_info, dom.observe.visible, pointer.drag, a11y.query", InPage: true, Proof: "quirks/plain_hit_test.html",
+		Upstream: "a click is thought at the middle of what is visible, and what lies there is the host of a shadow root, not what is in it; clipped_by lists what clips an element outside of the viewport too; an element that cannot be brought into view further is scrolled all the same, four times",
+		Strict:   "each box of the element is tried, through shadow roots; clipped_by lists what hides a part; nothing is scrolled that would not move",
+	},
+	{
+		Name: GatedByText, Where: "keyboard.press_gated", InPage: true, Proof: "quirks/gated_by_text.html",
+		Upstream: "what is compared is the whole text of the focused element, line breaks and passwords included, and aria-activedescendant is not followed",
+		Strict:   "it is what a screen reader would say of it, in one line, and never a password",
+	},
+	{
+		Name: WholeAXTree, Where: "a11y.tree, a11y.query", InPage: true, Proof: "quirks/whole_ax_tree.html",
+		Upstream: "the tree is that of the main document, with the pieces of each line of text; node_count counts its ignored nodes too; the hit at the middle of a node does not look into shadow roots, and what is no element is not attested",
+		Strict:   "the documents of frames are part of the tree, pieces of lines and ignored nodes are not; the hit looks into shadow roots",
 	},
 }

@@ -82,8 +82,14 @@ func InsertText(ctx context.Context, p primitives.Page, target *locator.Selector
 		return out, err
 	}
 	out, err := CallWithKeys(ctx, p, text, query)
-	if err == nil || target == nil {
-		return out, err
+	if err == nil {
+		return out, nil
+	}
+	if target == nil {
+		if f := fault.From(err); f.Code == fault.TargetNotEditable {
+			return nil, f.With("target", nil)
+		}
+		return nil, err
 	}
 	err = locator.MaskFrameFault(p, err, fault.TargetNotEditable)
 	if f := fault.From(err); f.Code == fault.TargetNotEditable {

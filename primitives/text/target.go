@@ -26,7 +26,7 @@ func CallTarget(ctx context.Context, p primitives.Page, target *locator.Selector
 }
 
 func callFound(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {
-	if !target.Locator.NamesElement() {
+	if !target.Locator.NamesElement() && !primitives.QuirksOf(p).Has(quirks.KnownMembersOnly) {
 		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.Raw)
 	}
 	at, err := target.Locator.Enter(ctx, p)

@@ -138,6 +138,9 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 	if p, ok := o.projections.Load(declared); ok {
 		return p.(*projection.Projection), nil
 	}
+	if err := manifest.Invalid("projection", declared.Name, declared.Wrong); err != nil {
+		return nil, err
+	}
 	p, problems := projection.Compile(declared.Raw, m.Engine)
 	if len(problems) > 0 {
 		return nil, fault.New(problems[0].Code, "%s", problems[0].Message).With("projection", declared.Name).With("pointer", problems[0].Pointer)

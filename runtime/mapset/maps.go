@@ -74,6 +74,10 @@ type Options struct {
 	// Salvage reads a map as far as it can be read (quirks.MapsAsTheyCome); see
 	// manifest.Options.
 	Salvage bool
+	// Whole refuses a map for one tool or state projection that breaks a rule, as
+	// who checks maps wants it. A host offers the rest of such a map, unless it is
+	// a file that the user names.
+	Whole bool
 	// Upstream knows the primitives and arguments of the extension only
 	// (quirks.UpstreamVocabulary).
 	Upstream bool
@@ -115,7 +119,9 @@ func Load(paths []string, registry *primitives.Registry, engine expr.Engine, how
 // a site folder.
 func FromBytes(name string, data []byte, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
 	m := New(registry, engine)
-	library, err := sites.FromMap(name, data, m.options())
+	how := m.options()
+	how.Parts = false // who hands a map over wants to know what is wrong with it
+	library, err := sites.FromMap(name, data, how)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +133,9 @@ func FromBytes(name string, data []byte, registry *primitives.Registry, engine e
 // may import.
 func FromFiles(files fs.FS, name string, registry *primitives.Registry, engine expr.Engine) (*Maps, error) {
 	m := New(registry, engine)
-	library, err := sites.FromFiles(files, name, m.options())
+	how := m.options()
+	how.Parts = false
+	library, err := sites.FromFiles(files, name, how)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +170,7 @@ func (m *Maps) options() sites.Options {
 		Needs:           needs,
 		AcceptDrafts:    m.how.AcceptDrafts,
 		Salvage:         m.how.Salvage,
+		Parts:           !m.how.Whole && m.how.Arguments == ArgumentsUnchecked,
 		Known:           m.Known,
 		CheckProjection: m.projectionProblems,
 		WarnProjection:  m.projectionWarnings,

@@ -126,7 +126,7 @@ func formOf(m *mapset.Maps, match *sites.Match) form {
 	x := match.Tool.XActions
 	runnable := x.Execution != nil && len(x.Execution.Steps) > 0 && x.Execution.Mode != "documentary" && x.Execution.Mode != "test_only"
 	switch {
-	case match.Tool.Unusable != nil:
+	case match.Tool.Unusable != nil, len(match.Tool.Wrong) > 0:
 		return formNone
 	case runnable && x.Execution.Mode == "" && x.Handler != "" && m.Known(x.Handler):
 		// Steps beside a primitive explain it unless a mode is given.

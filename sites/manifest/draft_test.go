@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -145,6 +146,44 @@ func TestSalvage(t *testing.T) {
 		if m, _ := manifest.Parse([]byte(text), manifest.Options{Salvage: true}); m != nil {
 			t.Errorf("%s is read as a map", text)
 		}
+	}
+}
+
+// TestParts: a tool or a projection that breaks a rule costs itself alone in the
+// strict profile too; what is wrong with the root costs the map. Issue 16.
+func TestParts(t *testing.T) {
+	for _, dir := range cases(t, "parts") {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			var want struct {
+				Refused            bool
+				Left               []string       // pointer and code
+				Tools, Projections map[string]int // what is wrong with each
+			}
+			if err := json.Unmarshal(readFile(t, dir, "expect.json"), &want); err != nil {
+				t.Fatal(err)
+			}
+			m, report := manifest.Parse(readFile(t, dir, "actions.json"), manifest.Options{Parts: true})
+			if (m == nil) != want.Refused {
+				t.Fatalf("got %v, %v", m, report)
+			}
+			if m == nil {
+				return
+			}
+			var left []string
+			for _, p := range report.Left {
+				left = append(left, p.Pointer+" "+string(p.Code))
+			}
+			tools, projections := map[string]int{}, map[string]int{}
+			for _, tool := range m.Tools {
+				tools[tool.Name] += len(tool.Wrong)
+			}
+			for _, p := range m.StateProjections {
+				projections[p.Name] += len(p.Wrong)
+			}
+			if !slices.Equal(left, want.Left) || !maps.Equal(tools, want.Tools) || !maps.Equal(projections, want.Projections) {
+				t.Errorf("got %q, %v, %v, want %q, %v, %v", left, tools, projections, want.Left, want.Tools, want.Projections)
+			}
+		})
 	}
 }
 

@@ -32,6 +32,10 @@ type Options struct {
 	// what deviates from it in the ways that docs/explanation/maps.md lists becomes a warning
 	// with the same pointer and code, and the Manifest is marked as a draft.
 	AcceptDrafts bool
+	// Parts has a tool or a state projection that breaks a rule cost itself alone:
+	// it stays in the Manifest, marked with what is wrong with it, and a call of it
+	// fails with that. The report has its errors as Left.
+	Parts bool
 	// Salvage reads a map as far as it can be read, as the upstream extension
 	// does: it accepts drafts, checks no version and no requires, and a
 	// declaration that breaks a rule costs itself alone.

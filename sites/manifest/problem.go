@@ -44,6 +44,8 @@ func (p Problem) String() string {
 type Report struct {
 	Errors   []Problem
 	Warnings []Problem
+	// Left are the errors of declarations that cannot be used (Options.Parts).
+	Left []Problem
 	// Dropped counts errors and warnings beyond MaxProblems.
 	Dropped int
 }
@@ -110,8 +112,8 @@ type found struct {
 // collector gathers problems under the bound, in the order they are met, which
 // is the same for the same text.
 type collector struct {
-	errors, warnings []found
-	dropped          int
+	errors, warnings, left []found
+	dropped                int
 }
 
 func (c *collector) error(pointer string, offset int, code fault.Code, message string) {
@@ -138,7 +140,7 @@ func (c *collector) add(list []found, pointer string, offset int, code fault.Cod
 }
 
 func (c *collector) report(src []byte) Report {
-	return Report{Errors: finish(c.errors, src), Warnings: finish(c.warnings, src), Dropped: c.dropped}
+	return Report{Errors: finish(c.errors, src), Warnings: finish(c.warnings, src), Left: finish(c.left, src), Dropped: c.dropped}
 }
 
 func finish(list []found, src []byte) []Problem {

@@ -24,6 +24,9 @@ type Projection struct {
 	// Broken: what is inside breaks a rule. Only drafts have such projections;
 	// they are not listed and fail when they are read.
 	Broken bool
+	// Wrong is what is invalid of a projection that its map has all the same; see
+	// Options.Parts.
+	Wrong []Problem
 }
 
 // Summary is a compact form of a projection's state.

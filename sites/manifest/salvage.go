@@ -14,6 +14,9 @@ import (
 // that have a name: a call of them says what is wrong. What stays an error
 // concerns the document: no JSON, or another protocol.
 func (c *checker) salvage(m *Manifest) {
+	if c.opts.Parts && !c.opts.Salvage {
+		c.leave(m)
+	}
 	if !c.opts.AcceptDrafts {
 		return
 	}
@@ -48,6 +51,58 @@ func (c *checker) salvage(m *Manifest) {
 	omit(c, "state_projections", &m.StateProjections, left)
 	m.StateProjections = slices.DeleteFunc(m.StateProjections, func(p Projection) bool { return p.Name == "" })
 	omit(c, "x_actions/files", &m.Files, left)
+}
+
+// leave marks the tools and projections that have errors, and leaves out those
+// without a name of their own, with Options.Parts.
+func (c *checker) leave(m *Manifest) {
+	wrong := map[string]map[int][]Problem{}
+	nameless := map[string]map[int]bool{}
+	c.found.errors = slices.DeleteFunc(c.found.errors, func(e found) bool {
+		section, i, in := entryOf(e.Pointer)
+		if !in || section != "tools" && section != "state_projections" {
+			return false
+		}
+		c.found.left = append(c.found.left, e)
+		at := "/" + section + "/" + strconv.Itoa(i)
+		if e.Pointer == at || e.Pointer == at+"/name" {
+			if nameless[section] == nil {
+				nameless[section] = map[int]bool{}
+			}
+			nameless[section][i] = true
+		}
+		if wrong[section] == nil {
+			wrong[section] = map[int][]Problem{}
+		}
+		wrong[section][i] = append(wrong[section][i], e.Problem)
+		return true
+	})
+	mark(c, "tools", len(m.Tools), wrong, func(i int, list []Problem) { m.Tools[i].Wrong = list })
+	mark(c, "state_projections", len(m.StateProjections), wrong, func(i int, list []Problem) { m.StateProjections[i].Wrong = list })
+	omit(c, "tools", &m.Tools, nameless)
+	m.Tools = slices.DeleteFunc(m.Tools, func(t Tool) bool { return t.Name == "" })
+	omit(c, "state_projections", &m.StateProjections, nameless)
+	m.StateProjections = slices.DeleteFunc(m.StateProjections, func(p Projection) bool { return p.Name == "" })
+}
+
+// mark hands the problems of each entry of a section to set, by where the entry
+// stands in what was read.
+func mark(c *checker, section string, n int, wrong map[string]map[int][]Problem, set func(i int, list []Problem)) {
+	places := c.places["/"+section]
+	for i := range min(n, len(places)) {
+		if list := wrong[section][places[i]]; len(list) > 0 {
+			set(i, list)
+		}
+	}
+}
+
+// Invalid is the fault of a declaration that is in its map and cannot be used; nil
+// without problems.
+func Invalid(what, name string, wrong []Problem) *fault.Error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return Report{Errors: wrong}.Err().With(what, name)
 }
 
 // omit takes the entries of a section out of what was read of it. Entries that

@@ -37,6 +37,9 @@ type Tool struct {
 	// Unusable says why the tool cannot run although its map could be read: only
 	// a draft has such tools, which are listed and not called. nil for the others.
 	Unusable *Problem
+	// Wrong is what is invalid of a tool that its map has all the same; see
+	// Options.Parts.
+	Wrong []Problem
 }
 
 // AgentCallable reports whether an agent may call the tool. One whose direction

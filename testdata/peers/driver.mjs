@@ -37,7 +37,8 @@ function showing (b, url) {
   return until(async () => {
     const { runtimes = [] } = await b.runtimes()
     const at = r => r.url ?? r.page?.url ?? r.target?.url
-    return runtimes.length === 1 && at(runtimes[0]) === url && runtimes[0]
+    if (runtimes.length === 1 && at(runtimes[0]) === url) return runtimes[0]
+    throw new Error(`the runtimes are ${JSON.stringify(runtimes.map(at))}`)
   }, 40000)
 }
 

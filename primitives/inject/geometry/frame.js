@@ -37,7 +37,7 @@ function findFrame(selector) {
     }
     return null;
   } catch {
-    throw new Fault('invalid_selector', 'the frame selector does not parse', { frame: cut(selector, 500) });
+    throw new Fault(unparsedCode(), 'the frame selector does not parse', { frame: cut(selector, 500) });
   }
 }
 

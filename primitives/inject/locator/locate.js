@@ -26,6 +26,9 @@ function saying(needle, equal) {
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }
 
+/** unparsedCode is the code for a selector that does not parse where upstream has none of its own. */
+const unparsedCode = () => quirk('unparsed_finds_nothing') ? 'handler_failed' : 'invalid_selector';
+
 /** retargeted maps identity matches to their controls. */
 function retargeted(nodes, retarget) {
   const selector = retarget.selector;
@@ -37,7 +40,7 @@ function retargeted(nodes, retarget) {
       try {
         from = closestCSS(node, retarget.closest);
       } catch {
-        throw new Fault('invalid_selector', 'retarget.closest does not parse', { selector: cut(retarget.closest, 500) });
+        throw new Fault(unparsedCode(), 'retarget.closest does not parse', { selector: cut(retarget.closest, 500) });
       }
     }
     if (from) for (const control of queryParts(from, selector).nodes) found.add(control);
@@ -111,7 +114,6 @@ function notFound(locator, trace) {
   }
   if (overlayShown()) {
     evidence.overlay_menu_visible = true;
-    if (quirk('overlay_blamed')) message += '; the overlay is shown and may cover it';
   }
   return new Fault('target_not_found', message, evidence);
 }

@@ -57,7 +57,7 @@ queries.page_fetch = async ({ url, max_bytes: most, timeout_ms: patience }) => {
   const own = location.origin;
   const wanted = originOf(url);
   if (wanted === null || wanted === 'null' || wanted !== own) {
-    throw new Fault('page_fetch_cross_origin', 'the address is not of the page\'s own origin', { requested_origin: wanted, page_origin: own });
+    throw new Fault('page_fetch_cross_origin', 'the address is not of the page\'s own origin', { requested_origin: URL.canParse(url) ? new URL(url).origin : null, page_origin: own });
   }
   const failed = (reason, more) => new Fault('page_fetch_failed', reason, { requested_origin: wanted, page_origin: own, ...more });
   return timed(patience, async (stop) => {

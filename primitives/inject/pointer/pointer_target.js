@@ -98,11 +98,10 @@ const showsDocument = (node) => tagOf(node) === 'iframe' || tagOf(node) === 'fra
 function clickTarget(node, view, viewport, point) {
   const className = protoGet(node, 'className');
   const text = norm(textOf(node));
-  const type = protoGet(node, 'type');
   return {
     tag_name: tagOf(node), id: idOf(node) || null, class_name: typeof className === 'string' ? cut(className, 240) : null,
     role: attributeOf(node, 'role'), data_testid: attributeOf(node, 'data-testid'),
-    type: typeof type === 'string' ? type : attributeOf(node, 'type'),
+    type: attributeOf(node, 'type'),
     text: cut(text, 240), disabled: protoGet(node, 'disabled') === true, aria_disabled: attributeOf(node, 'aria-disabled'),
     bounding_box: box(rectOf(node), view), viewport, computed_role: roleOf(node) || null, name: cut(nameOf(node), 240), point,
   };

@@ -46,6 +46,11 @@ queries.select_text = async ({ locator, pressed = [], handle, view: given }) => 
   } else if (editable && selectsAll(node) && pressed.includes('select_all')) {
     length = String(selectionOf(document)).length;
   } else if (isTextControl(node) && quirk('controls_select_nothing')) {
+    protoCall(node, 'focus');
+    const contents = new Range();
+    contents.selectNodeContents(node); // which has none: nothing is selected any more
+    selectionOf(document).removeAllRanges();
+    selectionOf(document).addRange(contents);
     length = 0;
   } else if (isTextControl(node)) {
     takeFocus(node);

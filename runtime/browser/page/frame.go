@@ -324,6 +324,13 @@ func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	}
 }
 
+// Documents counts the documents that the tab has had.
+func (p *Page) Documents() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.commits
+}
+
 // onDocumentOpened follows document.open, which gives a document the address of the
 // one that called it.
 func (p *Page) onDocumentOpened(params []byte) {
