@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Kind is how a tool runs.
