@@ -13,7 +13,33 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
+
+// An agent types a secret by its placeholder and never reads it, in one field and in a form.
+func TestAnAgentTypesASecretItNeverSees(t *testing.T) {
+	const secret = "hunter2-is-long"
+	secrets := &mask.Set{}
+	if err := secrets.Add("shop.password", secret); err != nil {
+		t.Fatal(err)
+	}
+	site := serve(t, `<label>Pass <input id="p"></label><button onclick="said.textContent = 'got ' + p.value.length + ' ' + p.value">Log in</button><p id="said"></p>`)
+	cs := client(t, runtimetest.Open(t, runtime.Options{Open: []string{site}, Secrets: secrets}), nil, nil)
+	for _, fill := range []string{`{"action":"fill","locator":{"label":"Pass"},"text":"{{secret:shop.password}}"}`, `{"action":"fill","fields":{"Pass":"{{secret:shop.password}}"}}`} {
+		_, filled := use(t, cs, "act", fill)
+		_, clicked := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Log in"}}`)
+		_, outline := use(t, cs, "snapshot", `{}`)
+		if !strings.Contains(outline, fmt.Sprintf("got %d ", len(secret))) {
+			t.Errorf("the page did not get the secret:\n%s", outline)
+		}
+		if all := filled + clicked + outline; strings.Contains(all, secret) || !strings.Contains(all, "{{secret:shop.password}}") {
+			t.Errorf("the secret is not masked:\n%s", all)
+		}
+		use(t, cs, "tabs", `{"action":"reload"}`)
+	}
+}
 
 // A locator looks into frames as a person does, waits for what comes there, and the answer
 // says in which frame it was found.

@@ -14,7 +14,7 @@ const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a whole form, label or ref: text, option or true/false"},` +
-	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog"},` +
+	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog; {{secret:NAME}}"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array"},` +
