@@ -9,7 +9,7 @@ BUSY ?= 8
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 
-.PHONY: axe demo test peers agents loaded race bench bench-browser lint generate check build install
+.PHONY: axe repair demo test peers agents loaded race bench bench-browser lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -49,6 +49,14 @@ axe:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && npm install --silent --no-audit --no-fund --prefix "$$dir" axe-core@4 && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_AXE="$$dir/node_modules/axe-core/axe.min.js" \
 		$(GO) test -count=1 -v -run Axe ./evidence/report
+
+# repair measures repair on pages of component libraries, which it fetches from npm.
+HELD_OUT = admin-lte@3.2.0 gentelella@1.4.0 govuk-frontend@6.6.0 startbootstrap-sb-admin-2@4.1.4 uikit@3.25.29
+repair:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && for p in $(HELD_OUT); do \
+		(cd "$$dir" && npm pack --silent "$$p" >p.txt && mkdir "$${p%@*}" && tar xzf "$$(cat p.txt)" -C "$${p%@*}") || exit 1; done && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_REPAIR_PAGES="$$dir" \
+		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./authoring/locators
 
 build:
 	$(GO) build -trimpath -o bin/outrider ./cmd/outrider

@@ -332,6 +332,9 @@ func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank St
 			r.gather(ctx, &result, on, began)
 		}
 		if result.OK || n == s.Retries || ctx.Err() != nil {
+			if !result.OK {
+				r.mend(ctx, x, &result, on)
+			}
 			return result
 		}
 		failed = append(failed, FailedStep{Detail: result.Detail(), DurationMS: result.DurationMS, Artifacts: result.Artifacts, shot: result.shot, texts: result.texts})
@@ -411,7 +414,8 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit})
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x)})
+		result.look(reply)
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()

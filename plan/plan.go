@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -33,6 +34,13 @@ type Options struct {
 	// Evidence takes a picture, the console and the network of what fails, for a report
 	// that shows them.
 	Evidence bool
+	// Maps finds the files of maps. With it, targets of steps that find nothing are
+	// repaired by the lock files beside them. Nil repairs nothing.
+	Maps MapFiles
+	// Locks are their lock files by the path that results call a map by, see LocksOf.
+	Locks map[string]*lock.File
+	// Remember asks what the elements look like that the steps of actions find.
+	Remember bool
 	// Secrets are masked in what plans make of results; nil is none.
 	Secrets *mask.Set
 	// Open is the address that the plan of a case opens, in place of its own; "" leaves it.
@@ -115,6 +123,11 @@ type StepResult struct {
 	page  *report.Page // of a check
 	shot  *report.Picture
 	texts []report.Text
+	// remembered are what elements of steps look like. proposed are targets for one that
+	// found nothing, and mended those of them with which the action was done.
+	remembered []report.Remembered
+	proposed   json.RawMessage
+	mended     []mended
 	// before are states of the page as they were before the step, for a report.
 	before map[string]json.RawMessage
 }

@@ -108,16 +108,21 @@ func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files MapFi
 		if len(r.Checks) == 0 {
 			continue
 		}
-		name := filepath.ToSlash(file)
-		text := diff.Diff("a/"+name, r.before, "b/"+name, r.after)
-		if i := bytes.IndexByte(text, '\n'); bytes.HasPrefix(text, []byte("diff ")) && i >= 0 {
-			text = text[i+1:]
-		}
-		r.Diff = string(text)
+		r.Diff = diffOf(file, r.before, r.after)
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(a, b Repaired) int { return bytes.Compare([]byte(a.File), []byte(b.File)) })
 	return out, nil
+}
+
+// diffOf is the unified difference of a file.
+func diffOf(file string, before, after []byte) string {
+	name := filepath.ToSlash(file)
+	text := diff.Diff("a/"+name, before, "b/"+name, after)
+	if i := bytes.IndexByte(text, '\n'); bytes.HasPrefix(text, []byte("diff ")) && i >= 0 {
+		text = text[i+1:]
+	}
+	return string(text)
 }
 
 // withRepairs is a page checked again with what its lock files remember; the page
@@ -196,10 +201,15 @@ func (r Repaired) Apply() error {
 
 // PrintRepairs shows what was written, and each repair as a diff.
 func (c Checked) PrintRepairs(w io.Writer, applied bool) {
-	for _, path := range c.Locks {
+	PrintRepairs(w, c.Locks, c.Repairs, applied)
+}
+
+// PrintRepairs shows lock files that were written, and each repair as a diff.
+func PrintRepairs(w io.Writer, locks []string, repairs []Repaired, applied bool) {
+	for _, path := range locks {
 		fmt.Fprintf(w, "lock    %s\n", report.Printable(path))
 	}
-	for _, r := range c.Repairs {
+	for _, r := range repairs {
 		word, next := "repair ", ": it passes with this change, which --fix writes"
 		if applied {
 			word, next = "fixed  ", ""
@@ -218,14 +228,20 @@ func (c Checked) PrintRepairs(w io.Writer, applied bool) {
 // UpdateLocks writes what the checks found into the lock files beside their maps. It
 // returns the files that changed.
 func (c Checked) UpdateLocks(files MapFiles) ([]string, error) {
-	seen := map[string][]lock.Entry{}
+	var seen []report.Remembered
 	for _, p := range c.Pages {
 		for _, k := range p.Checks {
-			for _, r := range k.Remembered {
-				if file, ok := files(r.MapPath); ok {
-					seen[lock.PathOf(file)] = append(seen[lock.PathOf(file)], r.Entry)
-				}
-			}
+			seen = append(seen, k.Remembered...)
+		}
+	}
+	return updateLocks(seen, files)
+}
+
+func updateLocks(remembered []report.Remembered, files MapFiles) ([]string, error) {
+	seen := map[string][]lock.Entry{}
+	for _, r := range remembered {
+		if file, ok := files(r.MapPath); ok {
+			seen[lock.PathOf(file)] = append(seen[lock.PathOf(file)], r.Entry)
 		}
 	}
 	changed := []string{}

@@ -110,6 +110,11 @@ func (r StepResult) test(path string) stepTest {
 	if t.Picture != nil {
 		t.Picture.Outlines = r.boxes()
 	}
+	for _, m := range r.mended {
+		if fixed := repairOf(m.file, []mended{m}); fixed != nil {
+			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.file, Body: fixed.Diff, Diff: true})
+		}
+	}
 	if r.Expect != "" {
 		t.Texts = append(t.Texts, report.Text{Title: "expect", Body: r.Expect})
 	}

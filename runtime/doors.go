@@ -21,6 +21,7 @@ type (
 	Call             = call.Call
 	Target           = call.Target
 	SuppliedMap      = call.SuppliedMap
+	Appearance       = call.Appearance
 	Progress         = call.Progress
 	Reply            = call.Reply
 	Event            = call.Event

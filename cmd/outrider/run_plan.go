@@ -20,6 +20,7 @@ type planFlags struct {
 	varsFile, grep, grepInvert, shard    string
 	workers, retries, repeat             int
 	failFast, failOnFlaky, dryRun, watch bool
+	updateLock, fix                      bool
 }
 
 func (p *planFlags) add(f *pflag.FlagSet) {
@@ -34,6 +35,8 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&p.repeat, "repeat-each", 1, "run each case so many times")
 	f.BoolVar(&p.failFast, "fail-fast", false, "start no more cases after one has failed")
 	f.BoolVar(&p.failOnFlaky, "fail-on-flaky", false, "exit with 1 when a case is flaky")
+	f.BoolVar(&p.updateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
+	f.BoolVar(&p.fix, "fix", false, "write the repairs of actions into the maps")
 	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
 }
 
@@ -96,9 +99,14 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if len(a.browser.open) > 0 {
 		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
 	}
+	locks, err := plan.LocksOf(a.browser.maps)
+	if err != nil {
+		return err
+	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		o := plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
 		o.Evidence, o.Open = out.files.Pictures(), open
+		o.Maps, o.Locks, o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
 		done := a.follow(&o, suite)
 		b := plan.Isolated(h)
 		if profile {
@@ -111,7 +119,25 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 		} else if !suite.Single() {
 			result.PrintTotals(a.stdout)
 		}
+		var written []string
+		if p.updateLock {
+			if written, err = result.UpdateLocks(o.Maps); err != nil {
+				return err
+			}
+		}
+		repairs := result.Repairs()
 		complete := a.writeReports(out, result.Report(), "")
+		if !a.json {
+			plan.PrintRepairs(a.stdout, written, repairs, p.fix)
+		}
+		for _, r := range repairs {
+			if !p.fix {
+				break
+			}
+			if err := r.Apply(); err != nil {
+				return err
+			}
+		}
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}

@@ -28,6 +28,9 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
+	// Appearance, when not nil, asks for what the elements of a site action's steps look
+	// like, see Reply.Remembered and Reply.Repairs.
+	Appearance *Appearance
 	// OwnWords is set by a face of this host for what it puts in words that the
 	// upstream extension does not have, whoever caused it. A profile does not hold
 	// such a call to the vocabulary of the extension (quirks.UpstreamVocabulary).
@@ -35,6 +38,15 @@ type Call struct {
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)
+}
+
+// Appearance is what a caller wants to know of the elements of steps.
+type Appearance struct {
+	// Remember describes those that are found.
+	Remember bool
+	// Locks are lock files by the path of their map: by them others are proposed for
+	// those that are not found.
+	Locks json.RawMessage
 }
 
 // SiteTool is the one stable tool of every runtime: it lists and calls what the
@@ -83,6 +95,10 @@ type Reply struct {
 	Answer json.RawMessage
 	// Steps summarizes a workflow, also one that failed.
 	Steps json.RawMessage
+	// Remembered and Repairs are lists, as the runtime's checks have them: what elements
+	// look like that steps found, and targets that a map could declare in place of one
+	// that found nothing. Only when Call.Appearance asks.
+	Remembered, Repairs json.RawMessage
 	// URL is the page's address after the call.
 	URL      string
 	Duration time.Duration

@@ -55,6 +55,9 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 		if f.Reason == "state" {
 			code = fault.StateMismatch
 		}
+		if code == fault.TargetNotFound && !m.Found {
+			r.looks.repair(r, t)
+		}
 		return found{}, fault.New(code, "the target of step %s is not on the page", s.id).
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
@@ -62,6 +65,7 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 	if d := verify.DriftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
 		r.drift = d
 	}
+	r.looks.remember(r, t, m)
 	all := r.locatorOf(t, m)
 	out := found{locator: all, all: all, match: m}
 	// The element that was resolved is the one to act on, also where the

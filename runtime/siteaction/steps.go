@@ -61,6 +61,7 @@ type executionRun struct {
 
 	// acted is set once something may have changed the page.
 	acted bool
+	looks looks
 	// Of the running step.
 	whole     context.Context // what is left of the call, less the time for its answer
 	bound     context.Context // for waiting: timeout_ms, or the default
@@ -87,6 +88,15 @@ func (a *Actions) runExecution(ctx context.Context, v invoker, o *mapset.Offer, 
 	if err := json.Unmarshal(merged, &r.input); err != nil {
 		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
 	}
+	r.looks = looksFor(v.Message().Appearance)
+	reply := r.inMode(e)
+	r.looks.note(&reply)
+	return reply
+}
+
+// inMode runs the steps, the handler, or one in place of the other.
+func (r *executionRun) inMode(e *execution) call.Reply {
+	ctx := r.ctx
 	var reply call.Reply
 	switch e.mode {
 	case handlerOnly:

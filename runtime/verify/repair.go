@@ -124,24 +124,65 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 	}
 	var out []Repair
 	for i, s := range lost {
-		c := likeness.Best(remembered[i], live)
-		if !c.Sure() {
-			continue
-		}
-		e := live[c.Index]
-		names, err := locators.Unique(ctx, page, e)
+		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live)
 		if err != nil {
 			return nil, err
 		}
-		if len(names) == 0 {
-			continue
+		if r != nil {
+			out = append(out, *r)
 		}
-		out = append(out, Repair{
-			MapPath: s.in.Path, Pointer: s.target.At.Pointer, Target: relocated(s.target, names[0], e),
-			Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: names[0].Kind,
-		})
 	}
 	return out, nil
+}
+
+// proposal is the target with the element that looks like what was remembered; nil when
+// none surely does, or when it has no name of its own.
+func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, remembered likeness.Element, live []likeness.Seen) (*Repair, error) {
+	c := likeness.Best(remembered, live)
+	if !c.Sure() {
+		return nil, nil
+	}
+	e := live[c.Index]
+	names, err := locators.Unique(ctx, page, e)
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	return &Repair{
+		MapPath: in.Path, Pointer: t.At.Pointer, Target: relocated(t, names[0], e),
+		Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: names[0].Kind,
+	}, nil
+}
+
+// RememberTarget describes the one element that the target of a step has found; nil when
+// it cannot be described.
+func RememberTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, handle string) (*Remembered, error) {
+	described, err := locators.Describe(ctx, page, []string{handle})
+	if err != nil || len(described) != 1 || described[0] == nil {
+		return nil, err
+	}
+	live, _, err := locators.Live(ctx, page, []likeness.Element{described[0].Describe(true)})
+	if err != nil {
+		return nil, err
+	}
+	return &Remembered{in.Path, lock.Entry{Target: DescriptorOf(t, "", nil), Element: described[0].Remember(live, true)}}, nil
+}
+
+// RepairTarget proposes another target for one of a step that finds nothing; nil for
+// none.
+func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File) (*Repair, error) {
+	f := locks[in.Path]
+	if f == nil || t.At.Pointer == "" {
+		return nil, nil
+	}
+	remembered, ok := f.Find(DescriptorOf(t, "", nil))
+	if !ok {
+		return nil, nil
+	}
+	live, complete, err := locators.Live(ctx, page, []likeness.Element{remembered})
+	if err != nil || !complete { // what was not compared may be more alike
+		return nil, err
+	}
+	return proposal(ctx, page, in, t, remembered, live)
 }
 
 // relocated is a target with another locator. A selector keeps those that the target
