@@ -140,7 +140,7 @@ var mayImport = map[string][]string{
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
-	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "projection/expr", "primitives/fault"},
+	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "sites/location", "projection/expr", "primitives/fault"},
 	"plan/schedule":                      {},
 	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},
 	"evidence/metrics":                   {"primitives/fault", "runtime"},

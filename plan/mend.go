@@ -129,7 +129,7 @@ func (r *run) mend(ctx context.Context, x *spec.Step, result *StepResult, at pla
 	}
 	reply := at.session.Do(ctx, runtime.Call{
 		ID: r.o.NewID(), Target: at.target, Name: name, Arguments: arguments, Timeout: r.o.CallTimeout,
-		Map: &runtime.SuppliedMap{Path: anywhere, JSON: bytes.TrimPrefix(after, []byte("\xef\xbb\xbf"))},
+		Map: &runtime.SuppliedMap{Path: verifiedAt(p.MapPath), JSON: bytes.TrimPrefix(after, []byte("\xef\xbb\xbf"))},
 	})
 	if reply.Err != nil {
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites/location"
 )
 
 // Repaired is a map file as it could be, and the checks that pass with it.
@@ -170,14 +171,20 @@ func changesFor(k report.Check) []change {
 	return out
 }
 
-// anywhere is the path of a map for every page: the one that is verified applied to the
-// page already, and where a file lies can say that it is for another.
-const anywhere = "actions.json"
+// verifiedAt is the path of a map that is verified. It applied to the page already, and
+// where its file lies can say that it is for another page, so it is one for every page.
+// A map of others keeps its path, which says what it may do.
+func verifiedAt(mapPath string) string {
+	if loc, ok := location.Locate(mapPath); ok && (loc.Scope == location.Shared || loc.Scope == location.Public) {
+		return mapPath
+	}
+	return "actions.json"
+}
 
 // passes runs the checks of a map and says whether the one at the same place passes.
 func passes(ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, text []byte, o Options) (bool, error) {
 	x.Remember, x.locks = false, nil
-	p, err := checkPage(ctx, h, x, tab, &runtime.SuppliedMap{Path: anywhere, JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o)
+	p, err := checkPage(ctx, h, x, tab, &runtime.SuppliedMap{Path: verifiedAt(k.MapPath), JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o)
 	if err != nil {
 		return false, err
 	}
