@@ -166,6 +166,9 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 		if slices.Contains(acting, kind) {
 			acts = true
 		}
+		if acts && (kind == "locator.wait_for" || kind == "page.wait") {
+			promised = true // it fails when what it waits for does not come
+		}
 		if step["assert"] != nil || kind == "assert" || step["retry_until"] != nil {
 			promised = true
 		}

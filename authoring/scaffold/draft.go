@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/authoring/survey"
 )
@@ -38,13 +39,13 @@ type draft struct {
 	targets map[string]*locators.Target // by handle; nil when nothing names the element alone
 	actions []*action
 	report  *Report
-	used    names
+	used    naming.Names
 }
 
 // drafted reads the actions of a page. targets has what names each element.
-func drafted(page survey.Page, targets map[string]*locators.Target, report *Report, used names) *draft {
+func drafted(page survey.Page, targets map[string]*locators.Target, report *Report, used naming.Names) *draft {
 	d := &draft{page: page, targets: targets, report: report, used: used}
-	d.prefix = first(slug(heading(page)), slug(page.Title), "page")
+	d.prefix = naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
 	taken := map[string]bool{}
 	for i := range page.Groups {
 		d.group(i, taken)
@@ -131,7 +132,7 @@ func (d *draft) group(index int, taken map[string]bool) {
 	if submit == nil && g.Tag != "form" {
 		return // fields without a button are actions each
 	}
-	title := first(g.Name, g.Title, legend(fields), humane(g.Attributes["id"]), humane(g.Attributes["name"]))
+	title := naming.First(g.Name, g.Title, legend(fields), humane(g.Attributes["id"]), humane(g.Attributes["name"]))
 	a := &action{operate: -1}
 	for _, f := range fields {
 		taken[f.Handle] = true
@@ -142,9 +143,9 @@ func (d *draft) group(index int, taken map[string]bool) {
 	verb := "fill_in"
 	if submit != nil {
 		taken[submit.Handle] = true
-		verb = first(slug(buttonName(submit)), "submit")
+		verb = naming.First(naming.Slug(buttonName(submit)), "submit")
 	}
-	area := first(slug(title), d.prefix)
+	area := naming.First(naming.Slug(title), d.prefix)
 	name := area + "." + verb
 	if verb == area {
 		name = d.prefix + "." + verb
@@ -161,21 +162,21 @@ func (d *draft) group(index int, taken map[string]bool) {
 		if g.Method != "get" {
 			a.risk = changes
 		}
-		a.Description = fmt.Sprintf("Fill in %s and click %s.", first(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)))
+		a.Description = fmt.Sprintf("Fill in %s and click %s.", naming.First(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)))
 	} else {
 		a.operate, a.risk = len(a.XActions.Execution.Steps), changes
 		last := a.XActions.Execution.Steps[len(a.XActions.Execution.Steps)-1]
 		if len(fields) == 1 && fields[0].Tag == "input" {
 			a.XActions.Execution.Steps = append(a.XActions.Execution.Steps, Step{ID: "send", Type: "press", Target: last.Target, Key: "Enter"})
-			a.Description = fmt.Sprintf("Fill in %s and press Enter.", first(quotedTitle(title), "the form"))
+			a.Description = fmt.Sprintf("Fill in %s and press Enter.", naming.First(quotedTitle(title), "the form"))
 			verb = "enter"
 			name = area + "." + verb
 		} else {
 			a.operate, a.risk = -1, harmless
-			a.Description = fmt.Sprintf("Fill in %s.", first(quotedTitle(title), "the form"))
+			a.Description = fmt.Sprintf("Fill in %s.", naming.First(quotedTitle(title), "the form"))
 		}
 	}
-	a.Name = d.used.free(name)
+	a.Name = d.used.Free(name)
 	d.actions = append(d.actions, a)
 }
 
@@ -198,7 +199,7 @@ func legend(fields []*survey.Control) string {
 // humane is an id or a name that people gave.
 func humane(v string) string {
 	v = regexp.MustCompile(`(?i)[-_]?form$|^form[-_]`).ReplaceAllString(v, "")
-	if slug(v) == "" || !stable(v) {
+	if naming.Slug(v) == "" || !stable(v) {
 		return ""
 	}
 	return v
@@ -224,12 +225,12 @@ func sender(fields, buttons []*survey.Control, form bool) *survey.Control {
 }
 
 func buttonName(c *survey.Control) string {
-	return first(c.Name, c.Text, c.Attributes["value"], c.Attributes["title"])
+	return naming.First(c.Name, c.Text, c.Attributes["value"], c.Attributes["title"])
 }
 
 // fill drafts a step and an argument for each field; false when nothing is left.
 func (d *draft) fill(a *action, fields []*survey.Control) bool {
-	used := names{}
+	used := naming.Names{}
 	a.InputSchema = Schema{Type: "object", Properties: Properties{}}
 	a.XActions.Execution.Mode = "steps_only"
 	radios := map[string]bool{}
@@ -257,7 +258,7 @@ func (d *draft) fill(a *action, fields []*survey.Control) bool {
 			continue
 		}
 		p := property(f)
-		name := used.free(first(slug(label), slug(f.Attributes["name"]), "value"))
+		name := used.Free(naming.First(naming.Slug(label), naming.Slug(f.Attributes["name"]), "value"))
 		step := Step{ID: name, Type: "fill", Target: t, ValueFrom: name, Optional: !f.Required}
 		switch {
 		case p.Type == "boolean":
@@ -280,16 +281,16 @@ func (d *draft) fill(a *action, fields []*survey.Control) bool {
 }
 
 // radio drafts the choice among radio buttons of one name.
-func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, used names) {
-	p := sample.Property{Type: "string", Title: first(one.Legend, one.Attributes["name"])}
+func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, used naming.Names) {
+	p := sample.Property{Type: "string", Title: naming.First(one.Legend, one.Attributes["name"])}
 	required := false
 	for _, f := range fields {
 		if f.Type == "radio" && f.Attributes["name"] == one.Attributes["name"] {
-			p.Enum = append(p.Enum, first(f.Attributes["value"], f.Label))
+			p.Enum = append(p.Enum, naming.First(f.Attributes["value"], f.Label))
 			required = required || f.Required
 		}
 	}
-	name := used.free(first(slug(one.Attributes["name"]), slug(one.Legend), "choice"))
+	name := used.Free(naming.First(naming.Slug(one.Attributes["name"]), naming.Slug(one.Legend), "choice"))
 	if !stable(one.Attributes["name"]) {
 		d.report.leave("field", name, "its radio buttons have a generated name")
 		return
@@ -306,7 +307,7 @@ func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, 
 
 // fieldName is what people call a field.
 func fieldName(c *survey.Control) string {
-	return first(strings.TrimRight(strings.TrimSpace(c.Label), ":* "), strings.TrimRight(c.Name, ":* "), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"])
+	return naming.First(strings.TrimRight(strings.TrimSpace(c.Label), ":* "), strings.TrimRight(c.Name, ":* "), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"])
 }
 
 // property is the JSON Schema of what a field takes.
@@ -356,7 +357,7 @@ func property(c *survey.Control) sample.Property {
 		p.Format, p.WriteOnly = "password", true
 	}
 	if c.Tag != "input" && p.Format == "" && len(c.Text) > 0 && c.Editable {
-		p.Title = first(c.Label, c.Name, "text")
+		p.Title = naming.First(c.Label, c.Name, "text")
 	}
 	if p.Pattern != "" {
 		p.Pattern = "^(?:" + p.Pattern + ")$"
@@ -374,8 +375,8 @@ func (d *draft) loose(c *survey.Control) {
 		return
 	}
 	label := fieldName(c)
-	a.Name = d.used.free(d.prefix + ".set_" + first(slug(label), "value"))
-	a.Description = "Set " + first(quotedTitle(label), "the field") + "."
+	a.Name = d.used.Free(d.prefix + ".set_" + naming.First(naming.Slug(label), "value"))
+	a.Description = "Set " + naming.First(quotedTitle(label), "the field") + "."
 	for i := range a.XActions.Execution.Steps {
 		a.XActions.Execution.Steps[i].Optional = false
 	}
@@ -391,16 +392,16 @@ func (d *draft) loose(c *survey.Control) {
 func (d *draft) button(c *survey.Control) {
 	label := buttonName(c)
 	if c.Disabled {
-		d.report.leave("action", first(label, c.Tag), "its button is disabled")
+		d.report.leave("action", naming.First(label, c.Tag), "its button is disabled")
 		return
 	}
-	if slug(label) == "" {
+	if naming.Slug(label) == "" {
 		d.report.leave("action", c.Tag, "its button has no name")
 		return
 	}
-	name := d.prefix + "." + slug(label)
+	name := d.prefix + "." + naming.Slug(label)
 	if c.Role == "tab" || c.Tag == "summary" {
-		name = d.prefix + ".show_" + slug(label)
+		name = d.prefix + ".show_" + naming.Slug(label)
 	}
 	t := d.targets[c.Handle]
 	if t == nil {
@@ -408,7 +409,7 @@ func (d *draft) button(c *survey.Control) {
 		return
 	}
 	a := &action{operate: 0, pressed: c}
-	a.Name = d.used.free(name)
+	a.Name = d.used.Free(name)
 	a.Description = "Click " + strconv.Quote(label) + "."
 	a.InputSchema = Schema{Type: "object", Properties: Properties{}}
 	a.XActions.Execution = Execution{Mode: "steps_only", Steps: []Step{{ID: "click", Type: "click", Target: t}}}
@@ -447,7 +448,7 @@ func (d *draft) navigation(c *survey.Control) {
 		}
 	}
 	label := buttonName(c)
-	name := d.prefix + ".open_" + first(slug(label), "link")
+	name := d.prefix + ".open_" + naming.First(naming.Slug(label), "link")
 	if links >= maxLinks {
 		d.report.leave("action", name, fmt.Sprintf("the page has more than %d links", maxLinks))
 		return
@@ -462,7 +463,7 @@ func (d *draft) navigation(c *survey.Control) {
 		return
 	}
 	a := &action{operate: -1, link: c.Href, pressed: c}
-	a.Name = d.used.free(name)
+	a.Name = d.used.Free(name)
 	a.Description = "Follow the link " + strconv.Quote(label) + "."
 	a.InputSchema = Schema{Type: "object", Properties: Properties{}}
 	a.XActions.Execution = Execution{Mode: "steps_only", Steps: []Step{{ID: "follow", Type: "click", Target: t}}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/survey"
 )
 
@@ -33,7 +34,7 @@ func projected(page survey.Page, l survey.List, container, name string) *Project
 		item += "." + locators.Escape(classes[0])
 	}
 	p := &Projection{
-		Name: name, Description: fmt.Sprintf("The %s %s.", map[string]string{"table": "rows of", "list": "entries of"}[l.Kind], first(quotedTitle(first(l.Title, l.Name)), "the list")),
+		Name: name, Description: fmt.Sprintf("The %s %s.", map[string]string{"table": "rows of", "list": "entries of"}[l.Kind], naming.First(quotedTitle(naming.First(l.Title, l.Name)), "the list")),
 		Scope: Scope{URLMatches: scopeOf(page.URL)},
 		Snapshot: Snapshot{
 			Version: 1, Source: "dom", Extract: []Extract{{ID: "items", Selector: container + item, Fields: fields}},
@@ -81,7 +82,7 @@ func fieldsOf(l survey.List) Fields {
 		}
 	}
 	var out Fields
-	used := names{}
+	used := naming.Names{}
 	seen := map[string]bool{} // what other fields read, item by item
 	add := func(name string, f Field, values []string) {
 		text := strings.Join(values, "\x00")
@@ -89,7 +90,7 @@ func fieldsOf(l survey.List) Fields {
 			return
 		}
 		seen[f.Attribute+"\x00"+text] = true
-		f.Name = used.free(first(slug(name), "text"))
+		f.Name = used.Free(naming.First(naming.Slug(name), "text"))
 		f.Trim = f.Attribute == "" && f.Property == ""
 		out = append(out, f)
 	}
@@ -108,10 +109,10 @@ func fieldsOf(l survey.List) Fields {
 		selector := leafSelector(l, c.leaf)
 		switch {
 		case c.leaf.Control == "checkbox" || c.leaf.Control == "radio":
-			add(first(c.leaf.Attributes["aria-label"], "checked"), Field{Selector: selector, Property: "checked"}, []string{"\x01" + c.key})
+			add(naming.First(c.leaf.Attributes["aria-label"], "checked"), Field{Selector: selector, Property: "checked"}, []string{"\x01" + c.key})
 			continue
 		case c.leaf.Control != "" && c.leaf.Tag != "button" && c.leaf.Tag != "select":
-			add(first(c.leaf.Attributes["aria-label"], "value"), Field{Selector: selector, Property: "value"}, []string{"\x02" + c.key})
+			add(naming.First(c.leaf.Attributes["aria-label"], "value"), Field{Selector: selector, Property: "value"}, []string{"\x02" + c.key})
 			continue
 		case c.leaf.Tag == "button" || c.leaf.Tag == "select":
 			continue // what operates an item does not say what it is
@@ -260,7 +261,7 @@ func nameOf(l survey.List, leaf survey.Leaf) string {
 			_, _ = fmt.Sscanf(strings.TrimPrefix(leaf.Way[0], tag), ":nth-of-type(%d)", &column)
 		}
 		headers := l.Headers
-		if column >= 1 && column <= len(headers) && slug(headers[column-1]) != "" {
+		if column >= 1 && column <= len(headers) && naming.Slug(headers[column-1]) != "" {
 			return headers[column-1]
 		}
 	}

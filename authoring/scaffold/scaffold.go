@@ -14,6 +14,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -87,7 +88,7 @@ type writer struct {
 	on   runtime.Target
 	out  *Map
 	rep  *Report
-	used names
+	used naming.Names
 	home survey.Page
 	path string // of the map, in calls
 	here string // the state of the page that it is written of, "" for none
@@ -102,7 +103,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	if o.Each <= 0 {
 		o.Each = 20 * time.Second
 	}
-	w := &writer{h: h, o: o, on: runtime.Target{RuntimeID: tabs[0].RuntimeID}, path: "actions.json", used: names{}, rep: &Report{
+	w := &writer{h: h, o: o, on: runtime.Target{RuntimeID: tabs[0].RuntimeID}, path: "actions.json", used: naming.Names{}, rep: &Report{
 		Actions: []Kept{}, Projections: []Kept{}, States: []Kept{}, Transitions: []Kept{}, LeftOut: []Entry{}}}
 	if err := w.quiet(ctx); err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	w.home, w.rep.URL = page, page.URL
 	w.out = &Map{
 		Protocol: "actions.json", Version: 1, Tools: []Tool{},
-		Surface:    Surface{Origin: u.Scheme + "://" + u.Host, Name: first(page.Title, heading(page), u.Host)},
+		Surface:    Surface{Origin: u.Scheme + "://" + u.Host, Name: naming.First(page.Title, heading(page), u.Host)},
 		Provenance: Provenance{CreatedBy: "outrider init", CreatedAt: o.Now().UTC().Format(time.RFC3339), Source: u.Scheme + "://" + u.Host + u.Path},
 	}
 	if !page.Complete {
@@ -130,7 +131,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	if err := w.projections(ctx, page); err != nil {
 		return nil, err
 	}
-	d := drafted(page, targets, w.rep, names{})
+	d := drafted(page, targets, w.rep, naming.Names{})
 	for i, a := range d.actions {
 		if o.Progress != nil {
 			o.Progress(a.Name, i+1, len(d.actions))
@@ -270,9 +271,9 @@ func (w *writer) leave(ctx context.Context) error {
 
 // states writes the state of the page, and one for each of its parts.
 func (w *writer) states(ctx context.Context, page survey.Page, targets map[string]*locators.Target) error {
-	name := first(slug(heading(page)), slug(page.Title), "page")
+	name := naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
 	yes := true
-	own := State{Name: w.used.free(name + "_ready"), Description: "The page " + quotedTitle(first(heading(page), page.Title, page.URL)) + " is shown."}
+	own := State{Name: w.used.Free(name + "_ready"), Description: "The page " + quotedTitle(naming.First(heading(page), page.Title, page.URL)) + " is shown."}
 	main := slices.IndexFunc(page.Marks, func(m survey.Mark) bool { return m.Level > 0 && m.Name == heading(page) && targets[m.Handle] != nil })
 	if main < 0 {
 		main = slices.IndexFunc(page.Marks, func(m survey.Mark) bool { return m.Role == "main" && targets[m.Handle] != nil })
@@ -290,16 +291,16 @@ func (w *writer) states(ctx context.Context, page survey.Page, targets map[strin
 	}
 	states := []State{own}
 	for i, m := range page.Marks {
-		if i == main || targets[m.Handle] == nil || len(states) == maxStates || slug(m.Name) == "" {
+		if i == main || targets[m.Handle] == nil || len(states) == maxStates || naming.Slug(m.Name) == "" {
 			continue
 		}
 		if part := m.Level > 0 && m.Level <= 3 || slices.Contains([]string{"navigation", "region", "search", "form", "dialog", "alertdialog", "complementary"}, m.Role); part {
-			name := slug(m.Name)
+			name := naming.Slug(m.Name)
 			if m.Level == 0 && !strings.Contains(m.Role, "dialog") {
 				name += "_" + m.Role
 			}
 			states = append(states, State{
-				Name: w.used.free(name + "_shown"), Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
+				Name: w.used.Free(name + "_shown"), Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
 				Diagnostics: []Probe{{Name: "shown", Target: targets[m.Handle], Visible: &yes}},
 			})
 		}
@@ -349,7 +350,7 @@ func (w *writer) current(ctx context.Context, m *Map) ([]string, error) {
 
 // projections writes what repeats.
 func (w *writer) projections(ctx context.Context, page survey.Page) error {
-	prefix := first(slug(heading(page)), slug(page.Title), "page")
+	prefix := naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
 	var seen []likeness.Seen
 	for _, l := range page.Lists {
 		seen = append(seen, l.Seen)
@@ -363,10 +364,10 @@ func (w *writer) projections(ctx context.Context, page survey.Page) error {
 	}); err != nil {
 		return err
 	}
-	used := names{}
+	used := naming.Names{}
 	for i, l := range page.Lists {
-		label := first(l.Title, l.Name, humane(l.Attributes["id"]), humane(l.Attributes["data-testid"]), l.Kind)
-		name := prefix + "." + first(slug(label), l.Kind)
+		label := naming.First(l.Title, l.Name, humane(l.Attributes["id"]), humane(l.Attributes["data-testid"]), l.Kind)
+		name := prefix + "." + naming.First(naming.Slug(label), l.Kind)
 		container := ""
 		for _, u := range unique[i] {
 			if u.Kind != locators.RoleName && u.Kind != locators.Text {
@@ -420,7 +421,7 @@ func (w *writer) projections(ctx context.Context, page survey.Page) error {
 		} else {
 			note = "no field tells its entries apart"
 		}
-		p.Name = used.free(name)
+		p.Name = used.Free(name)
 		w.out.Projections = append(w.out.Projections, *p)
 		w.rep.Projections = append(w.rep.Projections, Kept{p.Name, note})
 	}

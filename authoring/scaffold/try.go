@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/primitives"
@@ -100,11 +101,11 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 	last := &promised.XActions.Execution.Steps[len(promised.XActions.Execution.Steps)-1]
 	last.Assert = seen.assert
 	if seen.read != nil {
-		ids := names{}
+		ids := naming.Names{}
 		for _, s := range promised.XActions.Execution.Steps {
 			ids[s.ID] = true
 		}
-		promised.XActions.Execution.Steps = append(promised.XActions.Execution.Steps, Step{ID: ids.free("shown"), Type: "read", Target: seen.read})
+		promised.XActions.Execution.Steps = append(promised.XActions.Execution.Steps, Step{ID: ids.Free("shown"), Type: "read", Target: seen.read})
 	}
 	saved := slices.Clone(w.out.Projections)
 	if seen.row != nil {
@@ -143,7 +144,7 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 	}
 	w.keep(promised, "")
 	if seen.state != nil && w.here != "" {
-		seen.state.Name = w.used.free(seen.state.Name)
+		seen.state.Name = w.used.Free(seen.state.Name)
 		w.out.States = append(w.out.States, *seen.state)
 		w.rep.States = append(w.rep.States, Kept{Name: seen.state.Name})
 		w.transition(a.Name, seen.state.Name)
@@ -153,7 +154,7 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 
 func (w *writer) transition(tool, to string) {
 	_, verb, _ := strings.Cut(tool, ".")
-	t := Transition{Name: w.used.free(first(verb, tool)), From: w.here, To: to, Tool: tool}
+	t := Transition{Name: w.used.Free(naming.First(verb, tool)), From: w.here, To: to, Tool: tool}
 	w.out.Transitions = append(w.out.Transitions, t)
 	w.rep.Transitions = append(w.rep.Transitions, Kept{Name: t.Name})
 }
@@ -259,41 +260,27 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 		return out
 	}
 	// Something that says how it went, or that covers the page, or a heading.
-	had := map[string]string{}
-	for _, m := range before.Marks {
-		had[markKey(m)] = m.Text
-	}
-	best := 0
-	for _, m := range after.Marks {
+	for _, m := range survey.Appeared(before, after) {
 		t := targets[m.Handle]
-		text, there := had[markKey(m)]
-		if t != nil && there && text != "" && m.Text != "" && m.Text != text && best == 0 && len(a.InputSchema.Properties) == 0 && out.assert == nil {
-			out.assert = &Probe{Target: t, TextContains: m.Text} // without arguments it is the same text again
-		}
-		if t == nil || there && (text != "" || m.Text == "") {
+		if t == nil {
 			continue
 		}
-		rank := 1
-		switch {
-		case m.Role == "dialog" || m.Role == "alertdialog":
-			rank = 5
-		case m.Role == "alert" || m.Role == "status" || m.Live:
-			rank = 4
-		case m.Level > 0:
-			rank = 3
-		case m.Role == "region" || m.Role == "tabpanel":
-			rank = 2
-		}
-		if rank <= best {
-			continue
-		}
-		best = rank
-		out.assert, out.read, out.state = &Probe{Target: t, Visible: &yes}, nil, nil
+		rank := m.Rank()
+		out.assert = &Probe{Target: t, Visible: &yes}
 		if m.Text != "" && (rank == 4 || rank == 1) {
 			out.read = t
 		}
 		if rank == 5 && m.Name != "" || rank == 3 {
-			out.state = &State{Name: slug(m.Name) + "_shown", Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name), Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}}}
+			out.state = &State{Name: naming.Slug(m.Name) + "_shown", Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name), Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}}}
+		}
+		break
+	}
+	if out.assert == nil && len(a.InputSchema.Properties) == 0 { // without arguments it is the same text again
+		for _, m := range survey.Reworded(before, after) {
+			if t := targets[m.Handle]; t != nil {
+				out.assert = &Probe{Target: t, TextContains: m.Text}
+				break
+			}
 		}
 	}
 	if i, p := w.newRow(ctx, a, rows); p != nil {
@@ -303,7 +290,7 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 		return out
 	}
 	if moved {
-		out.assert = &Probe{URLContains: first(to.Fragment, to.Path)}
+		out.assert = &Probe{URLContains: naming.First(to.Fragment, to.Path)}
 		if to.Fragment != "" {
 			out.assert.URLContains = "#" + to.Fragment
 		}
@@ -332,7 +319,7 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 		if is == "" || is == was || target == nil {
 			continue
 		}
-		selector := first(target.Selector, a.pressed.Tag)
+		selector := naming.First(target.Selector, a.pressed.Tag)
 		if target.Selector == "" && len(target.FallbackSelectors) > 0 {
 			selector = target.FallbackSelectors[0]
 		}
@@ -345,17 +332,6 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 		return out
 	}
 	return out
-}
-
-func markKey(m survey.Mark) string {
-	id := m.Attributes["id"]
-	if id == "" {
-		id = m.Attributes["data-testid"]
-	}
-	if id != "" {
-		return "#" + id
-	}
-	return m.Role + "\x00" + m.Tag + "\x00" + m.Name
 }
 
 func sameControl(a, b survey.Control) bool {
@@ -414,15 +390,15 @@ func (w *writer) leads(a *action, seen outcome) {
 	if err != nil {
 		return
 	}
-	address := first(u.Path, "/")
+	address := naming.First(u.Path, "/")
 	if u.Fragment != "" {
 		address = "#" + u.Fragment
 	}
 	t := a.Tool
 	t.XActions.Execution.Steps = slices.Clone(t.XActions.Execution.Steps)
 	t.XActions.Execution.Steps[len(t.XActions.Execution.Steps)-1].Assert = &Probe{URLContains: address}
-	name := first(slug(heading(*seen.link)), slug(address), "page") + "_open"
-	state := State{Name: w.used.free(name), Description: "The page at " + address + " is shown.", Diagnostics: []Probe{{Name: "address", URLContains: address}}}
+	name := naming.First(naming.Slug(heading(*seen.link)), naming.Slug(address), "page") + "_open"
+	state := State{Name: w.used.Free(name), Description: "The page at " + address + " is shown.", Diagnostics: []Probe{{Name: "address", URLContains: address}}}
 	if seen.linkMark != nil {
 		state.Diagnostics = append(state.Diagnostics, Probe{Name: "heading", Target: seen.linkMark, Visible: &yes})
 	}

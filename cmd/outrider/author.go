@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/coverage"
+	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/picker"
 	"github.com/outrider-run/outrider/authoring/scaffold"
 	"github.com/outrider-run/outrider/runtime"
@@ -34,7 +35,7 @@ func (a *app) initCommand() *cobra.Command {
 				out = u.Hostname()
 			}
 			a.browser.open = []string{args[0]}
-			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || scaffold.Local(u.Hostname())}
+			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || naming.Local(u.Hostname())}
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
 				progress := a.progress()
 				o.Progress = progress.Begin

@@ -49,6 +49,7 @@ type locatorFields struct {
 	Exact        *bool           `json:"exact"`
 	Within       *locatorFields  `json:"within"`
 	Nth          *int            `json:"nth"`
+	Fallback     []string        `json:"fallback"`
 	Strict       *bool           `json:"strict"`
 	AnyFrame     *bool           `json:"any_frame"`
 }
@@ -177,7 +178,7 @@ func badLocator(message string, fields []string) error {
 }
 
 // extensionMembers are the members that upstream's locators do not have.
-var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth"}
+var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback"}
 
 // extendedLocator says whether a locator may have one of them. It is a cheap
 // look that can be wrong on the careful side only.

@@ -3,7 +3,7 @@
 // patterns, a position, and a locator to search within. An element must
 // match all members.
 
-const extensions = ['ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth'];
+const extensions = ['ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'];
 
 /** isExtended: the locator has a member that upstream's do not know. */
 function isExtended(locator) {

@@ -66,9 +66,20 @@ function understood(locator) {
 
 /**
  * locate resolves everything of a locator but its frame. trace counts what each
- * stage left; notFound reports it.
+ * stage left; notFound reports it. A fallback that several elements match is a guess.
  */
 function locate(locator) {
+  const found = locateOnce(locator);
+  if (found.nodes.length > 0 || !Array.isArray(locator.fallback)) return found;
+  for (const selector of locator.fallback) {
+    const next = queryParts(document, String(selector), locator.pierce !== false);
+    if (next.nodes.length === 1) return { nodes: next.nodes, trace: { fallback: selector } };
+  }
+  return found;
+}
+
+/** locateOnce is locate without the fallbacks. */
+function locateOnce(locator) {
   if (isExtended(locator)) return locateExtended(locator);
   const trace = {};
   let nodes;

@@ -1,4 +1,6 @@
-package scaffold
+// Package naming makes identifiers of what pages say, and says which hosts are this machine. It knows no pages. The
+// packages that write maps call it.
+package naming
 
 import (
 	"net"
@@ -10,9 +12,9 @@ import (
 // maxWords bounds a name: what follows is content.
 const maxWords = 5
 
-// slug makes an identifier of a text: its first words, in ASCII where that is possible.
+// Slug makes an identifier of a text: its first words, in ASCII where that is possible.
 // It is "" for a text without letters.
-func slug(text string) string {
+func Slug(text string) string {
 	var words []string
 	var word strings.Builder
 	end := func() {
@@ -60,10 +62,11 @@ func folded(r rune) rune {
 	return 0
 }
 
-// names gives each entry of a section another name.
-type names map[string]bool
+// Names gives each entry of a section another name.
+type Names map[string]bool
 
-func (n names) free(name string) string {
+// Free is the name, or with a number the next that is not taken.
+func (n Names) Free(name string) string {
 	out := name
 	for i := 2; n[out]; i++ {
 		out = name + "_" + strconv.Itoa(i)
@@ -72,8 +75,8 @@ func (n names) free(name string) string {
 	return out
 }
 
-// first is the first text that is not blank.
-func first(texts ...string) string {
+// First is the first text that is not blank.
+func First(texts ...string) string {
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
 			return strings.TrimSpace(t)

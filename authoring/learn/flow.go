@@ -1,0 +1,321 @@
+package learn
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/outrider-run/outrider/evidence/record"
+)
+
+// op is one primitive of a session.
+type op struct {
+	primitive string
+	args      map[string]json.RawMessage
+	target    *record.Target
+	acts      bool
+	ok        bool
+	output    json.RawMessage
+	before    string // address of the page before it
+	// after are addresses of the page that were seen after it: a click does not wait for
+	// the page that it leads to, so the next steps may still see the old one.
+	after   []string
+	repeats int // reads that were made again until their result was another one
+	first   json.RawMessage
+	// locator is what the session itself named the element by, nil for a ref or a point.
+	locator json.RawMessage
+	// at is the number of the call, from 1, for messages.
+	at int
+	// with is the same step in another session, nil without one.
+	with *op
+}
+
+// flow is what was done in a session, in order.
+type flow struct {
+	start string
+	ops   []*op
+	calls int
+	bytes int // of the arguments and results that its caller sent and read
+	notes []string
+}
+
+// reads are primitives whose result says something of one place of a page.
+var reads = map[string]string{
+	"locator.text_content": "text", "locator.value": "value", "browser.extract_elements": "items", "page.extract": "", "dom.observe.attributes": "matches", "page.info": "",
+}
+
+// acting are primitives that a workflow repeats. Others that act are about the session,
+// not about the page.
+var acting = map[string]bool{
+	"pointer.click": true, "pointer.double_click": true, "pointer.move": true, "pointer.drag": true, "pointer.wheel": true, "text.insert": true, "text.type": true, "text.select": true,
+	"keyboard.press": true, "keyboard.press_gated": true, "dom.select_option": true, "page.select": true, "page.hover": true, "dom.focus": true, "upload.set_files": true,
+	"browser.navigate": true, "page.history": true, "browser.dismiss_dialog": true, "clipboard.paste": true, "viewport.scroll": true,
+}
+
+// flowOf takes the calls of a session apart.
+func flowOf(calls []record.Call) *flow {
+	f := &flow{calls: len(calls)}
+	seen := func(address string) {
+		if n := len(f.ops); n > 0 && address != "" {
+			f.ops[n-1].after = append(f.ops[n-1].after, address)
+		}
+	}
+	for i, c := range calls {
+		f.bytes += len(c.Arguments) + len(c.Output) + len(c.Error)
+		for _, s := range c.Steps {
+			seen(s.URL)
+			o := &op{primitive: s.Primitive, target: s.Target, acts: acting[s.Primitive], before: s.URL, at: i + 1, ok: s.End != nil && s.End.OK}
+			if s.End != nil {
+				o.output = s.End.Output
+			}
+			if json.Unmarshal(s.Arguments, &o.args) != nil || !o.acts && !isRead(s.Primitive) {
+				continue
+			}
+			o.locator = locatorOf(o)
+			if n := len(f.ops); n > 0 && !leads(o) {
+				f.ops[n-1].after = append(f.ops[n-1].after, c.URL)
+			}
+			f.ops = append(f.ops, o)
+		}
+		seen(c.URL)
+	}
+	for _, o := range f.ops {
+		if o.before != "" && o.before != "about:blank" {
+			f.start = o.before
+			break
+		}
+	}
+	return f
+}
+
+func isRead(primitive string) bool { _, ok := reads[primitive]; return ok }
+
+// locatorOf is the locator of an operation, when it does not go by a ref or a point.
+func locatorOf(o *op) json.RawMessage {
+	for _, name := range []string{"locator", "target"} {
+		raw := o.args[name]
+		if len(raw) == 0 || string(raw) == "null" || strings.Contains(string(raw), `"ref"`) {
+			continue
+		}
+		if raw[0] == '"' {
+			return json.RawMessage(`{"selector":` + string(raw) + `}`)
+		}
+		var nested struct {
+			Locator json.RawMessage `json:"locator"`
+		}
+		if json.Unmarshal(raw, &nested) == nil && len(nested.Locator) > 0 {
+			raw = nested.Locator
+		}
+		return raw
+	}
+	return nil
+}
+
+// text is a member of the arguments that is a string.
+func (o *op) text(name string) string {
+	var s string
+	if json.Unmarshal(o.args[name], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// same says whether two operations do the same to the same element.
+func (o *op) same(p *op) bool {
+	return o.primitive == p.primitive && o.element() == p.element() && sameArgs(o, p)
+}
+
+func sameArgs(o, p *op) bool {
+	for _, name := range []string{"text", "key", "option", "value", "label", "url", "mode", "delta_x", "delta_y", "direction"} {
+		if string(o.args[name]) != string(p.args[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// element tells elements of one session apart.
+func (o *op) element() string {
+	if o.target == nil || o.target.Element == nil {
+		return string(o.locator) + string(o.args["ref"])
+	}
+	e := o.target.Element
+	return strings.Join([]string{e.Tag, e.Role, e.Name, e.Attributes["id"], e.Attributes["name"], e.Near, o.target.Frame}, "\x00")
+}
+
+var leaving = regexp.MustCompile(`(?i)^(?:cancel|close|dismiss|back|×|x|abbrechen|schließen)$`)
+
+// kept drops what led nowhere: failures, reads that nobody used, fields that were written
+// again, pages that were left again, dialogs that were closed again.
+func (f *flow) kept() {
+	f.drop("failed", func(_ int, o *op) bool { return !o.ok })
+	f.start = f.begin()
+	f.polled()
+	f.rewritten()
+	f.detours()
+	f.closed()
+	f.drop("repeated", func(i int, o *op) bool {
+		if i == 0 || o.primitive != "pointer.click" || !o.same(f.ops[i-1]) {
+			return false
+		}
+		return len(o.output) > 0 && o.stays() && o.target != nil && o.target.Element != nil && o.target.Element.Role == "link"
+	})
+}
+
+func (f *flow) drop(why string, gone func(int, *op) bool) {
+	n := len(f.ops)
+	var left []*op
+	for i, o := range f.ops {
+		if !gone(i, o) {
+			left = append(left, o)
+		}
+	}
+	if f.ops = left; len(left) < n && why != "" {
+		f.notes = append(f.notes, plural(n-len(left), "step")+" left out: "+why)
+	}
+}
+
+// begin is where a session starts: the last address that it went to before it did
+// anything else.
+func (f *flow) begin() string {
+	start := f.start
+	for len(f.ops) > 0 {
+		o := f.ops[0]
+		if o.primitive == "browser.navigate" && o.text("url") != "" {
+			start = o.text("url")
+		} else if o.acts {
+			break
+		} else if later := slices.IndexFunc(f.ops, func(p *op) bool { return p.acts }); later < 0 || f.ops[later].primitive != "browser.navigate" {
+			break
+		}
+		f.ops = f.ops[1:]
+	}
+	return start
+}
+
+// polled collapses reads of one place that were made again and again into one that is
+// repeated until its result is another one.
+func (f *flow) polled() {
+	var out []*op
+	for _, o := range f.ops {
+		if n := len(out); n > 0 && !o.acts && !out[n-1].acts && o.same(out[n-1]) {
+			if string(out[n-1].output) != string(o.output) {
+				o.repeats, o.first = out[n-1].repeats+1, firstOf(out[n-1])
+			} else {
+				o.repeats, o.first = out[n-1].repeats, out[n-1].first
+			}
+			out[n-1] = o
+			continue
+		}
+		out = append(out, o)
+	}
+	f.ops = out
+}
+
+func firstOf(o *op) json.RawMessage {
+	if o.first != nil {
+		return o.first
+	}
+	return o.output
+}
+
+// rewritten drops what was written into a field that was then replaced.
+func (f *flow) rewritten() {
+	f.drop("written again", func(i int, o *op) bool {
+		if o.primitive != "text.insert" && o.primitive != "dom.select_option" && o.primitive != "page.select" {
+			return false
+		}
+		for _, p := range f.ops[i+1:] {
+			if !p.acts {
+				continue
+			}
+			if p.primitive == o.primitive && p.element() == o.element() && (p.text("mode") == "replace" || o.primitive != "text.insert") {
+				return true
+			}
+			if p.primitive != "text.insert" && p.primitive != "dom.select_option" && p.primitive != "page.select" {
+				return false // something was done with what was written
+			}
+		}
+		return false
+	})
+}
+
+// bare is an address without its fragment.
+func bare(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	u.Fragment = ""
+	return u.String()
+}
+
+// stays says whether no other page was seen after a step.
+func (o *op) stays() bool {
+	return !slices.ContainsFunc(o.after, func(a string) bool { return bare(a) != bare(o.before) })
+}
+
+// reached says whether a page was seen after a step.
+func (o *op) reached(address string) bool {
+	return slices.ContainsFunc(o.after, func(a string) bool { return bare(a) == bare(address) })
+}
+
+// detours drops the way to a page and back, where nothing was written meanwhile.
+func (f *flow) detours() {
+	for i := 0; i < len(f.ops); i++ {
+		if !f.ops[i].acts || f.ops[i].stays() {
+			continue
+		}
+		for j := len(f.ops) - 1; j > i; j-- {
+			if !f.ops[j].acts || f.ops[j].stays() || !f.ops[j].reached(f.ops[i].before) {
+				continue
+			}
+			between := f.ops[i : j+1]
+			if slices.ContainsFunc(between, func(o *op) bool { return o.acts && !leads(o) }) {
+				continue
+			}
+			f.notes = append(f.notes, plural(j-i+1, "step")+" left out: a way to another page and back")
+			f.ops = slices.Delete(f.ops, i, j+1)
+			i--
+			break
+		}
+	}
+}
+
+// leads says whether an operation only goes somewhere.
+func leads(o *op) bool {
+	switch o.primitive {
+	case "browser.navigate", "page.history", "viewport.scroll", "pointer.move", "page.hover":
+		return true
+	case "pointer.click":
+		return o.target != nil && o.target.Element != nil && o.target.Element.Role == "link"
+	}
+	return false
+}
+
+// closed drops the opening of something that was closed again with nothing done in it.
+func (f *flow) closed() {
+	for i := 0; i+1 < len(f.ops); i++ {
+		o := f.ops[i]
+		if o.primitive != "pointer.click" {
+			continue
+		}
+		j := i + 1
+		for j < len(f.ops) && !f.ops[j].acts {
+			j++
+		}
+		if j == len(f.ops) {
+			return
+		}
+		p := f.ops[j]
+		escape := strings.HasPrefix(p.primitive, "keyboard.") && p.text("key") == "Escape"
+		cancel := p.primitive == "pointer.click" && p.target != nil && p.target.Element != nil && leaving.MatchString(p.target.Element.Name)
+		if (escape || cancel) && (p.reached(o.before) || p.reached(p.before)) {
+			f.notes = append(f.notes, plural(j-i+1, "step")+" left out: something was opened and closed again")
+			f.ops = slices.Delete(f.ops, i, j+1)
+			i = max(i-2, -1)
+		}
+	}
+}

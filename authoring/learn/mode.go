@@ -1,0 +1,64 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/call"
+)
+
+// Mode answers mode learn of actions.site from a ring of the last calls.
+type Mode struct {
+	Ring *record.Ring
+	Options
+	// Storage is where actions are saved; "" saves none.
+	Storage string
+}
+
+// Answer implements runtime.Options.Learn.
+func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage) runtime.Reply {
+	var in struct {
+		Name   string `json:"name"`
+		Action string `json:"action"`
+		Calls  int    `json:"calls"`
+		Start  string `json:"start"`
+		Save   bool   `json:"save"`
+	}
+	if err := json.Unmarshal(arguments, &in); err != nil {
+		return runtime.Reply{Err: fault.New(fault.InvalidInput, "the arguments of mode learn cannot be read")}
+	}
+	if in.Save && m.Storage == "" {
+		return runtime.Reply{Err: fault.New(fault.StorageUnavailable, "no storage folder is open to save actions in").Next("start the runtime with --maps and a storage folder, or ask without save")}
+	}
+	calls := OfTab(record.Calls(m.Ring.Events()), tab.TabID)
+	if in.Calls > 0 && in.Calls < len(calls) {
+		calls = calls[len(calls)-in.Calls:]
+	}
+	if len(calls) == 0 {
+		return runtime.Reply{Err: fault.New(fault.InvalidInput, "no call of this tab is remembered")}
+	}
+	o := m.Options
+	o.Name, o.Start = in.Name, in.Start
+	if o.Name == "" {
+		o.Name = in.Action
+	}
+	learned, err := Learn(ctx, h, [][]record.Call{calls}, o)
+	if err != nil {
+		return runtime.Reply{Err: fault.From(err)}
+	}
+	out := struct {
+		*Learned
+		Saved *Saved `json:"saved,omitempty"`
+	}{Learned: learned}
+	if in.Save {
+		saved, err := learned.Save(m.Storage)
+		if err != nil {
+			return runtime.Reply{Err: fault.From(err)}
+		}
+		out.Saved = &saved
+	}
+	return call.Encoded(out)
+}

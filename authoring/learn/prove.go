@@ -1,0 +1,550 @@
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/descriptor"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/observe"
+)
+
+// session is a fresh session in which something is tried.
+type session struct {
+	l  *learning
+	ws *runtime.Workspace
+	on runtime.Target
+}
+
+// fresh opens the start in a session of its own.
+func (l *learning) fresh(ctx context.Context) (*session, error) {
+	ws, err := l.h.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: true})
+	if err != nil {
+		return nil, err
+	}
+	tab, err := ws.Open(ctx, l.out.Start, true)
+	if err != nil {
+		_ = ws.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	s := &session{l, ws, runtime.Target{Workspace: ws.ID(), RuntimeID: tab.RuntimeID}}
+	s.call(ctx, "page.wait", map[string]any{"timeout_ms": 3000, "conditions": []any{map[string]any{"network_idle_ms": 150}}})
+	return s, nil
+}
+
+func (s *session) close(ctx context.Context) { _ = s.ws.Close(context.WithoutCancel(ctx)) }
+
+func (s *session) call(ctx context.Context, name string, arguments any) runtime.Reply {
+	return s.l.h.Do(ctx, runtime.Call{ID: s.l.o.NewID(), Target: s.on, Name: name, Arguments: encode(arguments), Timeout: s.l.o.Each})
+}
+
+func (s *session) visit(ctx context.Context, f func(context.Context, primitives.Page) error) error {
+	within, cancel := context.WithTimeout(ctx, s.l.o.Each)
+	defer cancel()
+	return s.l.h.Visit(within, s.on, f)
+}
+
+// rehearse does the steps one by one in a fresh session, and finds on the way how each
+// element is named best, what has to be waited for, and what shows that the end came.
+func (l *learning) rehearse(ctx context.Context) error {
+	s, err := l.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close(ctx)
+	var before survey.Page
+	for i, st := range l.steps {
+		if i == l.last {
+			if err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
+				before, err = survey.Take(ctx, p)
+				return err
+			}); err != nil {
+				return failed(st, err)
+			}
+		}
+		var next *step
+		if i+1 < len(l.steps) {
+			next = l.steps[i+1]
+		}
+		there, err := s.resolve(ctx, st, next)
+		if err != nil {
+			return failed(st, err)
+		}
+		for _, name := range st.rounds() {
+			reply := s.call(ctx, st.op.primitive, st.tried(name))
+			if reply.Err != nil && reply.Err.Code == fault.DialogOpen {
+				s.call(ctx, "browser.dismiss_dialog", map[string]any{"accept": true})
+				reply = s.call(ctx, st.op.primitive, st.tried(name))
+			}
+			if reply.Err != nil {
+				return failed(st, reply.Err)
+			}
+		}
+		if st.op.acts && next != nil && !there {
+			st.settle = next.provisional()
+		}
+		if i == l.last {
+			if err := s.ending(ctx, before); err != nil {
+				return failed(st, err)
+			}
+		}
+	}
+	for _, st := range l.steps { // what was a preliminary name is the one that was found
+		if i := slices.Index(l.steps, st); st.settle != nil && i+1 < len(l.steps) && l.steps[i+1].locator != nil {
+			st.settle = l.steps[i+1].locator
+		}
+	}
+	return nil
+}
+
+func failed(st *step, err error) error {
+	f := fault.From(err)
+	return fault.New(fault.DriftDetected, "call %d of the session could not be done again: %s: %s", st.op.at, f.Code, f.Message).
+		With("step_id", st.id).With("primitive", st.op.primitive).With("cause", f).
+		Next("record the task again from its start, or give another --start; what needs somebody signed in needs --storage-state")
+}
+
+// rounds are the names that a step is done for: one without a loop.
+func (st *step) rounds() []string {
+	if st.loop == nil {
+		return []string{""}
+	}
+	return st.loop.names
+}
+
+// tried are the arguments of a step with the values of the session.
+func (st *step) tried(item string) ordered {
+	out := ordered{}
+	l := learning{}
+	plain := *st
+	plain.values = nil
+	if st.own != nil {
+		plain.locator = map[string]any{}
+		if json.Unmarshal(st.op.locator, &plain.locator) != nil {
+			plain.locator = nil
+		}
+	} else if st.locator != nil {
+		plain.locator = map[string]any{}
+		for k, v := range st.locator {
+			plain.locator[k] = v
+		}
+		if e := st.element(); st.name != "" && e != nil {
+			plain.locator["name"] = e.Name
+			if st.loop != nil {
+				plain.locator["name"] = strings.Replace(e.Name, st.loop.names[0], item, 1)
+			}
+		}
+	}
+	return append(out, l.arguments(&plain)...)
+}
+
+// provisional is a locator for an element that was not resolved yet.
+func (st *step) provisional() map[string]any {
+	if st.op.locator != nil && st.element() == nil {
+		var m map[string]any
+		if json.Unmarshal(st.op.locator, &m) == nil {
+			return m
+		}
+	}
+	if e := st.element(); e != nil {
+		for _, c := range locators.Ranked(*e) {
+			return locatorFor(c)
+		}
+	}
+	return nil
+}
+
+func locatorFor(c locators.Locator) map[string]any {
+	m := map[string]any{}
+	for name, v := range map[string]string{"selector": c.Selector, "role": c.Role, "name": c.Name, "text_equals": c.TextEquals} {
+		if v != "" {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+// resolve finds the element of a step again and the locators that name it. there says
+// whether that of the next step is on the page already.
+func (s *session) resolve(ctx context.Context, st, next *step) (there bool, err error) {
+	there = next == nil || next.element() == nil && next.op.locator == nil
+	e := st.element()
+	if e == nil {
+		if st.op.locator != nil {
+			var m map[string]any
+			if err := json.Unmarshal(st.op.locator, &m); err != nil {
+				return there, err
+			}
+			st.locator = m
+			if st.own != nil {
+				st.locator = st.own
+			}
+		}
+		if next == nil || next.element() == nil {
+			return there, nil // what is not described is waited for, in case
+		}
+	}
+	err = s.visit(ctx, func(ctx context.Context, page primitives.Page) error {
+		if e != nil {
+			if err := st.find(ctx, page); err != nil {
+				return err
+			}
+		}
+		if next != nil && next.element() != nil {
+			found, _, err := named(ctx, page, "", *next.element())
+			there = err == nil && len(found) > 0
+		}
+		return nil
+	})
+	return there, err
+}
+
+// find looks for the element of a step until it is there, in the document and then in its
+// frames.
+func (st *step) find(ctx context.Context, page primitives.Page) error {
+	e := *st.element()
+	var waits sync.WaitGroup
+	defer waits.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for {
+		wait := observe.Begin(ctx, page, observe.Again, waits.Go)
+		for _, frame := range page.Frames() {
+			id := frame.ID
+			if frame.Parent == "" {
+				id = ""
+			}
+			found, like, err := named(ctx, page, id, e)
+			if err != nil && ctx.Err() != nil {
+				return err
+			}
+			if err != nil || len(found) == 0 || like < likeness.Least {
+				continue
+			}
+			return st.take(ctx, page, id, e, found)
+		}
+		select {
+		case <-wait.Over:
+		case <-ctx.Done():
+			return fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < time.Second {
+			return fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
+		}
+	}
+}
+
+// take chooses among the locators that name the element alone.
+func (st *step) take(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen, found []locators.Locator) error {
+	if st.name != "" {
+		i := slices.IndexFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName })
+		if i < 0 {
+			return fault.New(fault.MultipleTargets, "the %s %q differs between sessions and its name does not tell it from others", e.Role, clip(e.Name))
+		}
+		st.locator = map[string]any{"role": e.Role, "name": "{% " + st.name + " %}"}
+	} else {
+		st.locator = locatorFor(found[0])
+		kinds := []locators.Kind{found[0].Kind}
+		var fallback []string
+		for _, l := range found[1:] {
+			if len(fallback) < 2 && l.Selector != "" && l.TextEquals == "" && !slices.Contains(kinds, l.Kind) {
+				fallback, kinds = append(fallback, l.Selector), append(kinds, l.Kind)
+			}
+		}
+		if len(fallback) > 0 {
+			st.locator["fallback"] = fallback
+		}
+	}
+	if frame == "" {
+		return nil
+	}
+	var frames []any
+	for at := frame; at != ""; {
+		parent, handle, ok, err := page.OwnerFrame(ctx, at)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		selector, err := frameSelector(ctx, page, parent, handle)
+		if err != nil {
+			return err
+		}
+		frames = append([]any{selector}, frames...)
+		at = parent
+	}
+	if len(frames) > 0 {
+		st.locator["frame"] = frames
+	}
+	return nil
+}
+
+func frameSelector(ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string) (string, error) {
+	seen, err := describe(ctx, page, parent, handle)
+	if err != nil {
+		return "", err
+	}
+	found, _, err := named(ctx, page, parent, seen)
+	if err != nil {
+		return "", err
+	}
+	for _, l := range found {
+		if l.Selector != "" && l.TextEquals == "" {
+			return l.Selector, nil
+		}
+	}
+	return "", fault.New(fault.FrameNotFound, "no selector names the frame alone")
+}
+
+func describe(ctx context.Context, page primitives.Page, frame primitives.FrameID, handle string) (likeness.Seen, error) {
+	var out struct {
+		Elements []*likeness.Seen `json:"elements"`
+	}
+	if err := page.Call(ctx, frame, "appearances", map[string]any{"handles": []string{handle}}, &out); err != nil {
+		return likeness.Seen{}, err
+	}
+	if len(out.Elements) != 1 || out.Elements[0] == nil {
+		return likeness.Seen{}, fault.New(fault.ElementStale, "the element was detached")
+	}
+	return *out.Elements[0], nil
+}
+
+// named are the locators of an element that find one element of a frame which is like it,
+// and how like it is.
+func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen) ([]locators.Locator, float64, error) {
+	ranked := locators.Ranked(e)
+	descriptors := make([]descriptor.Descriptor, len(ranked))
+	for i, l := range ranked {
+		descriptors[i] = l.Descriptor()
+	}
+	var out struct {
+		Matches []descriptor.Match `json:"matches"`
+	}
+	if err := page.Call(ctx, frame, "resolve_descriptors", map[string]any{"descriptors": descriptors}, &out); err != nil || len(out.Matches) != len(ranked) {
+		return nil, 0, err
+	}
+	byHandle := map[string][]locators.Locator{}
+	var order []string
+	for i, m := range out.Matches {
+		if m.Found && m.Count == 1 && len(m.Relaxed) == 0 {
+			if byHandle[m.Handle] == nil {
+				order = append(order, m.Handle)
+			}
+			byHandle[m.Handle] = append(byHandle[m.Handle], ranked[i])
+		}
+	}
+	var best []locators.Locator
+	top := 0.0
+	for _, h := range order {
+		seen, err := describe(ctx, page, frame, h)
+		if err != nil {
+			return nil, 0, err
+		}
+		like := likeness.Of(e.Describe(true), seen.Describe(true))
+		if seen.Role == e.Role && seen.Name == e.Name && e.Name != "" || seen.Attributes["id"] == e.Attributes["id"] && e.Attributes["id"] != "" {
+			like = max(like, likeness.Least)
+		}
+		if like == 0 && e.Name == "" && seen.Tag == e.Tag {
+			like = likeness.Least // nothing identifies it but where it is
+		}
+		if like > top {
+			best, top = byHandle[h], like
+		}
+	}
+	return best, top, nil
+}
+
+// settleTime is how long the page may take to show the end.
+const settleTime = 2 * time.Second
+
+// ending finds what the last step made appear.
+func (s *session) ending(ctx context.Context, before survey.Page) error {
+	deadline := time.Now().Add(settleTime)
+	from, err := url.Parse(before.URL)
+	if err != nil {
+		return err
+	}
+	for {
+		var after survey.Page
+		var marks []survey.Mark
+		var unique [][]locators.Locator
+		err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
+			if after, err = survey.Take(ctx, p); err != nil {
+				return err
+			}
+			marks = survey.Appeared(before, after)
+			seen := make([]likeness.Seen, len(marks))
+			for i, m := range marks {
+				seen[i] = m.Seen
+			}
+			unique, err = locators.UniqueOf(ctx, p, seen)
+			return err
+		})
+		if err != nil && fault.CodeOf(err) != fault.PageNavigated {
+			return err
+		}
+		if to, e := url.Parse(after.URL); err == nil && e == nil && (to.Path != from.Path || to.Fragment != from.Fragment) && !s.l.varies(to.Path) {
+			part := to.Path
+			if to.Fragment != "" {
+				part = "#" + to.Fragment
+			}
+			s.l.end = map[string]any{"primitive": "page.wait", "args": map[string]any{"conditions": []any{map[string]any{"url": map[string]any{"contains": part}}}, "timeout_ms": 8000}}
+			return nil
+		}
+		for i, m := range marks {
+			for _, u := range unique[i] {
+				if u.Kind == locators.Text || u.Kind == locators.RoleName && s.l.varies(u.Name) {
+					continue
+				}
+				l := locatorFor(u)
+				s.l.end = map[string]any{"primitive": "locator.wait_for", "args": map[string]any{"locator": l, "state": "visible", "timeout_ms": 8000}}
+				if m.Rank() == 4 || m.Rank() == 1 {
+					s.l.said = l
+				}
+				return nil
+			}
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil
+		}
+		s.changed(ctx, left)
+	}
+}
+
+// varies says whether a text has a value in it that is an argument.
+func (l *learning) varies(text string) bool {
+	return slices.ContainsFunc(l.inputs, func(in *input) bool { v := unquote(in.value); return len(v) > 1 && strings.Contains(text, v) })
+}
+
+// changed waits for the page to change, for d at the longest.
+func (s *session) changed(ctx context.Context, d time.Duration) {
+	_ = s.visit(ctx, func(ctx context.Context, p primitives.Page) error {
+		var waits sync.WaitGroup
+		defer waits.Wait()
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		quiet := observe.Again
+		quiet.Timeout = d
+		<-observe.Begin(waiting, p, quiet, waits.Go).Over
+		return nil
+	})
+}
+
+// confirm runs the action from its start in a fresh session: with the values of the
+// session, and with others.
+func (l *learning) confirm(ctx context.Context) error {
+	values := map[string]json.RawMessage{}
+	for _, in := range l.inputs {
+		values[in.name] = in.value
+	}
+	failure, err := l.run(ctx, values)
+	if err != nil {
+		return err
+	}
+	if failure != "" {
+		l.out.Unproven = append(l.out.Unproven, "with the values of the session: "+failure)
+	} else {
+		l.out.Verified = true
+		l.out.Proven = append(l.out.Proven, "it runs again from "+l.out.Start+" in a fresh session")
+	}
+	if l.end == nil {
+		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear at the end, so success means that every step was done")
+	} else {
+		l.out.Proven = append(l.out.Proven, "what appeared at the end appears again, and the action fails without it")
+	}
+	l.out.Cost.ActionCalls, l.out.Cost.ActionBytes = 1, len(encode(values))+len(l.out.Action)
+	if len(l.inputs) == 0 || !l.out.Verified {
+		return nil
+	}
+	others, which := l.others(values)
+	if which == "" {
+		l.out.Unproven = append(l.out.Unproven, "with other values: none could be made up for what is chosen from the page")
+		return nil
+	}
+	if failure, err = l.run(ctx, others); err != nil {
+		return err
+	}
+	if failure != "" {
+		l.out.Unproven = append(l.out.Unproven, "with "+which+": "+failure)
+		if which == secondExample {
+			l.out.Verified = false
+		}
+		return nil
+	}
+	l.out.Proven = append(l.out.Proven, "it runs with "+which)
+	return nil
+}
+
+const secondExample = "the values of the second session"
+
+// others are other values: those of the second session, or made-up ones.
+func (l *learning) others(values map[string]json.RawMessage) (out map[string]json.RawMessage, which string) {
+	out = map[string]json.RawMessage{}
+	second, made := true, false
+	for _, in := range l.inputs {
+		second = second && in.other != nil
+	}
+	for i, in := range l.inputs {
+		switch {
+		case second:
+			out[in.name] = in.other
+		case in.choice || in.secret:
+			out[in.name] = values[in.name]
+		default:
+			for n := i; n < i+3; n++ {
+				if out[in.name] = encode(in.schema.Value(n)); string(out[in.name]) != string(in.value) {
+					break
+				}
+			}
+			made = true
+		}
+	}
+	switch {
+	case second:
+		return out, secondExample
+	case made:
+		return out, "values that were made up"
+	}
+	return out, ""
+}
+
+// run calls the action in a fresh session. failure says why it failed.
+func (l *learning) run(ctx context.Context, values map[string]json.RawMessage) (failure string, err error) {
+	s, err := l.fresh(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer s.close(ctx)
+	reply := l.h.Do(ctx, runtime.Call{
+		ID: l.o.NewID(), Target: s.on, Name: runtime.SiteTool, Timeout: l.o.Each + time.Duration(len(l.steps))*5*time.Second,
+		Arguments: encode(map[string]any{"mode": "call", "action": l.out.Action, "arguments": values}),
+		Map:       &runtime.SuppliedMap{Path: "learned/actions.json", JSON: l.out.Map},
+	})
+	if reply.Err == nil {
+		return "", nil
+	}
+	if ctx.Err() != nil || reply.Err.Code == fault.BrowserLost {
+		return "", reply.Err
+	}
+	return fmt.Sprintf("%s: %s%s", reply.Err.Code, reply.Err.Message, place(reply.Err)), nil
+}
+
+func place(e *fault.Error) string {
+	if id, ok := e.Fields["step_id"].(string); ok {
+		return " (step " + id + ")"
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// Saved is a learned action in a storage folder.
+type Saved struct {
+	File string `json:"file"`
+	Diff string `json:"diff"`
+}
+
+// Save writes the map of a learned action into a storage folder, in the private scope of
+// its site. A map of an earlier one of the same name is replaced; the difference says how.
+func (l *Learned) Save(root string) (Saved, error) {
+	u, err := url.Parse(l.Start)
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(u.Hostname(), `/\:`) || strings.Contains(u.Hostname(), "..") {
+		return Saved{}, fault.New(fault.InvalidInput, "the start %s names no site to save the action for", fault.Clip(l.Start, 100))
+	}
+	name := naming.First(naming.Slug(strings.ReplaceAll(l.Action, ".", " ")), "action")
+	file := filepath.Join(root, "scopes", "private", "sites", strings.ToLower(u.Hostname()), "learned", name, "actions.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return Saved{}, fmt.Errorf("making the folder of the map: %w", err)
+	}
+	old, err := os.ReadFile(file)
+	from := filepath.ToSlash(file)
+	if err != nil {
+		old, from = nil, "/dev/null"
+	}
+	text := append(bytes.TrimRight(l.Map, "\n"), '\n')
+	f, err := os.CreateTemp(filepath.Dir(file), ".outrider-*")
+	if err != nil {
+		return Saved{}, fmt.Errorf("writing the map: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return Saved{}, fmt.Errorf("writing the map: %w", err)
+	}
+	patch := diff.Diff(from, old, filepath.ToSlash(file), text)
+	if i := bytes.IndexByte(patch, '\n'); bytes.HasPrefix(patch, []byte("diff ")) && i >= 0 {
+		patch = patch[i+1:]
+	}
+	return Saved{file, string(patch)}, nil
+}
+
+// Read reads the calls of a recording, those numbered from and to included; 0 is the
+// first and the last. Calls of other tabs than that of the first are left out.
+func Read(path string, from, to int) ([]record.Call, error) {
+	r, err := record.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	all := record.Calls(r.Events)
+	if to <= 0 || to > len(all) {
+		to = len(all)
+	}
+	from = max(from, 1)
+	if from > to {
+		return nil, fault.New(fault.InvalidInput, "the recording %s has %d calls: it has none from %d to %d", path, len(all), from, to)
+	}
+	return OfTab(all[from-1:to], 0), nil
+}
+
+// OfTab are the calls of one tab that ended; 0 is the tab of the first.
+func OfTab(calls []record.Call, tab int) []record.Call {
+	var out []record.Call
+	for _, c := range calls {
+		if tab == 0 {
+			tab = c.Tab
+		}
+		if c.Tab == tab && c.Finished {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Print shows what was learned for people.
+func (l *Learned) Print(w io.Writer) {
+	word := "learned "
+	if !l.Verified {
+		word = "unproven"
+	}
+	fmt.Fprintf(w, "%s   %s(%s)\n", word, l.Action, strings.Join(l.Inputs, ", "))
+	for _, part := range []struct {
+		word  string
+		texts []string
+	}{{"proven", l.Proven}, {"open", l.Unproven}, {"note", l.Notes}} {
+		for _, t := range part.texts {
+			fmt.Fprintf(w, "%-10s %s\n", part.word, report.Printable(t))
+		}
+	}
+	fmt.Fprintf(w, "cost       1 call and %d bytes in place of %d calls and %d bytes\n", l.Cost.ActionBytes, l.Cost.SessionCalls, l.Cost.SessionBytes)
+}

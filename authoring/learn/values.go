@@ -1,0 +1,385 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/sample"
+)
+
+// given are the members of arguments that callers choose.
+var given = map[string][]string{
+	"text.insert": {"text"}, "text.type": {"text"}, "dom.select_option": {"option", "value", "label"}, "page.select": {"value", "label"},
+	"clipboard.paste": {"text"}, "upload.set_files": {"paths"},
+}
+
+// input is an argument of the learned action.
+type input struct {
+	name    string
+	schema  sample.Property
+	value   json.RawMessage // in the first session
+	other   json.RawMessage // in the second one, nil without
+	secret  bool
+	choice  bool // one of a list of the page: another value cannot be made up
+	listing bool // an array
+}
+
+// aligned pairs the steps of two sessions of the same task. What is in one alone is
+// dropped from the first, and noted when it acts.
+func aligned(a, b *flow) {
+	n, m := len(a.ops), len(b.ops)
+	best := make([][]float64, n+1)
+	for i := range best {
+		best[i] = make([]float64, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if like := alike(a.ops[i], b.ops[j]); like > 0 {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+like)
+			}
+		}
+	}
+	var out []*op
+	i, j := 0, 0
+	for i < n && j < m {
+		like := alike(a.ops[i], b.ops[j])
+		switch {
+		case like > 0 && best[i][j] == best[i+1][j+1]+like:
+			a.ops[i].with = b.ops[j]
+			out = append(out, a.ops[i])
+			i, j = i+1, j+1
+		case best[i+1][j] >= best[i][j+1]:
+			a.alone(a.ops[i], "first")
+			i++
+		default:
+			a.alone(b.ops[j], "second")
+			j++
+		}
+	}
+	for ; i < n; i++ {
+		a.alone(a.ops[i], "first")
+	}
+	for ; j < m; j++ {
+		a.alone(b.ops[j], "second")
+	}
+	a.ops = out
+}
+
+func (f *flow) alone(o *op, which string) {
+	if o.acts {
+		f.notes = append(f.notes, fmt.Sprintf("%s of call %d is in the %s session alone and left out", o.primitive, o.at, which))
+	}
+}
+
+// alike is how much two steps have in common, 0 when they are different ones.
+func alike(a, b *op) float64 {
+	if a.primitive != b.primitive {
+		return 0
+	}
+	if a.target == nil || b.target == nil || a.target.Element == nil || b.target.Element == nil {
+		if (a.target == nil) != (b.target == nil) {
+			return 0
+		}
+		if strings.HasPrefix(a.primitive, "keyboard.") && a.text("key") != b.text("key") {
+			return 0
+		}
+		return 1
+	}
+	x, y := a.target.Element, b.target.Element
+	if x.Tag != y.Tag || x.Role != y.Role {
+		return 0
+	}
+	like := likeness.Of(x.Describe(true), y.Describe(true))
+	if x.Name == y.Name && x.Attributes["id"] == y.Attributes["id"] {
+		return 2
+	}
+	if like >= likeness.Least || samePath(x, y) {
+		return 0.5 + like
+	}
+	return 0
+}
+
+// samePath: elements of two entries of one list.
+func samePath(a, b *likeness.Seen) bool {
+	if len(a.Path) != len(b.Path) {
+		return false
+	}
+	for i := range a.Path {
+		if a.Path[i].Tag != b.Path[i].Tag {
+			return false
+		}
+	}
+	return true
+}
+
+// valued finds what of the steps is an argument, and what was read from the page.
+func (l *learning) valued() {
+	for i, s := range l.steps {
+		for _, member := range given[s.op.primitive] {
+			raw := s.op.args[member]
+			if len(raw) == 0 || string(raw) == "null" {
+				continue
+			}
+			var other json.RawMessage
+			if s.op.with != nil {
+				other = s.op.with.args[member]
+				if string(other) == string(raw) {
+					if e := l.fromPage(i, raw, nil); e != "" {
+						s.values[member] = e
+					}
+					continue // the same in both: it belongs to the task
+				}
+			}
+			if text := unquote(raw); strings.Contains(text, "{{secret:") {
+				continue // the reference stays: the value is in no file
+			}
+			if e := l.fromPage(i, raw, other); e != "" {
+				s.values[member] = e
+				continue
+			}
+			in := l.argument(s, member, raw, other)
+			s.values[member] = "input." + in.name
+		}
+	}
+	l.named()
+}
+
+func unquote(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// argument is the argument for a value: one for each value, however often it is used.
+func (l *learning) argument(s *step, member string, raw, other json.RawMessage) *input {
+	for _, in := range l.inputs {
+		if string(in.value) == string(raw) && string(in.other) == string(other) && s.op.primitive == "text.insert" && len(unquote(raw)) > 2 {
+			return in
+		}
+	}
+	label := member
+	if e := s.element(); e != nil {
+		label = naming.First(strings.TrimRight(e.Name, " *:"), e.Attributes["placeholder"], e.Attributes["name"], e.Attributes["id"], member)
+	}
+	in := &input{name: l.free(naming.First(naming.Slug(label), member)), value: raw, other: other, schema: sample.Property{Type: "string", Title: clip(label)}}
+	in.choice = s.op.primitive == "dom.select_option" || s.op.primitive == "page.select" || s.op.primitive == "upload.set_files"
+	if raw[0] == '[' {
+		in.schema.Type, in.listing = "array", true
+	}
+	if e := s.element(); e != nil && e.Tag == "input" {
+		switch t := e.Attributes["type"]; t {
+		case "email", "date", "time", "tel", "month", "week":
+			in.schema.Format = t
+		case "url":
+			in.schema.Format = "uri"
+		case "password":
+			in.schema.Format, in.schema.WriteOnly, in.secret = "password", true, true
+		case "number", "range":
+			in.choice = true // the page may limit it
+		}
+	}
+	l.inputs = append(l.inputs, in)
+	return in
+}
+
+// fromPage is the expression for a value that an earlier step read, "" for none. With two
+// sessions it must be right in both.
+func (l *learning) fromPage(at int, raw, other json.RawMessage) string {
+	value := unquote(raw)
+	if len(strings.TrimSpace(value)) < 2 {
+		return ""
+	}
+	for i := at - 1; i >= 0; i-- {
+		s := l.steps[i]
+		if s.op.acts || len(s.op.output) == 0 {
+			continue
+		}
+		for _, path := range paths(s.op.output, value) {
+			if other != nil && (s.op.with == nil || !slices.Contains(paths(s.op.with.output, unquote(other)), path)) {
+				continue
+			}
+			s.used = true
+			return "steps." + s.id + ".output" + path
+		}
+	}
+	return ""
+}
+
+// paths are where a value stands in a result, as expressions lead there.
+func paths(raw json.RawMessage, value string) []string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil || value == "" {
+		return nil
+	}
+	var out []string
+	var walk func(v any, at string)
+	walk = func(v any, at string) {
+		switch v := v.(type) {
+		case string:
+			if strings.TrimSpace(v) == strings.TrimSpace(value) {
+				out = append(out, at)
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if k == "locator" || k == "target" {
+					continue
+				}
+				walk(v[k], at+".`"+k+"`")
+			}
+		case []any:
+			for i, e := range v {
+				walk(e, at+"["+strconv.Itoa(i)+"]")
+			}
+		}
+	}
+	walk(v, "")
+	for i, p := range out {
+		out[i] = plainPath(p)
+	}
+	return out
+}
+
+// plainPath drops quotes that an expression does not need.
+func plainPath(p string) string {
+	parts := strings.Split(p, "`")
+	for i := 1; i < len(parts); i += 2 {
+		if naming.Slug(parts[i]) != strings.ToLower(parts[i]) {
+			parts[i] = "`" + parts[i] + "`"
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// named makes the name of an element an argument: it differs between two sessions, or has
+// what was given in it.
+func (l *learning) named() {
+	for _, s := range l.steps {
+		e := s.element()
+		if e == nil && s.op.locator != nil {
+			l.templated(s)
+			continue
+		}
+		if e == nil || e.Name == "" {
+			continue
+		}
+		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil && s.op.with.target.Element.Name != e.Name {
+			other := s.op.with.target.Element.Name
+			before, a, b, after := differing(e.Name, other)
+			if a == "" || b == "" || !s.op.acts && s.op.locator != nil {
+				continue
+			}
+			in := l.inputFor(a, b)
+			if in == nil {
+				in = &input{name: l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")), value: quoted(a), other: quoted(b), schema: sample.Property{Type: "string", Title: "which " + naming.First(e.Role, e.Tag)}, choice: true}
+				l.inputs = append(l.inputs, in)
+			}
+			s.name = joined(before, "input."+in.name, after)
+			continue
+		}
+		for _, in := range l.inputs {
+			v := unquote(in.value)
+			if len(v) < 3 || in.secret {
+				continue
+			}
+			if before, after, ok := strings.Cut(e.Name, v); ok && (s.op.with == nil || s.op.with.target != nil) {
+				s.name = joined(before, "input."+in.name, after)
+				break
+			}
+		}
+	}
+}
+
+// templated puts arguments into the locator that the session itself used, for an element
+// that was not there yet when the step began.
+func (l *learning) templated(s *step) {
+	var own, other map[string]any
+	if json.Unmarshal(s.op.locator, &own) != nil {
+		return
+	}
+	if s.op.with != nil && s.op.with.locator != nil && json.Unmarshal(s.op.with.locator, &other) != nil {
+		other = nil
+	}
+	changed := false
+	for _, name := range []string{"name", "text", "text_equals", "text_contains", "label", "has_text", "selector"} {
+		text, ok := own[name].(string)
+		if !ok {
+			continue
+		}
+		if b, ok := other[name].(string); ok && b != text {
+			before, x, y, after := differing(text, b)
+			in := l.inputFor(x, y)
+			if in == nil {
+				in = &input{name: l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), "item")), value: quoted(x), other: quoted(y), schema: sample.Property{Type: "string", Title: "which one"}, choice: true}
+				l.inputs = append(l.inputs, in)
+			}
+			own[name], changed = "{% "+joined(before, "input."+in.name, after)+" %}", true
+			continue
+		}
+		for _, in := range l.inputs {
+			if v := unquote(in.value); len(v) >= 3 && !in.secret {
+				if before, after, ok := strings.Cut(text, v); ok {
+					own[name], changed = "{% "+joined(before, "input."+in.name, after)+" %}", true
+					break
+				}
+			}
+		}
+	}
+	if changed {
+		s.own = own
+	}
+}
+
+func (l *learning) inputFor(a, b string) *input {
+	for _, in := range l.inputs {
+		if unquote(in.value) == a && unquote(in.other) == b {
+			return in
+		}
+	}
+	return nil
+}
+
+func quoted(s string) json.RawMessage { return encode(s) }
+
+// differing is what two texts do not share, by words, between what they begin and end
+// with.
+func differing(a, b string) (before, x, y, after string) {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && (i < len(a) && a[i-1] != ' ' || i < len(b) && b[i-1] != ' ') && a[i-1] != ' ' {
+		i--
+	}
+	j := 0
+	for j < len(a)-i && j < len(b)-i && a[len(a)-1-j] == b[len(b)-1-j] {
+		j++
+	}
+	for j > 0 && a[len(a)-j] != ' ' {
+		j--
+	}
+	return a[:i], a[i : len(a)-j], b[i : len(b)-j], a[len(a)-j:]
+}
+
+// joined is an expression for a text with a value in it.
+func joined(before, value, after string) string {
+	out := value
+	if before != "" {
+		out = literal(before) + " & " + out
+	}
+	if after != "" {
+		out += " & " + literal(after)
+	}
+	return out
+}
+
+// literal is a text in an expression.
+func literal(s string) string { return string(encode(s)) }
