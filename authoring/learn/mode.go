@@ -31,7 +31,7 @@ func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus
 		return runtime.Reply{Err: fault.New(fault.InvalidInput, "the arguments of mode learn cannot be read")}
 	}
 	if in.Save && m.Storage == "" {
-		return runtime.Reply{Err: fault.New(fault.StorageUnavailable, "no storage folder is open to save actions in").Next("start the runtime with --maps and a storage folder, or ask without save")}
+		return runtime.Reply{Err: fault.New(fault.CapabilityUnavailable, "no storage folder is open to save actions in").Next("start the runtime with --maps and a storage folder, or ask without save")}
 	}
 	calls := OfTab(record.Calls(m.Ring.Events()), tab.TabID)
 	if in.Calls > 0 && in.Calls < len(calls) {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -112,4 +113,36 @@ func (l *Learned) Print(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "cost       1 call and %d bytes in place of %d calls and %d bytes\n", l.Cost.ActionBytes, l.Cost.SessionCalls, l.Cost.SessionBytes)
+}
+
+// Command is the verb learn: it learns, saves where a folder is given, and shows the
+// outcome.
+func Command(ctx context.Context, h Host, sessions [][]record.Call, o Options, root string, w io.Writer, asJSON bool) error {
+	l, err := Learn(ctx, h, sessions, o)
+	if err != nil {
+		return err
+	}
+	var saved *Saved
+	if root != "" {
+		s, err := l.Save(root)
+		if err != nil {
+			return err
+		}
+		saved = &s
+	}
+	if asJSON {
+		_, err := fmt.Fprintf(w, "%s\n", encode(struct {
+			OK bool `json:"ok"`
+			*Learned
+			Saved *Saved `json:"saved,omitempty"`
+		}{true, l, saved}))
+		return err
+	}
+	l.Print(w)
+	if saved == nil {
+		_, err := fmt.Fprintf(w, "%s\n", l.Map)
+		return err
+	}
+	fmt.Fprintf(w, "saved      %s\n%s", saved.File, saved.Diff)
+	return nil
 }

@@ -37,6 +37,7 @@ func (a *app) connectCommand() *cobra.Command {
   printf '%s\n' '{"type":"action_call","call_id":"1","name":"page.info","arguments":{}}' | outrider connect stdio: --open http://127.0.0.1:8080/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.face = true
 			target := args[0]
 			if err := kit.check(a); err != nil {
 				return err

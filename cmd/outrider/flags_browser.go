@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -172,6 +173,9 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	if err := b.recording.Record(&out, b.profile, b.maps, a.secrets); err != nil {
 		engine.Close()
 		return runtime.Options{}, usage("--record: %w", err)
+	}
+	if a.face { // that a flow was worth keeping is known when it has worked
+		learn.Remember(&out, b.maps)
 	}
 	return out, nil
 }

@@ -34,6 +34,7 @@ func (a *app) mcpCommand() *cobra.Command {
   outrider mcp --http 127.0.0.1:17346 --token-file token --tools 'pointer.*,cookie.*'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.face = true
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
 			var err error

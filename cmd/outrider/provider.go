@@ -42,6 +42,7 @@ func (a *app) providerCommand() *cobra.Command {
   outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"
   outrider provider --conformance -- outrider provider`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.face = true
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
 			if conformance {

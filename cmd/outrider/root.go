@@ -60,6 +60,7 @@ type app struct {
 	logFormat string
 	log       *slog.Logger
 	browser   browserFlags
+	face      bool                                   // the verb serves a client, whose calls are remembered
 	secrets   *mask.Set                              // standard output and standard error show none of them
 	spans     span.Listener                          // hears of what calls do; nil for nobody
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
@@ -161,7 +162,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
 		reproduce.Trace(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
-		a.initCommand(), a.locatorsCommand(), a.coverageCommand(),
+		a.initCommand(), a.locatorsCommand(), a.coverageCommand(), a.learnCommand(),
 	)
 	complete.Verbs(root, a.mapsAtHand)
 	return root

@@ -2,7 +2,7 @@ package sitetool
 
 // Schema is the input schema of actions.site.
 const Schema = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +
+	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn"]},` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
@@ -17,8 +17,11 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +
 	`"enabled":{"type":"boolean","description":"False ends a state_watch. With a name, in mode signals: whether this tab forwards that signal; in mode attachments: whether it shows that attachment."},` +
 	`"debounce_ms":{"type":"integer","minimum":20,"maximum":60000,"description":"How long the page must be quiet before a state_watch reads it. Default 250."},` +
+	`"calls":{"type":"integer","minimum":1,"description":"In mode learn: so many last calls of the tab. Default: all that are remembered."},` +
+	`"start":{"type":"string","description":"In mode learn: address that the action starts from. Default: where the calls began."},` +
+	`"save":{"type":"boolean","description":"In mode learn: write the action to the storage folder."},` +
 	`"target_url_contains":{"type":"string"},"target_runtime_id":{"type":"string"},` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
 
 // Description is what an agent reads about actions.site.
-const Description = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares."
+const Description = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares. Mode learn makes an action of the last calls, tries it in a fresh session, and says what it could not prove."
