@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,12 +85,14 @@ type agent struct {
 	t    *testing.T
 	h    *runtime.Host
 	ring *record.Ring
+	root string // storage folder
 }
 
 func newAgent(t *testing.T) *agent {
 	ring := record.NewRing(10*time.Minute, 32<<20)
 	recorder := capture.New(capture.Options{Header: record.Header{Program: "test"}, Sinks: []record.Sink{ring}})
-	return &agent{t, runtimetest.Open(t, runtime.Options{Recorder: recorder}), ring}
+	mode := learn.Mode{Ring: ring, Options: learn.Options{NewID: runtimetest.NewID, Now: time.Now}, Storage: t.TempDir()}
+	return &agent{t, runtimetest.Open(t, runtime.Options{Recorder: recorder, Learn: mode.Answer}), ring, mode.Storage}
 }
 
 // session does the calls on a fresh tab and gives what was recorded of them. In arguments
@@ -313,5 +316,44 @@ func TestLearnedActionsDoNotSucceedFalsely(t *testing.T) {
 		case !c.runs && err == nil:
 			t.Errorf("%s: it succeeded: %s\n%s", c.name, got, l.Tool)
 		}
+	}
+}
+
+// Mode learn takes the last calls of the tab, and saves what it made of them. What is typed
+// into a password field is in no file.
+func TestModeLearn(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><title>In</title><h1>Sign in</h1><form onsubmit="event.preventDefault(); said.textContent = 'Welcome, ' + user.value"><label>User <input id="user"></label>
+			<label>Password <input id="pass" type="password"></label><button>Sign in</button></form><p id="said" role="status"></p>`)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	a := newAgent(t)
+	const password = "Kanarienvogel-7"
+	a.session(s.URL+"/",
+		one{name: "text.insert", args: `{"target":{"selector":"#user"},"text":"Ada","mode":"replace"}`},
+		one{name: "text.insert", args: `{"target":{"selector":"#pass"},"text":"` + password + `","mode":"replace"}`},
+		one{name: "pointer.click", args: `{"locator":{"role":"button","name":"Sign in"}}`},
+	)
+	reply := a.h.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: "learn", Name: runtime.SiteTool, Arguments: json.RawMessage(`{"mode":"learn","name":"session.sign_in","save":true}`), Timeout: time.Minute})
+	if reply.Err != nil {
+		t.Fatalf("%v %v", reply.Err, reply.Err.Evidence)
+	}
+	if strings.Contains(string(reply.Output), password) {
+		t.Errorf("the password is in the answer: %s", reply.Output)
+	}
+	var out struct {
+		Verified bool
+		Inputs   []string
+		Saved    learn.Saved
+	}
+	if err := json.Unmarshal(reply.Output, &out); err != nil || !out.Verified || !slices.Equal(out.Inputs, []string{"user"}) {
+		t.Errorf("%v, got %s", err, reply.Output)
+	}
+	text, err := os.ReadFile(out.Saved.File)
+	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), "{{secret:") || !strings.HasPrefix(out.Saved.File, a.root) {
+		t.Errorf("%v, saved %s", err, text)
 	}
 }

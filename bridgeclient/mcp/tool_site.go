@@ -11,9 +11,10 @@ import (
 )
 
 const siteInput = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch"]},` +
+	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn"]},` +
 	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{"type":"integer","minimum":0,"maximum":60000},` +
-	`"name":{"type":"string","description":"Of a signal or an attachment, in modes signals and attachments."},` +
+	`"name":{"type":"string","description":"Of a signal or an attachment, in modes signals and attachments; of the new action in mode learn."},` +
+	`"calls":{"type":"integer","minimum":1},"start":{"type":"string"},"save":{"type":"boolean"},` +
 	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{"type":"integer"},` +
 	`"baseline":{},"enabled":{"type":"boolean"},"debounce_ms":{"type":"integer"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
