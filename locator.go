@@ -38,6 +38,8 @@ type Locator struct {
 	Strict *bool `json:"strict,omitempty"`
 	// AnyFrame searches the frames of the page where the top document shows no match.
 	AnyFrame bool `json:"any_frame,omitempty"`
+	// Fallback are CSS selectors that are tried in order when the rest finds nothing.
+	Fallback []string `json:"fallback,omitempty"`
 	// Retarget maps each match to its control.
 	Retarget *Retarget `json:"retarget,omitempty"`
 }
