@@ -21,7 +21,8 @@ test:
 # peers compares with the real upstream extension behind the real upstream bridge. It is skipped without their folder.
 OUTRIDER_PEERS ?= $(abspath ../shared/peers)
 peers:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" && export OUTRIDER_BROWSER OUTRIDER_PEERS && \
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" OUTRIDER_PEERS_ALL=1 && \
+		export OUTRIDER_BROWSER OUTRIDER_PEERS OUTRIDER_PEERS_ALL && \
 		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
 
 # agents lets scripted agents do tasks on applications of npm and PyPI, beside two other servers, and writes docs/agents.md.

@@ -83,6 +83,11 @@ func refuseInvalid(reports []sites.FileReport, log *slog.Logger) error {
 	named := false
 	for _, r := range reports {
 		if r.OK {
+			for _, p := range r.Left {
+				if log != nil {
+					log.Warn("a declaration of a map is left out", "file", r.Path, "pointer", p.Pointer, "code", string(p.Code), "error", p.Message)
+				}
+			}
 			continue
 		}
 		named = named || r.Named

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -68,6 +69,9 @@ func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 		c.retryable = false
 		c.recovery = "correct the arguments: those of the call that the step computes its own from, or those that the map gives it; then call again"
 	}
+	if r.opts.Quirks.Has(quirks.RetryableByClass) && slices.Contains(ofExpressions, cause.code) {
+		c.retryable, c.recoverable = false, false
+	}
 	e := fault.New(code, "step %s (%s) failed: %s", s.id, s.primitive, cause.message).
 		Field("step_id", s.id).
 		Field("primitive", s.primitive).
@@ -79,6 +83,12 @@ func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 	e.Recoverable = &c.recoverable
 	e.Err = cause.err
 	return e
+}
+
+// ofExpressions are the causes that the extension does not retry.
+var ofExpressions = []fault.Code{
+	fault.PartialExpressionUnsupported, fault.DisallowedExpressionFunction, fault.InvalidExpression,
+	fault.ExpressionEvaluationFailed, fault.ExpressionOutputTooLarge,
 }
 
 type classification struct {

@@ -85,7 +85,7 @@ func overlayMenu(ctx context.Context, p primitives.Page, op string, args map[str
 	args["op"] = op
 	var out overlayState
 	if primitives.QuirksOf(p).Has(quirks.OverlayMenuThrows) {
-		return out, fault.New(fault.HandlerFailed, "the menu of the extension is not open")
+		return out, fault.New(fault.HandlerFailed, "the menu overlay of the extension is not open")
 	}
 	err := p.Call(ctx, "", "overlay_menu", args, &out)
 	return out, err

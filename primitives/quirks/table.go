@@ -246,7 +246,7 @@ var table = []Quirk{
 	},
 	{
 		Name: RetryableByClass, Where: "workflow", Proof: "workflow.TestRefusedArgumentsAreNotRetryable",
-		Upstream: "a step refused with invalid_input is retryable as its failure_class says, which goes by texts and names of steps",
+		Upstream: "a step refused with invalid_input is retryable as its failure_class says, which goes by texts and names of steps; one whose expression failed never is",
 		Strict:   "it is not: the same arguments are refused again; safe_recovery says to correct them",
 	},
 	{
@@ -266,8 +266,8 @@ var table = []Quirk{
 	},
 	{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
-		Upstream: "a map is read as far as it can be: its version is not looked at, nor is requires; a declaration that breaks a rule costs itself alone, and a workflow or projection that cannot run fails with its own code when it is asked for",
-		Strict:   "a map whose root breaks a rule is refused; a tool or projection that does is invalid_manifest when it is called, with every error in it; requires is met before a tool starts",
+		Upstream: "a map is read as far as it can be: its version is not looked at, nor is requires; a declaration that breaks a rule costs itself alone, a workflow or projection that cannot run fails with its own code when it is asked for, and input_schema and result_schema are not looked at",
+		Strict:   "a map whose root breaks a rule is refused; a tool or projection that does is invalid_manifest when it is called, with every error in it; requires is met before a tool starts, and arguments and results fit their schemas",
 	},
 	{
 		Name: SiteActionsBeside, Where: "site actions, state projections", Proof: "runtime.TestQuirkSiteActionsBeside",

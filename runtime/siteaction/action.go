@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
@@ -61,7 +62,7 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 	if match.Map.OriginDiffers(url) {
 		a.Log.Info("the map was written for another origin", "map", match.Map.Path, "call", v.Message().ID)
 	}
-	if err := match.ValidateInput(arguments); err != nil {
+	if err := a.refused(match, arguments); err != nil {
 		return call.Reply{Err: err}
 	}
 	p, err := a.prepare(o, match)
@@ -69,7 +70,7 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 		return call.Reply{Err: err}
 	}
 	if p.form == formStatic {
-		return checkResult(match, match.Static(), call.Reply{Output: match.Static()})
+		return a.checkResult(match, match.Static(), call.Reply{Output: match.Static()})
 	}
 	if err := a.unmet(o, match, p.uses); err != nil {
 		return call.Reply{Err: err}
@@ -236,7 +237,7 @@ func (a *Actions) runForm(ctx context.Context, v invoker, o *mapset.Offer, match
 	if r.Err != nil {
 		return call.Reply{Err: r.Err.Field("primitive", r.Primitive)}
 	}
-	return checkResult(match, r.Payload, call.Reply{Output: r.Envelope()})
+	return a.checkResult(match, r.Payload, call.Reply{Output: r.Envelope()})
 }
 
 // StateGrace is how long a page that has just changed may take to come to a
@@ -292,13 +293,25 @@ func (a *Actions) runWorkflow(ctx context.Context, v invoker, match *sites.Match
 	if e := json.Unmarshal(outcome.Output, &out); e != nil || len(out.Value) == 0 {
 		out.Value = json.RawMessage("null")
 	}
-	return checkResult(match, out.Value, reply)
+	return a.checkResult(match, out.Value, reply)
+}
+
+// refused is why arguments do not fit the schema of the action. The extension
+// has no look at schemas of maps.
+func (a *Actions) refused(match *sites.Match, arguments json.RawMessage) *fault.Error {
+	if a.Quirks.Has(quirks.MapsAsTheyCome) {
+		return nil
+	}
+	return match.ValidateInput(arguments)
 }
 
 // checkResult holds an output against the action's result_schema. The schema
 // may describe the value that the map computes or the whole output object:
 // real maps do both.
-func checkResult(match *sites.Match, value json.RawMessage, reply call.Reply) call.Reply {
+func (a *Actions) checkResult(match *sites.Match, value json.RawMessage, reply call.Reply) call.Reply {
+	if a.Quirks.Has(quirks.MapsAsTheyCome) {
+		return reply
+	}
 	err := match.ValidateResult(value)
 	if err == nil || match.ValidateResult(reply.Output) == nil {
 		return reply

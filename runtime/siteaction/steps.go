@@ -146,13 +146,13 @@ func (r *executionRun) byHandler(e *execution) call.Reply {
 		if res.Err != nil {
 			return call.Reply{Err: res.Err.Field("primitive", res.Primitive)}
 		}
-		return checkResult(r.match, res.Payload, call.Reply{Output: res.Envelope()})
+		return r.a.checkResult(r.match, res.Payload, call.Reply{Output: res.Envelope()})
 	}
 	value, err := r.a.pageHandler(r.ctx, r.v, r.match, e.handler, r.raw)
 	if err != nil {
 		return call.Reply{Err: err}
 	}
-	return checkResult(r.match, value, call.Encoded(struct {
+	return r.a.checkResult(r.match, value, call.Encoded(struct {
 		OK        bool            `json:"ok"`
 		Primitive string          `json:"primitive"`
 		Action    string          `json:"action"`
@@ -201,7 +201,7 @@ func (r *executionRun) bySteps(e *execution) call.Reply {
 	if len(drifts) > 0 {
 		reply.Output = call.WithMember(reply.Output, "drift", drifts)
 	}
-	return checkResult(r.match, value, reply)
+	return r.a.checkResult(r.match, value, reply)
 }
 
 // step runs one step and keeps its summary. An error ends the run.

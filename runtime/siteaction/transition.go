@@ -146,7 +146,7 @@ func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer,
 			With("transition", e.Name).With("method", tr.Method).With("map_path", m.Path)}
 	}
 	match := &sites.Match{Name: e.Source.Offered(tr.Tool), Map: in, Tool: tool, Via: via}
-	if err := match.ValidateInput(arguments); err != nil {
+	if err := a.refused(match, arguments); err != nil {
 		return call.Reply{Err: err.With("transition", e.Name)}
 	}
 	p, err := a.prepare(o, match)
