@@ -338,8 +338,8 @@ func (s *suite) ask(t *testing.T, r request, into any) {
 
 func cut(v any) string {
 	text := string(raw(v))
-	if len(text) > 4000 {
-		text = text[:3990] + "..."
+	if len(text) > 160 {
+		text = text[:157] + "..."
 	}
 	return text
 }
