@@ -148,6 +148,7 @@ var mayImport = map[string][]string{
 	"evidence/metrics":                   {"primitives/fault", "runtime"},
 	"evidence/record":                    {"authoring/likeness", "authoring/locators", "primitives/fault"},
 	"evidence/capture":                   {"authoring/likeness", "authoring/locators", "evidence/mask", "evidence/record", "primitives", "primitives/fault", "primitives/locator", "runtime", "runtime/browser"},
+	"evidence/profiling":                 {},
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
 	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library

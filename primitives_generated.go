@@ -917,8 +917,8 @@ type TextInsertArgs struct {
 // TextInsertResult is the result of [Tab.TextInsert].
 type TextInsertResult struct {
 	Inserted bool `json:"inserted"`
-	// The value is longer than maxlength, which binds users and the browser's
-	// insertion, not scripts.
+	// The text is longer than maxlength lets the value be. The browser cuts it; a
+	// script's value is kept whole.
 	ExceedsMaxlength bool `json:"exceeds_maxlength"`
 	// How the text got in: insert-text (by the browser, trusted),
 	// native-value-setter+input (a control without a selection, such as a date, or

@@ -42,6 +42,7 @@ type browserFlags struct {
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
 	recording                                                                     reproduce.RecordFlags
+	cdpLog                                                                        string
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -68,6 +69,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
+	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
 }
 
@@ -157,6 +159,12 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		engine.Close()
 		return runtime.Options{}, err
 	}
+	cdpLog, err := a.cdpLog()
+	if err != nil {
+		engine.Close()
+		return runtime.Options{}, err
+	}
+	options.CDPLog = cdpLog
 	registry := catalog.Standard()
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = b.acceptDrafts

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/profiling"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
@@ -58,6 +61,8 @@ type app struct {
 	callLimit time.Duration
 	logLevel  string
 	logFormat string
+	pprof     string
+	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
 	browser   browserFlags
 	face      bool                                   // the verb serves a client, whose calls are remembered
@@ -78,6 +83,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	for _, end := range slices.Backward(a.atEnd) {
+		end()
+	}
 	return a.report(ctx, err)
 }
 
@@ -145,7 +153,10 @@ func (a *app) root() *cobra.Command {
 			if err := a.configure(cmd); err != nil {
 				return err
 			}
-			return a.openLog()
+			if err := a.openLog(); err != nil {
+				return err
+			}
+			return a.servePprof()
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
@@ -158,6 +169,7 @@ func (a *app) root() *cobra.Command {
 	f.DurationVar(&a.callLimit, "call-timeout", 30*time.Second, "bound on one call")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.logFormat, "log-format", "text", "text or json")
+	f.StringVar(&a.pprof, "pprof", "", "serve profiles of this process at this PORT of 127.0.0.1, or HOST:PORT of this machine, below /debug/pprof/")
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
@@ -183,6 +195,32 @@ func (a *app) openLog() error {
 		return usage("--log-format is %q: expected text or json", a.logFormat)
 	}
 	return nil
+}
+
+func (a *app) servePprof() error {
+	if a.pprof == "" {
+		return nil
+	}
+	at, stop, err := profiling.Serve(a.pprof)
+	if err != nil {
+		return usage("--pprof: %w", err)
+	}
+	a.atEnd = append(a.atEnd, stop)
+	fmt.Fprintf(a.stderr, "outrider: profiles at http://%s/debug/pprof/\n", at)
+	return nil
+}
+
+// cdpLog opens the file of --cdp-log, nil without it.
+func (a *app) cdpLog() (io.Writer, error) {
+	if a.browser.cdpLog == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(a.browser.cdpLog, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, usage("--cdp-log: %w", err)
+	}
+	a.atEnd = append(a.atEnd, func() { _ = f.Close() })
+	return f, nil
 }
 
 // bounded applies --timeout.

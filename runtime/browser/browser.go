@@ -226,6 +226,9 @@ func (b *Browser) Listen(ctx context.Context, script ListenScript) {
 func (b *Browser) serve(t cdp.Transport) {
 	b.transport = t
 	b.client = cdp.NewClient(t, b.log, b.onEvent)
+	if b.opts.CDPLog != nil {
+		b.client.Log(cdp.NewTraffic(b.opts.CDPLog))
+	}
 	b.transfers.Connect(b.client)
 	if b.opts.Answer != nil {
 		b.offline = offline.New(b.client, b.opts.Answer)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"io"
 	"log/slog"
 	"time"
 
@@ -70,6 +71,9 @@ type Options struct {
 	OnWatchdogLost func(error)
 	// Logger gets names and sizes, never text of pages. nil discards.
 	Logger *slog.Logger
+	// CDPLog gets one JSON object per line for each command, answer and event of the
+	// protocol: time, name, size, no body. See cdp.Traffic.
+	CDPLog io.Writer
 	// OnEvent gets what happens to the browser and its tabs, in order, from
 	// one goroutine of its own, so it may call back into this package, but
 	// while it does later events wait.

@@ -109,6 +109,7 @@ queries.effects_begin = ({ id }) => {
     } else if (node instanceof Element && values.size < 50) {
       values.set(node, tagOf(node));
     }
+    last = performance.now(); // a page may judge what was written a moment later
   };
   for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });

@@ -667,9 +667,12 @@ function drawnPart(locator) {
   throw notFound(locator, trace);
 }
 
+/** isTopDocument: no frame shows this document. A window gives the same top to everybody. */
+const isTopDocument = () => globalThis === top;
+
 /** belowViewport is how much of the document lies below the viewport, and the ref of the first control there. */
 function belowViewport(walk) {
-  const root = document.scrollingElement;
+  const root = scrollingElementOf(document);
   const px = root ? Math.round(scrollHeightOf(root) - scrollTopOf(root) - innerHeight) : 0;
   if (px < 8) return undefined;
   const { named } = walk;
@@ -767,7 +770,7 @@ queries.page_snapshot = (args) => {
   }
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
-  if (args.hints && window === window.top) tellHints(walk);
+  if (args.hints && isTopDocument()) tellHints(walk);
   const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
   writeRows(walk, args, output, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs } = output;

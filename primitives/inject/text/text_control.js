@@ -109,6 +109,8 @@ function insertedInto(target, text) {
     dispatchOf(target, new Event('change', { bubbles: true }));
     if (protoGet(target, 'value') !== wanted) value.sanitized = true;
     if (refused()) value.unchanged = true;
+    const max = protoGet(target, 'maxLength');
+    if (max >= 0 && wanted.length > max) value.exceeds_maxlength = true;
     return value;
   };
   return refused() ? framesWhile(refused).then(report) : report();

@@ -32,6 +32,7 @@ type Client struct {
 	// onEvent is called by the reader for each event, with slices that it must
 	// not keep. It must not wait for anything.
 	onEvent func(session, method, params []byte)
+	traffic *Traffic // nil for none
 
 	writing chan struct{} // held while sending
 
@@ -70,6 +71,7 @@ type Call struct {
 	answered chan Reply // nil with a callback
 	onReply  func(Reply)
 	observe  func(Reply)
+	sent     time.Time // set for traffic only
 }
 
 // Replied gives the answer, once. There is none for a command with a callback.
@@ -92,6 +94,9 @@ func NewClient(t Transport, log *slog.Logger, onEvent func(session, method, para
 		ended:     make(chan struct{}),
 	}
 }
+
+// Log writes the client's traffic to t. It is called before Run.
+func (c *Client) Log(t *Traffic) { c.traffic = t }
 
 // Run hands out frames until the transport ends. It returns the cause.
 func (c *Client) Run() error {
@@ -139,6 +144,9 @@ func (c *Client) handle(frame []byte) {
 		}
 		c.answer(h.id, r)
 	case h.method != nil:
+		if c.traffic != nil {
+			c.traffic.event(h.session, h.method, h.params)
+		}
 		c.onEvent(h.session, h.method, h.params)
 	default:
 		c.log.Warn("skipped a frame that is neither answer nor event", "bytes", len(frame))
@@ -152,6 +160,9 @@ func (c *Client) answer(id int64, r Reply) {
 	c.mu.Unlock()
 	if refused, ok := r.Err.(*Error); ok && p != nil {
 		refused.Method = p.method
+	}
+	if c.traffic != nil && p != nil {
+		c.traffic.answer(id, p.method, p.sent, r)
 	}
 	if p != nil && p.observe != nil {
 		p.observe(r)
@@ -218,6 +229,10 @@ func (c *Client) Start(ctx context.Context, commands ...Command) ([]*Call, error
 		p := &Call{id: c.lastID, method: commands[i].Method, onReply: commands[i].OnReply, observe: commands[i].Observe}
 		if p.onReply == nil {
 			p.answered = make(chan Reply, 1)
+		}
+		if c.traffic != nil {
+			p.sent = time.Now()
+			c.traffic.command(p.id, &commands[i])
 		}
 		calls[i] = p
 		c.pending[p.id] = p
