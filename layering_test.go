@@ -120,6 +120,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
+	"bridgeclient/leased":                {"bridgeclient", "bridgeclient/actionsbridge", "bridgeclient/hub", "bridgeclient/mcp", "bridgeclient/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime"},
 	"bridgeclient/latehost":              {"runtime", "primitives/fault"},
 	"bridgeclient/hub":                   {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
@@ -139,9 +140,10 @@ var mayImport = map[string][]string{
 	"fleet/worker":                       {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/submit":                       {"fleet", "fleet/queue", "fleet/wire", "fleet/worker", "primitives/fault"},
 	"fleet/tenant":                       {"evidence/mask", "fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker", "primitives/fault"},
+	"fleet/session":                      {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
-	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
+	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
 	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "sites/location", "projection/expr", "primitives/fault"},
 	"plan/schedule":                      {},
 	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 )
@@ -24,6 +27,8 @@ func (a *app) hubCommand() *cobra.Command {
 	var stdio, extensions, fixtures bool
 	var origins, maps []string
 	var kit conformanceFlags
+	var at fleetverbs.Flags
+	var runtimes int
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
@@ -110,6 +115,18 @@ func (a *app) hubCommand() *cobra.Command {
 			a.showHub(h, stdio)
 			ctx, end := o.Draining(ctx, operated.drain, func() {})
 			defer end()
+			if at.URL != "" {
+				q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider hub"))
+				if err != nil {
+					return err
+				}
+				defer q.Close()
+				leasing, stop := context.WithCancel(ctx)
+				defer leased.Keep(leasing, h, runtimes, func(ctx context.Context) (*session.Pipe, error) {
+					return a.lease(ctx, q, leased.Bridge, leased.Options{})
+				}, a.log)()
+				defer stop()
+			}
 			if stdio {
 				return a.hubOverStdio(ctx, h, agents)
 			}
@@ -120,6 +137,8 @@ func (a *app) hubCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	at.Add(f, "some of its browsers are runtimes of this hub")
+	f.IntVar(&runtimes, "fleet-runtimes", 1, "--fleet: how many; one that is lost is replaced")
 	operated.add(cmd)
 	kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
 	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")

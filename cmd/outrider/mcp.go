@@ -15,7 +15,9 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/latehost"
+	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -25,6 +27,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures bool
+	var at fleetverbs.Flags
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Be a runtime and an MCP server in one process",
@@ -37,6 +40,9 @@ func (a *app) mcpCommand() *cobra.Command {
 			a.face = true
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if at.URL != "" {
+				return a.relay(ctx, at, leased.MCP, leased.Options{Tools: tools, SiteTools: siteTools})
+			}
 			var err error
 			if httpOptions.Token, err = a.nearerToken(httpOptions.Token, tokenFile); err != nil {
 				return err
@@ -105,6 +111,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	at.Add(f, "the browser is one of its workers'")
 	f.StringVar(&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output")
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")

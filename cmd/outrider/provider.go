@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/latehost"
+	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/provider"
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
@@ -32,6 +34,7 @@ func (a *app) providerCommand() *cobra.Command {
 	var flags providerFlags
 	var socket string
 	var conformance bool
+	var at fleetverbs.Flags
 	cmd := &cobra.Command{
 		Use:   "provider [--socket PATH] | provider --conformance -- CMD [ARGS]",
 		Short: "Serve the browser provider protocol 0.1, one JSON object per line",
@@ -51,6 +54,9 @@ func (a *app) providerCommand() *cobra.Command {
 			if len(args) > 0 {
 				return usage("unexpected argument %q: a command goes with --conformance", args[0])
 			}
+			if at.URL != "" {
+				return a.relay(ctx, at, leased.Provider, leased.Options{Idle: flags.idle})
+			}
 			return a.withProvider(ctx, flags, func(ctx context.Context, s *provider.Server) error {
 				if socket != "" {
 					return a.serveSocket(ctx, socket, s)
@@ -63,6 +69,7 @@ func (a *app) providerCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	at.Add(f, "the browser is one of its workers'")
 	f.StringVar(&socket, "socket", "", "serve any number of clients on a Unix socket at this path instead")
 	f.BoolVar(&conformance, "conformance", false, "test the provider that the arguments start, and print its tier")
 	flags.add(cmd)

@@ -8,14 +8,17 @@ import (
 	"os"
 	goruntime "runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
@@ -124,16 +127,28 @@ func (a *app) work(ctx context.Context, sources []worker.Source, flags workerFla
 	}
 	defer stop()
 	a.onCall = o.OnCall
+	runner := remote.Runner{Open: a.openJob, NewID: uuid.NewString}
 	w := worker.New(worker.Options{
 		Sources: sources, Slots: flags.slots, Drain: flags.drain, Logger: a.log,
-		Runners: map[string]worker.Runner{remote.Kind: remote.Runner{Open: a.openJob, NewID: uuid.NewString}},
-		Self:    fleet.Worker{Version: version, Host: device(), Labels: labels, Profile: a.browser.profile},
+		Runners: map[string]worker.Runner{remote.Kind: runner},
+		Self:    fleet.Worker{Version: version, Host: device(), Labels: labels, Profile: a.browser.profile, Sessions: leased.Kinds},
 		OnEnd: func(how string, took time.Duration) {
 			count(how)
 			a.log.Info("job ended", "how", how, "took", took)
 		},
 	})
 	a.printJSONOr(map[string]any{"worker": w.ID(), "slots": flags.slots}, "worker %s is ready, slots: %d\n", w.ID(), flags.slots)
+	sessions, endSessions := context.WithCancel(ctx)
+	var offering sync.WaitGroup
+	for _, s := range sources {
+		offering.Go(func() {
+			if err := session.Offer(sessions, s.Queue, w.ID(), w.Acquire, a.sessionServers(s.Queue, runner), a.log); err != nil {
+				a.log.Warn("offering sessions", "error", err)
+			}
+		})
+	}
+	defer offering.Wait()
+	defer endSessions()
 	if err := w.Run(ctx); err != nil {
 		return err
 	}
@@ -162,7 +177,10 @@ func (a *app) openJob(ctx context.Context, s remote.Settings, maps []string) (re
 		b.allowOrigins = s.AllowOrigins
 	}
 	b.blockOrigins = slices.Concat(b.blockOrigins, s.BlockOrigins)
-	b.maps, b.open, b.engine, b.acceptDrafts = maps, s.Open, s.Engine, s.AcceptDrafts
+	if len(maps) > 0 {
+		b.maps = maps
+	}
+	b.open, b.engine, b.acceptDrafts = s.Open, s.Engine, s.AcceptDrafts
 	b.viewport, b.locale, b.timezone = cmp.Or(s.Viewport, b.viewport), cmp.Or(s.Locale, b.locale), cmp.Or(s.Timezone, b.timezone)
 	b.profile = cmp.Or(s.Profile, b.profile)
 	b.noSandbox = b.noSandbox || os.Geteuid() == 0 // said when the worker started

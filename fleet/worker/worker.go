@@ -264,6 +264,27 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 }
 
+// Acquire takes a slot for something else than a job, such as a session; false when
+// none is free.
+func (w *Worker) Acquire() (release func(), ok bool) {
+	if w.draining.Load() {
+		return nil, false
+	}
+	select {
+	case w.slots <- struct{}{}:
+	default:
+		return nil, false
+	}
+	w.busy.Add(1)
+	w.notify()
+	return sync.OnceFunc(func() {
+		w.busy.Add(-1)
+		<-w.slots
+		w.notify()
+		w.awake()
+	}), true
+}
+
 // control answers what others ask this worker.
 func (w *Worker) control(source int, m *nats.Msg) {
 	what := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]

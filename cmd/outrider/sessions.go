@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/outrider-run/outrider/bridgeclient/leased"
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/session"
+	"github.com/outrider-run/outrider/plan/remote"
+)
+
+// sessionServers are what a worker does with sessions.
+func (a *app) sessionServers(q *queue.Queue, r remote.Runner) map[string]session.Server {
+	face := leased.Face{NewID: uuid.NewString, Version: version, Logger: a.log}
+	out := map[string]session.Server{}
+	for _, kind := range leased.Kinds {
+		out[kind] = r.Session(q, func(ctx context.Context, h remote.Host, options json.RawMessage, stream io.ReadWriteCloser) error {
+			return face.Serve(ctx, kind, h.(jobHost).Host, options, stream)
+		})
+	}
+	return out
+}
+
+// leaseWithin is how long a verb waits for a session when it has no --timeout.
+const leaseWithin = time.Minute
+
+// lease takes a session from a fleet.
+func (a *app) lease(ctx context.Context, q *queue.Queue, kind string, o leased.Options) (*session.Pipe, error) {
+	if a.browser.profile != "" { // the hub has no such flags
+		a.browser.noSandbox = true // no browser starts here
+		checked, err := a.runtimeOptions()
+		if err != nil {
+			return nil, err
+		}
+		_ = checked.Engine.Close()
+	}
+	o.Timeout = a.callLimit
+	options, err := remote.PackSession(ctx, q, a.settings(), a.browser.maps, o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseWithin)
+	defer cancel()
+	p, w, err := session.Lease(ctx, q.Store, kind, nil, options)
+	if err != nil {
+		return nil, &exit{exitEnvironment, err}
+	}
+	a.log.Info("leased a session", "kind", kind, "worker", w.ID)
+	return p, nil
+}
+
+// relay serves a protocol on standard input and output from a session of a fleet.
+func (a *app) relay(ctx context.Context, at fleetverbs.Flags, kind string, o leased.Options) error {
+	if err := a.refuseGiven("with --fleet: they are the worker's", "browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "http", "socket", "ops", "allow-cdp"); err != nil {
+		return err
+	}
+	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider "+kind))
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	p, err := a.lease(ctx, q, kind, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Close() }()
+	if err := session.Relay(ctx, p, a.stdin, a.stdout, leased.Lost(kind)); err != nil {
+		return &exit{exitEnvironment, err}
+	}
+	return ended(ctx)
+}

@@ -1,0 +1,87 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/session"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// leased is what a caller asks for with a session: a browser with these settings and
+// maps, and what the protocol on it is to be like.
+type leased struct {
+	Settings Settings        `json:"settings"`
+	Maps     []Mapped        `json:"maps,omitempty"`
+	Bundle   *fleet.Object   `json:"bundle,omitempty"`
+	Face     json.RawMessage `json:"face,omitempty"`
+}
+
+// PackSession makes the options of a session, and puts its maps into the fleet. face
+// is for who serves the protocol.
+func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps []string, face any) (json.RawMessage, error) {
+	out := leased{Settings: s}
+	var err error
+	if out.Face, err = fleet.Encode(face); err != nil {
+		return nil, err
+	}
+	if len(maps) > 0 {
+		archive := newPacker()
+		if out.Maps, err = archive.maps(maps); err != nil {
+			return nil, err
+		}
+		data, err := archive.close()
+		if err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "packing the maps")
+		}
+		at, err := q.Upload(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		out.Bundle = &at
+	}
+	return fleet.Encode(out)
+}
+
+// Session serves sessions of one protocol: a browser is opened for each, as for a job,
+// and closed with it.
+func (r Runner) Session(q *queue.Queue, serve func(ctx context.Context, h Host, face json.RawMessage, stream io.ReadWriteCloser) error) session.Server {
+	return func(ctx context.Context, options json.RawMessage, stream io.ReadWriteCloser) error {
+		var in leased
+		if err := json.Unmarshal(options, &in); err != nil {
+			return fault.New(fault.InvalidInput, "the options of the session cannot be read: %v", err)
+		}
+		dir, err := os.MkdirTemp(r.Temp, "outrider-session-")
+		if err != nil {
+			return fault.Wrap(fault.Internal, err, "making a folder for the session")
+		}
+		defer os.RemoveAll(dir)
+		var maps []string
+		if in.Bundle != nil {
+			archive, err := q.Download(ctx, *in.Bundle)
+			if err == nil {
+				err = unpack(dir, archive)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		for _, m := range in.Maps {
+			if !filepath.IsLocal(m.At) {
+				return fault.New(fault.UnsafePath, "the session names the map %q, which is not one of its own files", m.At)
+			}
+			maps = append(maps, filepath.Join(dir, filepath.FromSlash(m.At)))
+		}
+		h, err := r.Open(ctx, in.Settings, maps)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+		return serve(ctx, h, in.Face, stream)
+	}
+}
