@@ -59,6 +59,9 @@ func (a *app) workerCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if at.URL == "" {
+				return usage("worker needs --fleet URL: the address of the fleet whose jobs it takes")
+			}
 			sources, closeAll, err := a.sources(ctx, at.Options(a.fleetEnv(), "outrider worker"), flags)
 			if err != nil {
 				return err
@@ -68,7 +71,6 @@ func (a *app) workerCommand() *cobra.Command {
 		},
 	}
 	at.Add(cmd.Flags(), "whose jobs are run here")
-	_ = cmd.MarkFlagRequired("fleet")
 	flags.add(cmd.Flags())
 	opsFlag(cmd, &flags.opsAt)
 	a.addBrowserFlags(cmd)
