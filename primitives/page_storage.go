@@ -24,6 +24,15 @@ type StoredPage interface {
 	// SetLocalStorage stores items, and first empties the origins that are named
 	// when replace is set.
 	SetLocalStorage(ctx context.Context, origins []OriginStorage, replace bool) error
+
+	// CallAtOrigin is Call in a document of an origin: one that a tab of the browser
+	// context shows, or an empty one that is opened for it, without a request.
+	CallAtOrigin(ctx context.Context, origin, fn string, args, out any) error
+
+	// CallInEmpty is Call in an empty document of each origin, which the tab itself
+	// shows one after the other, without a request. The tab shows about:blank
+	// afterwards.
+	CallInEmpty(ctx context.Context, origins []string, fn string, args func(origin string) any) error
 }
 
 // Cookie is one cookie.

@@ -2,8 +2,11 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
+	"net/url"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // storageState has the shape of Playwright's storageState file, so that either
@@ -30,15 +33,20 @@ type stateCookie struct {
 type stateOrigin struct {
 	Origin       string                   `json:"origin"`
 	LocalStorage []primitives.StorageItem `json:"localStorage"`
+	// SessionStorage is that of the tab; Playwright does not know it.
+	SessionStorage []primitives.StorageItem `json:"sessionStorage,omitempty"`
+	IndexedDB      json.RawMessage          `json:"indexedDB,omitempty"`
 }
 
 type storageStateGetIn struct {
-	Origins []string `json:"origins"`
+	Origins        []string `json:"origins"`
+	SessionStorage bool     `json:"session_storage"`
+	IndexedDB      bool     `json:"indexed_db"`
 }
 
 // storageStateGet reads what keeps a user signed in: the cookies of the tab's
 // browser context, and localStorage of the origins that its tabs show or that
-// are named. IndexedDB and sessionStorage are not part of it.
+// are named; when requested also their IndexedDB, and the tab's sessionStorage.
 var storageStateGet = primitives.Define("storage_state.get", func(ctx context.Context, p primitives.Page, in storageStateGetIn) (storageState, error) {
 	cookies, err := p.Cookies(ctx, nil)
 	if err != nil {
@@ -61,13 +69,64 @@ var storageStateGet = primitives.Define("storage_state.get", func(ctx context.Co
 		}
 		out.Cookies = append(out.Cookies, s)
 	}
+	session := stateOrigin{}
+	if in.SessionStorage {
+		if session, err = sessionOf(ctx, p); err != nil {
+			return storageState{}, err
+		}
+	}
 	for _, o := range origins {
-		if len(o.Items) > 0 {
-			out.Origins = append(out.Origins, stateOrigin{o.Origin, o.Items})
+		one := stateOrigin{Origin: o.Origin, LocalStorage: o.Items}
+		if in.IndexedDB {
+			if one.IndexedDB, err = databasesOf(ctx, p, o.Origin); err != nil {
+				return storageState{}, err
+			}
+		}
+		if o.Origin == session.Origin {
+			one.SessionStorage = session.SessionStorage
+		}
+		if len(one.LocalStorage)+len(one.SessionStorage)+len(one.IndexedDB) > 0 {
+			if one.LocalStorage == nil {
+				one.LocalStorage = []primitives.StorageItem{}
+			}
+			out.Origins = append(out.Origins, one)
 		}
 	}
 	return out, nil
 })
+
+// sessionOf is the sessionStorage of the document that the tab shows.
+func sessionOf(ctx context.Context, p primitives.Page) (stateOrigin, error) {
+	out := stateOrigin{Origin: originOf(p.Tab().URL)}
+	if out.Origin == "" {
+		return out, nil
+	}
+	var items struct {
+		Items []primitives.StorageItem `json:"items"`
+	}
+	err := p.Call(ctx, "", "session_read", nil, &items)
+	out.SessionStorage = items.Items
+	return out, err
+}
+
+func databasesOf(ctx context.Context, p primitives.Page, origin string) (json.RawMessage, error) {
+	var out struct {
+		Databases []json.RawMessage `json:"databases"`
+	}
+	if err := p.CallAtOrigin(ctx, origin, "indexed_db_read", nil, &out); err != nil || len(out.Databases) == 0 {
+		return nil, err
+	}
+	return json.Marshal(out.Databases)
+}
+
+// originOf is the origin of a page of the web, "" for any other.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
 
 type storageStateSetIn struct {
 	State   storageState `json:"state"`
@@ -116,5 +175,47 @@ var storageStateSet = primitives.Define("storage_state.set", func(ctx context.Co
 		origins[i] = primitives.OriginStorage{Origin: o.Origin, Items: o.LocalStorage}
 		out.Items += len(o.LocalStorage)
 	}
-	return out, p.SetLocalStorage(ctx, origins, in.Replace)
+	if err := p.SetLocalStorage(ctx, origins, in.Replace); err != nil {
+		return out, err
+	}
+	for _, o := range in.State.Origins {
+		if len(o.IndexedDB) == 0 {
+			continue
+		}
+		if err := p.CallAtOrigin(ctx, o.Origin, "indexed_db_write", map[string]any{"databases": o.IndexedDB}, nil); err != nil {
+			return out, err
+		}
+	}
+	return out, setSession(ctx, p, in.State.Origins, in.Replace)
 })
+
+// setSession fills sessionStorage, which each tab has for itself: that of the origin
+// that the tab shows, and those of others while it shows nothing.
+func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, replace bool) error {
+	items := map[string]any{}
+	var others []string
+	for _, o := range origins {
+		if len(o.SessionStorage) == 0 {
+			continue
+		}
+		items[o.Origin] = map[string]any{"items": o.SessionStorage, "replace": replace}
+		if originOf(p.Tab().URL) == o.Origin {
+			if err := p.Call(ctx, "", "session_write", items[o.Origin], nil); err != nil {
+				return err
+			}
+			continue
+		}
+		if originOf(o.Origin) != o.Origin {
+			return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").With("origin", fault.Clip(o.Origin, 200))
+		}
+		others = append(others, o.Origin)
+	}
+	switch {
+	case len(others) == 0:
+		return nil
+	case p.Tab().URL != "" && p.Tab().URL != "about:blank":
+		return fault.New(fault.InvalidArguments, "sessionStorage belongs to a tab: that of another origin is set in a tab that shows about:blank").
+			With("origins", others).Next("set the state before the tab opens a page")
+	}
+	return p.CallInEmpty(ctx, others, "session_write", func(origin string) any { return items[origin] })
+}

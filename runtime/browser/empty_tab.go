@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"errors"
+	"strconv"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -30,19 +32,47 @@ func (n neighbours) OpenEmpty(ctx context.Context, origin string) (storage.Docum
 		return nil, nil, err
 	}
 	closeTab := func() { _ = t.Close(contextWithin(closeTimeout)) }
-	t.empty.Store(true)
-	err = n.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()},
-		cdp.Command{Method: "Fetch.enable", Params: []byte(`{"patterns":[{"urlPattern":"*"}]}`)},
-		cdp.Command{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":true}`)})
-	if err != nil {
+	if err := t.keepEmpty(ctx, true); err != nil {
 		closeTab()
-		return nil, nil, cdp.Explain(err, "opening an empty document")
+		return nil, nil, err
 	}
 	if _, err := t.Navigate(ctx, primitives.NavigateOptions{URL: origin + "/"}); err != nil {
 		closeTab()
 		return nil, nil, err
 	}
 	return t, closeTab, nil
+}
+
+// keepEmpty has the tab answer its requests by itself, or no longer.
+func (t *Tab) keepEmpty(ctx context.Context, on bool) error {
+	intercept := cdp.Command{Method: "Fetch.disable"}
+	if on {
+		t.empty.Store(true)
+		intercept = cdp.Command{Method: "Fetch.enable", Params: []byte(`{"patterns":[{"urlPattern":"*"}]}`)}
+	}
+	err := t.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()}, intercept,
+		cdp.Command{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":` + strconv.FormatBool(on) + `}`)})
+	if !on {
+		t.empty.Store(false)
+	}
+	return cdp.Explain(err, "opening an empty document")
+}
+
+// CallInEmpty implements primitives.StoredPage.
+func (t *Tab) CallInEmpty(ctx context.Context, origins []string, fn string, args func(origin string) any) (err error) {
+	if err := t.keepEmpty(ctx, true); err != nil {
+		return err
+	}
+	for _, origin := range origins {
+		if _, err = t.Navigate(ctx, primitives.NavigateOptions{URL: origin + "/"}); err == nil {
+			err = t.Call(ctx, "", fn, args(origin), nil)
+		}
+		if err != nil {
+			break
+		}
+	}
+	_, left := t.Navigate(ctx, primitives.NavigateOptions{URL: "about:blank"})
+	return errors.Join(err, left, t.keepEmpty(contextWithin(closeTimeout), false))
 }
 
 // onRequestPaused answers a request of a tab that is kept empty. It is the reader's.

@@ -49,6 +49,11 @@ func (t *Tab) LocalStorage(ctx context.Context, origins []string) ([]primitives.
 	return t.store.LocalStorage(ctx, origins)
 }
 
+// CallAtOrigin implements primitives.StoredPage.
+func (t *Tab) CallAtOrigin(ctx context.Context, origin, fn string, args, out any) error {
+	return t.store.CallAtOrigin(ctx, origin, fn, args, out)
+}
+
 // SetLocalStorage implements primitives.StoredPage.
 func (t *Tab) SetLocalStorage(ctx context.Context, origins []primitives.OriginStorage, replace bool) error {
 	return t.store.SetLocalStorage(ctx, origins, replace)

@@ -101,3 +101,8 @@ func (s *Store) atOrigin(ctx context.Context, origin string, shown map[string]sh
 	defer closeEmpty()
 	return empty.Call(ctx, "", fn, args, out)
 }
+
+// CallAtOrigin implements primitives.StoredPage.
+func (s *Store) CallAtOrigin(ctx context.Context, origin, fn string, args, out any) error {
+	return s.atOrigin(ctx, origin, s.shownOrigins(), fn, args, out)
+}
