@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Selection says which cases a run has.
@@ -291,6 +292,24 @@ func (c CaseResult) failure() FailedCase {
 		}
 	}
 	return out
+}
+
+// Failure is the first failure of the result as an error about what, nil when there is
+// none.
+func (r Result) Failure(what string) error {
+	for _, c := range r.Cases {
+		for _, s := range c.Steps {
+			if s.OK || s.Skipped {
+				continue
+			}
+			f := fault.New(fault.WorkflowStepFailed, "%s: %s: %s", what, s.Name, s.Detail()).With("step", s.Name)
+			if s.at.Line > 0 {
+				f = f.With("at", s.at.String())
+			}
+			return f
+		}
+	}
+	return nil
 }
 
 // JSON is what the verb prints: the result of the one case, or all of them.

@@ -40,7 +40,16 @@ func (h *Host) start(ctx context.Context) error {
 	if len(open) == 0 && len(h.tabList()) == 0 {
 		open = []string{"about:blank"}
 	}
+	opened := 0
+	if h.opts.Prepare != nil {
+		if opened, err = h.prepare(ctx, b, open); err != nil {
+			return err
+		}
+	}
 	for i, url := range open {
+		if i < opened {
+			continue
+		}
 		bt, err := b.NewTab(ctx, url, browser.TabOptions{Background: i > 0, LoadTimeout: h.opts.LoadTimeout})
 		if err != nil {
 			return fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(url, 200))
@@ -48,6 +57,29 @@ func (h *Host) start(ctx context.Context) error {
 		h.adopt(bt)
 	}
 	return nil
+}
+
+// prepare has the first tab prepared, and returns how many of the addresses it shows
+// already.
+func (h *Host) prepare(ctx context.Context, b *browser.Browser, open []string) (opened int, err error) {
+	var first *browser.Tab
+	if len(h.tabList()) == 0 {
+		if first, err = b.NewTab(ctx, "about:blank", browser.TabOptions{LoadTimeout: h.opts.LoadTimeout}); err != nil {
+			return 0, err
+		}
+		h.adopt(first)
+	}
+	if err := h.opts.Prepare(ctx, h); err != nil || first == nil {
+		return 0, err
+	}
+	if len(h.opts.Open) == 0 {
+		return len(open), nil // the tab stays where it was taken
+	}
+	_, err = first.Navigate(ctx, primitives.NavigateOptions{URL: open[0], LoadTimeout: h.opts.LoadTimeout})
+	if err != nil {
+		return 1, fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(open[0], 200))
+	}
+	return 1, nil
 }
 
 func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error) {

@@ -44,6 +44,9 @@ type Options struct {
 	// Open lists the addresses to open, one tab each. Default: the tabs of an
 	// attached browser, else one about:blank.
 	Open []string
+	// Prepare, when set, is called when the first tab shows about:blank, or what an
+	// attached browser has, and before the addresses are opened. Its error ends Open.
+	Prepare func(context.Context, *Host) error
 	// LoadTimeout bounds the wait for each of them to load. Default 15 s.
 	LoadTimeout time.Duration
 	// CallTimeout bounds a call that brings no timeout. Default 30 s.

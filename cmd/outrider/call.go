@@ -72,6 +72,7 @@ func (a *app) callCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the image of the result to this file and print its path instead")
 	a.addBrowserFlags(cmd)
+	a.addStateFlags(cmd)
 	return cmd
 }
 
@@ -98,7 +99,10 @@ func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Ho
 		return err
 	}
 	defer closing()
-	return do(ctx, h)
+	if err := do(ctx, h); err != nil {
+		return err
+	}
+	return a.saveStorage(ctx, h)
 }
 
 // openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
@@ -123,6 +127,20 @@ func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error)
 		}
 		_ = options.Engine.Close()
 	}, nil
+}
+
+// saveStorage writes the storage state that was asked for.
+func (a *app) saveStorage(ctx context.Context, h *runtime.Host) error {
+	b := &a.browser
+	s, err := plan.StorageOf(b.storageState, b.saveStorageState, b.login)
+	if err == nil {
+		err = s.Save(ctx, h, a.runOptions(""))
+	}
+	if err != nil {
+		a.warn(fmt.Errorf("--save-storage-state: %w", err))
+		return &exit{code: exitEnvironment}
+	}
+	return nil
 }
 
 // firstTab selects the tab that the first --open made: a page that opens a

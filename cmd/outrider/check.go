@@ -14,7 +14,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var reports reportFlags
 	var x plan.Expectations
 	var fix bool
-	var artifacts string
+	var artifacts, before string
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
@@ -43,6 +43,13 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if before != "" {
+				end, err := a.runBefore(cmd.Context(), before)
+				if err != nil {
+					return err
+				}
+				defer end()
+			}
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix, artifacts) })
 		},
 	}
@@ -54,8 +61,10 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
 	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
+	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	a.addBrowserFlags(cmd)
+	a.addStateFlags(cmd)
 	return cmd
 }
 

@@ -43,6 +43,8 @@ type browserFlags struct {
 	secrets                                                                       []string
 	recording                                                                     reproduce.RecordFlags
 	cdpLog                                                                        string
+	storageState, saveStorageState, login                                         string
+	prepare                                                                       func(context.Context, *runtime.Host) error // no flag: before addresses are opened
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -67,6 +69,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	b.recording.Add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
+	f.StringVar(&b.storageState, "storage-state", "", "file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
@@ -140,6 +143,14 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	if a.browser.pacing < 0 || a.browser.pacing > 10*time.Second {
 		return runtime.Options{}, usage("--pacing is %s: expected 0s to 10s", a.browser.pacing)
 	}
+	storage, err := plan.StorageOf(b.storageState, b.saveStorageState, b.login)
+	if err != nil {
+		return runtime.Options{}, usage("%w", err)
+	}
+	prepare, err := storage.Prepare(a.runOptions(""))
+	if err != nil {
+		return runtime.Options{}, usage("%s", fault.From(err).Message)
+	}
 	engine, err := expr.New(b.engine, nil)
 	if err != nil {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
@@ -176,7 +187,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	out := runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets,
+		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
 	if err := b.recording.Record(&out, b.profile, b.maps, a.secrets); err != nil {
 		engine.Close()
@@ -230,4 +241,11 @@ func device() string {
 		return goruntime.GOOS
 	}
 	return goruntime.GOOS + " · " + report.Shorten(name, 24)
+}
+
+// addStateFlags adds what verbs that end by themselves can do with storage.
+func (a *app) addStateFlags(cmd *cobra.Command) {
+	f, b := cmd.Flags(), &a.browser
+	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only")
+	f.StringVar(&b.login, "login", "", "name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end")
 }

@@ -64,6 +64,7 @@ func (a *app) runCommand() *cobra.Command {
 	how.Add(f)
 	which.add(f)
 	a.addBrowserFlags(cmd)
+	a.addStateFlags(cmd)
 	return cmd
 }
 

@@ -34,7 +34,7 @@ func (a *app) settings() remote.Settings {
 
 // onFleet runs works on a fleet and shows them as they would be shown here.
 func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, works []remote.Work, out reports, artifacts string) error {
-	if err := a.refuseGiven("with --fleet: they are the worker's", "browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret"); err != nil {
+	if err := a.refuseGiven("with --fleet: they are the worker's", "browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login"); err != nil {
 		return err
 	}
 	job, err := how.Job(a.fleetEnv())

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -95,6 +96,18 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if len(a.browser.maps) == 0 {
 		a.browser.maps = suite.Maps()
 	}
+	storage, err := plan.StorageOf(a.browser.storageState, a.browser.saveStorageState, a.browser.login)
+	if err != nil {
+		return usage("%w", err)
+	}
+	if a.browser.saveStorageState != "" && !suite.Single() {
+		return usage("--save-storage-state is for one plan without data: %d cases would write the file", len(suite.Cases))
+	}
+	state, err := storage.Load()
+	if err != nil {
+		return usage("%s", fault.From(err).Message)
+	}
+	a.browser.storageState, a.browser.saveStorageState, a.browser.login = "", "", "" // the cases have sessions of their own
 	open := ""
 	if len(a.browser.open) > 0 {
 		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
@@ -105,7 +118,7 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		o := plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
-		o.Evidence, o.Open = out.files.Pictures(), open
+		o.Evidence, o.Open, o.StorageState, o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
 		o.Maps, o.Locks, o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
 		done := a.follow(&o, suite)
 		b := plan.Isolated(h)
@@ -138,6 +151,12 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 				return err
 			}
 		}
+		if saved := result.State(); saved != nil {
+			if err := plan.SaveState(storage.To, saved); err != nil {
+				a.warn(err)
+				complete = false
+			}
+		}
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ended(ctx)
 		}
@@ -167,4 +186,32 @@ func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
 		progress.Begin(fmt.Sprintf("%s done", c.Name), n, of)
 	}
 	return progress.Clear
+}
+
+// runBefore has a plan run in the host's first tab before its addresses are opened.
+func (a *app) runBefore(ctx context.Context, path string) (end func(), err error) {
+	engine, err := expr.New(a.browser.engine, nil)
+	if err != nil {
+		return nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
+	}
+	s, err := a.selection(planFlags{workers: 1, repeat: 1}, []string{path}, engine)
+	if err != nil {
+		return nil, err
+	}
+	suite, err := plan.Load(s)
+	if err == nil {
+		err = suite.Resolve(ctx, a.secrets)
+	}
+	if err != nil {
+		return nil, usage("--before: %w", err)
+	}
+	a.browser.maps = append(a.browser.maps, suite.Maps()...)
+	a.browser.prepare = func(ctx context.Context, h *runtime.Host) error {
+		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
+		if !result.OK {
+			return result.Failure("--before " + path)
+		}
+		return nil
+	}
+	return func() { _ = engine.Close() }, nil
 }

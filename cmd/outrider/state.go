@@ -61,6 +61,7 @@ func (a *app) stateCommand() *cobra.Command {
 	f.BoolVar(&q.Watch, "watch", false, "go on and print every change of the state")
 	f.DurationVar(&q.Settle, "settle", 500*time.Millisecond, "how long the state must have kept still before it is read; 0 reads at once")
 	a.addBrowserFlags(cmd)
+	a.addStateFlags(cmd)
 	return cmd
 }
 

@@ -24,7 +24,7 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 	if err := t.traffic.Record(ctx); err != nil {
 		return nil, cdp.Explain(err, "watching the page")
 	}
-	w := &watch{tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Count(), known: map[*Tab]bool{}}
+	w := &watch{tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Count(t.browser.ownContext(t.context)), known: map[*Tab]bool{}}
 	for _, o := range t.browser.Tabs() {
 		w.known[o] = true
 	}
@@ -46,7 +46,7 @@ func (w *watch) Events() primitives.PageEvents {
 	}
 	e.Opening = w.tab.browser.opening(w.tab)
 	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
-	e.Downloads = w.tab.browser.transfers.Count() - w.downloads
+	e.Downloads = w.tab.browser.transfers.Count(w.tab.browser.ownContext(w.tab.context)) - w.downloads
 	return e
 }
 

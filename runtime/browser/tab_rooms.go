@@ -78,11 +78,13 @@ func (t *Tab) UploadFiles(paths []string) ([]primitives.UploadFile, error) {
 }
 
 // Downloads implements primitives.FilePage.
-func (t *Tab) Downloads() ([]primitives.Download, error) { return t.browser.transfers.Downloads() }
+func (t *Tab) Downloads() ([]primitives.Download, error) {
+	return t.browser.transfers.Downloads(t.browser.ownContext(t.context))
+}
 
 // AwaitDownload implements primitives.FilePage.
 func (t *Tab) AwaitDownload(ctx context.Context, id string) (primitives.Download, error) {
-	return t.browser.transfers.AwaitDownload(ctx, id)
+	return t.browser.transfers.AwaitDownload(ctx, t.browser.ownContext(t.context), id)
 }
 
 // SaveFile implements primitives.FilePage.

@@ -69,14 +69,15 @@ type Transfers struct {
 	change change.Broadcast
 	wg     sync.WaitGroup // of finished downloads that get their name
 
-	mu   sync.Mutex
-	list []*download
-	last int
+	mu     sync.Mutex
+	list   []*download
+	last   int
+	counts map[string]int // by browser context
 }
 
 // New makes the transfers of a browser.
 func New(o Options, browser Browser, log *slog.Logger) (*Transfers, error) {
-	t := &Transfers{browser: browser, log: log, uploadDirs: o.UploadDirs, limit: o.DownloadLimit}
+	t := &Transfers{browser: browser, log: log, uploadDirs: o.UploadDirs, limit: o.DownloadLimit, counts: map[string]int{}}
 	if t.limit <= 0 {
 		t.limit = defaultDownload
 	}
@@ -106,11 +107,11 @@ func (t *Transfers) Accepts() bool { return t.dir != "" }
 // Changed returns a channel that the next change of a download closes.
 func (t *Transfers) Changed() <-chan struct{} { return t.change.Wait() }
 
-// Count is how many downloads there have been.
-func (t *Transfers) Count() int {
+// Count is how many downloads a browser context has had.
+func (t *Transfers) Count(context string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.last
+	return t.counts[context]
 }
 
 type download struct {
@@ -158,6 +159,7 @@ func (t *Transfers) begin(params []byte) {
 	d.TabID, d.context = t.browser.Owner(e.FrameID)
 	t.mu.Lock()
 	t.last++
+	t.counts[d.context]++
 	d.ID = "d" + strconv.Itoa(t.last)
 	t.list = append(t.list, d)
 	if len(t.list) > maxDownloads {
@@ -306,22 +308,25 @@ func (t *Transfers) undeclared() error {
 		Next("start the host with a download folder (--download-dir DIR)")
 }
 
-// Downloads implements primitives.FilePage.
-func (t *Transfers) Downloads() ([]primitives.Download, error) {
+// Downloads are those of a browser context: one session does not see what another
+// gets.
+func (t *Transfers) Downloads(context string) ([]primitives.Download, error) {
 	if err := t.undeclared(); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := make([]primitives.Download, len(t.list))
-	for i, d := range t.list {
-		out[i] = d.Download
+	out := []primitives.Download{}
+	for _, d := range t.list {
+		if d.context == context {
+			out = append(out, d.Download)
+		}
 	}
 	return out, nil
 }
 
-// AwaitDownload implements primitives.FilePage.
-func (t *Transfers) AwaitDownload(ctx context.Context, id string) (primitives.Download, error) {
+// AwaitDownload waits for a download of a browser context.
+func (t *Transfers) AwaitDownload(ctx context.Context, in, id string) (primitives.Download, error) {
 	if err := t.undeclared(); err != nil {
 		return primitives.Download{}, err
 	}
@@ -330,7 +335,7 @@ func (t *Transfers) AwaitDownload(ctx context.Context, id string) (primitives.Do
 		known := id == ""
 		t.mu.Lock()
 		for _, d := range t.list {
-			if id != "" && d.ID != id || id == "" && d.returned {
+			if d.context != in || id != "" && d.ID != id || id == "" && d.returned {
 				continue
 			}
 			known = true
