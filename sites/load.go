@@ -402,6 +402,10 @@ func FromMap(mapPath string, raw json.RawMessage, opts Options) (*Library, *faul
 	if m == nil {
 		return nil, report.Err().With("map_path", shown(mapPath))
 	}
+	if len(report.Left) > 0 && len(m.Tools) == 0 && len(m.StateProjections) == 0 {
+		// Nothing is offered, so no call would ever say what is wrong.
+		return nil, manifest.Report{Errors: report.Left}.Err().With("map_path", shown(mapPath))
+	}
 	loc, ok := location.Locate(mapPath)
 	out := newMap(m, mapPath, loc, opts)
 	out.everywhere = !ok

@@ -103,8 +103,6 @@ func shop(t *testing.T) string {
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
 	contact, ticking, shopping, untrusted := page(t, contactPage), page(t, tickingPage), shop(t), selfSigned(t, contactPage)
-	board := httptest.NewServer(demo.Handler(50 * time.Millisecond))
-	t.Cleanup(board.Close)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +123,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TICK", ticking)
 			e.Setenv("SHOP", shopping)
 			e.Setenv("TLS", untrusted)
+			board := httptest.NewServer(demo.Handler(50 * time.Millisecond)) // of its own: scripts add cards
+			e.Defer(board.Close)
 			e.Setenv("DEMO", board.URL+"/")
 			e.Setenv("REPO", root)
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
