@@ -10,13 +10,14 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
+// siteInput leaves some types to the runtime, which checks them: each costs every agent some tokens.
 const siteInput = `{"type":"object","required":["mode"],"properties":{` +
 	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn"]},` +
-	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{"type":"integer","minimum":0,"maximum":60000},` +
-	`"name":{"type":"string","description":"Of a signal or an attachment, in modes signals and attachments; of the new action in mode learn."},` +
-	`"calls":{"type":"integer","minimum":1},"start":{"type":"string"},"save":{"type":"boolean"},` +
-	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{"type":"integer"},` +
-	`"baseline":{},"enabled":{"type":"boolean"},"debounce_ms":{"type":"integer"},` +
+	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{},` +
+	`"name":{"type":"string","description":"signal, attachment, learned action"},` +
+	`"calls":{},"start":{"type":"string"},"save":{"type":"boolean"},` +
+	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{},` +
+	`"baseline":{},"enabled":{},"debounce_ms":{},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
 
 // siteTool is actions.site, the one stable tool of every runtime.

@@ -259,7 +259,7 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	if len(e.Passed) > 0 {
 		out["passed_texts"] = e.Passed
 	}
-	if len(e.Unseen) > 0 {
+	if len(e.Unseen) > 0 && (e.Dialog == nil || !e.Dialog.Open) { // a dialog hides all of it, which is said
 		r.warn("not_seen", "what followed could not be seen: "+strings.Join(e.Unseen, ", "))
 	}
 	if e.Summary == "none observed" || e.Summary == "focus" {
