@@ -46,7 +46,10 @@ func TestSessionLogs(t *testing.T) {
 		t.Fatalf("%d logs: expected at least 30, %v", len(files), err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) { testLog(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel() // most of the time goes into waiting for browsers that start
+			testLog(t, file)
+		})
 	}
 }
 
