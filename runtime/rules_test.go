@@ -120,21 +120,21 @@ func TestRuntimeRule_LoadAndValidateBeforeExposing(t *testing.T) {
 	}
 }
 
-func TestRuntimeRule_NoActionsFromAnInvalidManifest(t *testing.T) {
+func TestRuntimeRule_NoActionFromAnInvalidDeclaration(t *testing.T) {
 	url := serve(t, map[string]string{"/": rulePage}) + "/"
 	dir := writeFiles(t, map[string]string{
 		"sites/127.0.0.1/good/actions.json": ruleMap(`"tools":[` + staticToolFrom("good") + `]`),
-		// One tool is well; the other is not, and takes the whole map with it.
+		// One tool is well; the other is not, and costs itself alone.
 		"sites/127.0.0.1/bad/actions.json": ruleMap(`"tools":[{"name":"fine","description":"a","input_schema":{"type":"object"},"x_actions":{"static_output":1}},{"name":"broken"}]`),
 	})
 	h, reports := openFiles(t, dir, url)
-	if bad := slices.IndexFunc(reports, func(r sites.FileReport) bool { return !r.OK }); bad < 0 {
-		t.Fatalf("no map was refused: %+v", reports)
+	if bad := slices.IndexFunc(reports, func(r sites.FileReport) bool { return len(r.Left) > 0 }); bad < 0 {
+		t.Fatalf("no tool was left out: %+v", reports)
 	}
-	if got := actionNames(t, h); !slices.Equal(got, []string{"hello"}) {
-		t.Errorf("actions %q, want only that of the valid map", got)
+	if got := actionNames(t, h); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"fine", "hello"}) {
+		t.Errorf("actions %q, want those that are valid", got)
 	}
-	wantCode(t, "a tool of the invalid map", call(t, h, "fine", `{}`), fault.UnknownAction)
+	wantCode(t, "the invalid tool", call(t, h, "broken", `{}`), fault.UnknownAction)
 }
 
 func TestRuntimeRule_ComposeImports(t *testing.T) {

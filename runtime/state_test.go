@@ -200,6 +200,7 @@ func TestStateOfASuppliedProjection(t *testing.T) {
 	if r := h.Do(t.Context(), call); fault.CodeOf(r.Err) != fault.StateProjectionNotFound {
 		t.Errorf("from the folder of another host: %v", r.Err)
 	}
+	call.Map.Path = "shared/sites/127.0.0.1/actions.json"
 	call.Map.JSON = json.RawMessage(`{"protocol":"actions.json","version":1,"tools":[],"state_projections":[{"name":"shelf.items","snapshot":{"version":2}}]}`)
 	if r := h.Do(t.Context(), call); fault.CodeOf(r.Err) != fault.InvalidManifest {
 		t.Errorf("an invalid one: %v", r.Err)

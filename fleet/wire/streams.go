@@ -17,7 +17,8 @@ type Keep struct {
 	Records time.Duration
 	// Queue bounds how many jobs may wait. Default 1,000,000.
 	Queue int64
-	// Events and Objects bound bytes. Defaults 256 MiB and 8 GiB.
+	// Events and Objects bound bytes. Defaults 256 MiB and 8 GiB, of objects less where the
+	// server's disk has less room.
 	Events, Objects int64
 	// Replicas of everything. Default: 3 in a cluster, else 1.
 	Replicas int
@@ -88,7 +89,7 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	}
 	s.Objects, err = l.JS.ObjectStore(ctx, Objects)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		s.Objects, err = l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: keep.Objects, Replicas: keep.Replicas})
+		s.Objects, err = l.createObjects(ctx, keep)
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			s.Objects, err = l.JS.ObjectStore(ctx, Objects)
 		}
@@ -98,6 +99,25 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	}
 	return s, nil
 }
+
+// leastObjects is the smallest object store that is made.
+const leastObjects = 64 << 20
+
+// createObjects makes the object store. Its bytes are reserved at once: on a disk that has
+// less room than was asked for it is smaller.
+func (l *Link) createObjects(ctx context.Context, keep Keep) (jetstream.ObjectStore, error) {
+	for {
+		s, err := l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: keep.Objects, Replicas: keep.Replicas})
+		var refused *jetstream.APIError
+		if !errors.As(err, &refused) || refused.ErrorCode != insufficientStorage || keep.Objects <= leastObjects {
+			return s, err
+		}
+		keep.Objects = max(keep.Objects/2, leastObjects)
+	}
+}
+
+// insufficientStorage is the server's JSStorageResourcesExceededErr.
+const insufficientStorage jetstream.ErrorCode = 10047
 
 func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
 	s, err := l.JS.Stream(ctx, c.Name)
