@@ -82,6 +82,9 @@ var mayImport = map[string][]string{
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                                                  // our provider, for tests
 	"runtime/call":                       {"primitives/fault"},
+	"runtime/announced":                  {"primitives", "primitives/quirks", "primitives/upstream", "runtime/call", "runtime/sitetool"},
+	"runtime/calllog":                    {"primitives/fault", "runtime/call"},
+	"runtime/secret":                     {"evidence/mask", "primitives/fault"},
 	"runtime/mapset":                     {"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr", "runtime/call", "sites", "sites/filewatch", "sites/manifest", "workflow"},
 	"runtime/verify":                     {"authoring/likeness", "authoring/locators", "authoring/lock", "primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest"},
 	"runtime/state":                      {"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection", "runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest"},
@@ -93,7 +96,7 @@ var mayImport = map[string][]string{
 	"runtime/siteaction":                 {"authoring/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
 	"runtime/picture":                    {"evidence/mask", "primitives", "primitives/fault", "primitives/locator"},
-	"runtime":                            {"evidence/mask", "primitives", "primitives/fault", "primitives/quirks", "primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce", "runtime/attach", "runtime/browser", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state", "primitives/span"},
+	"runtime":                            {"evidence/mask", "primitives", "primitives/fault", "primitives/quirks", "primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce", "runtime/announced", "runtime/attach", "runtime/browser", "runtime/call", "runtime/calllog", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture", "runtime/secret", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state", "primitives/span"},
 	"runtime/browser/cdp":                {"primitives/fault"},
 	"runtime/browser/cast":               {"runtime/browser/cdp"},
 	"runtime/browser/offline":            {"runtime/browser/cdp"},

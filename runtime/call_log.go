@@ -2,196 +2,28 @@ package runtime
 
 import (
 	"encoding/json"
-	"net/url"
-	"slices"
-	"sync"
 	"time"
-	"unicode/utf16"
 
-	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/calllog"
 )
 
-const (
-	// maxCallEvents and maxCallLogBytes bound what is remembered of calls.
-	maxCallEvents   = 2000
-	maxCallLogBytes = 4 << 20
-	maxEventSize    = 16 << 10
-)
-
-// callLog is what runtime.session.log shows: the newest calls, without anything
-// that a user typed or a page contains.
-type callLog struct {
-	mu      sync.Mutex
-	events  []json.RawMessage
-	bytes   int
-	seq     int64
-	dropped int
-	name    string // of the session
-}
-
-type callEvent struct {
-	Seq        int64           `json:"seq"`
-	At         string          `json:"at"`
-	Type       string          `json:"type"`
-	RuntimeID  string          `json:"runtime_id"`
-	TabID      int             `json:"tab_id"`
-	URL        string          `json:"url,omitempty"`
-	Name       string          `json:"name"`
-	Arguments  any             `json:"arguments"`
-	OK         bool            `json:"ok"`
-	Code       string          `json:"code,omitempty"`
-	StepID     string          `json:"step_id,omitempty"`
-	Steps      json.RawMessage `json:"steps,omitempty"`
-	DurationMS int64           `json:"duration_ms"`
-}
-
-// add remembers one answered call.
-func (l *callLog) add(t *Tab, c Call, reply Reply, began time.Time) {
+// logCall remembers one answered call for runtime.session.log.
+func (t *Tab) logCall(c Call, reply Reply, began time.Time) {
 	status := t.Status()
-	e := callEvent{
-		At: call.Time(began), Type: "call", RuntimeID: status.RuntimeID, TabID: t.id, URL: withoutQuery(status.URL), Name: fault.Clip(c.Name, 200),
-		Arguments: t.redacted(c), OK: reply.Err == nil, Steps: reply.Steps, DurationMS: time.Since(began).Milliseconds(),
-	}
-	if reply.Err != nil {
-		e.Code = string(reply.Err.Code)
-		if id, ok := reply.Err.Fields["step_id"].(string); ok {
-			e.StepID = id
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seq++
-	e.Seq = l.seq
-	b, err := json.Marshal(e)
-	if err == nil && len(b) > maxEventSize {
-		e.Arguments, e.Steps = map[string]any{"redacted": true, "bytes": len(c.Arguments)}, nil
-		b, err = json.Marshal(e)
-	}
-	if err != nil {
-		l.dropped++
-		return
-	}
-	l.events = append(l.events, b)
-	l.bytes += len(b)
-	for len(l.events) > maxCallEvents || l.bytes > maxCallLogBytes {
-		l.bytes -= len(l.events[0])
-		l.events = slices.Delete(l.events, 0, 1)
-		l.dropped++
-	}
+	_, primitive := t.host.opts.Registry.Lookup(c.Name)
+	t.records().calls.Add(calllog.Answered{
+		RuntimeID: status.RuntimeID, TabID: t.id, URL: status.URL, Name: c.Name, Arguments: c.Arguments, Own: !primitive && c.Name != SiteTool,
+		Steps: reply.Steps, Err: reply.Err, Began: began,
+	})
 }
 
 // CallEvents implements session.CallLog.
 func (s session) CallEvents(limit int) (events []json.RawMessage, held, dropped int) {
-	l := &s.tab.records().calls
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	from := max(0, len(l.events)-limit)
-	return slices.Clone(l.events[from:]), len(l.events), l.dropped
+	return s.tab.records().calls.Events(limit)
 }
 
 // NameSession implements session.CallLog.
-func (s session) NameSession(name string) {
-	l := &s.tab.records().calls
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.name = name
-}
+func (s session) NameSession(name string) { s.tab.records().calls.SetName(name) }
 
 // SessionName implements session.CallLog.
-func (s session) SessionName() string {
-	l := &s.tab.records().calls
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.name
-}
-
-// structural are the members whose strings say what was called for, not what
-// somebody wrote: they are needed to repeat a call. All other strings are
-// replaced by their length.
-var structural = map[string]bool{
-	"mode": true, "action": true, "action_name": true, "projection_name": true, "projection": true, "summary_name": true,
-	"selector": true, "selectors": true, "item_selector": true, "heading_selector": true, "root_selector": true, "root_strategy": true, "frame": true,
-	"closest": true, "role": true, "attribute": true, "attributes": true, "state": true, "stop": true, "polarity": true,
-	"key": true, "modifiers": true, "button": true, "corner": true, "format": true, "marker": true, "id": true, "label": true,
-	"target_runtime_id": true, "tab_id": true, "path": true, "scope": true, "subscriber": true, "assertive": true, "polite": true, "ref": true,
-}
-
-// redacted copies a call's arguments without the texts in them. A site action's
-// own arguments are named by its author, so nothing in them is structural.
-func (t *Tab) redacted(c Call) any {
-	var m map[string]any
-	if len(c.Arguments) == 0 || json.Unmarshal(c.Arguments, &m) != nil || m == nil {
-		return map[string]any{}
-	}
-	if _, primitive := t.host.opts.Registry.Lookup(c.Name); !primitive && c.Name != SiteTool {
-		return lengths(m, 0)
-	}
-	return redact(m, "", 0)
-}
-
-func redact(v any, member string, depth int) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if depth > 16 {
-			return map[string]any{"redacted": true}
-		}
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			if k == "arguments" || k == "bundle" || k == "baseline" || k == "args" {
-				out[k] = lengths(e, depth+1)
-				continue
-			}
-			out[k] = redact(e, k, depth+1)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = redact(e, member, depth+1)
-		}
-		return out
-	case string:
-		switch {
-		case structural[member]:
-			return fault.Clip(v, 1000)
-		case member == "url":
-			return withoutQuery(v)
-		}
-		return map[string]any{"redacted": true, "length": len(utf16.Encode([]rune(v)))}
-	}
-	return v
-}
-
-// lengths is redact with nothing structural: names of members and sizes stay.
-func lengths(v any, depth int) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if depth > 16 || len(v) > 100 {
-			return map[string]any{"redacted": true, "members": len(v)}
-		}
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = lengths(e, depth+1)
-		}
-		return out
-	case []any:
-		return map[string]any{"redacted": true, "items": len(v)}
-	case string:
-		return map[string]any{"redacted": true, "length": len(utf16.Encode([]rune(v)))}
-	}
-	return v
-}
-
-// withoutQuery is an address without the parts that carry secrets.
-func withoutQuery(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	if u.Opaque != "" {
-		return u.Scheme + ":"
-	}
-	u.User, u.RawQuery, u.Fragment, u.RawFragment = nil, "", "", ""
-	return fault.Clip(u.String(), 500)
-}
+func (s session) SessionName() string { return s.tab.records().calls.Name() }

@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
+	"github.com/outrider-run/outrider/runtime/secret"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -144,7 +145,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
 	done := v.recordPrimitive(ctx, page, record, args)
-	args, problem := v.host.reveal(v.job.call.Arguments, v.tab.Status().URL, name, args)
+	args, problem := secret.Reveal(v.host.opts.Secrets, v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
 		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
 		done(r)

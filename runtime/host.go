@@ -20,6 +20,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/announced"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
@@ -133,7 +134,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	}
 	opts.Maps.As(opts.Quirks.Has(quirks.MapsAsTheyCome), opts.Quirks.Has(quirks.UpstreamVocabulary))
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
-	h.manifest = sync.OnceValue(func() json.RawMessage { return buildManifest(opts.Registry, opts.Quirks) })
+	h.manifest = sync.OnceValue(func() json.RawMessage { return announced.Manifest(opts.Registry, opts.Quirks) })
 	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })

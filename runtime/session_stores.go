@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	tabsession "github.com/outrider-run/outrider/primitives/session"
+	"github.com/outrider-run/outrider/runtime/calllog"
 )
 
 // stores is what a host's session stores beside its pages. It ends with the
@@ -25,7 +26,7 @@ type taskKey struct{ tab, document int }
 // face do not see them.
 type records struct {
 	announcements tabsession.Announcements
-	calls         callLog
+	calls         calllog.Log
 }
 
 func (t *Tab) records() *records {

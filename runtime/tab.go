@@ -298,7 +298,7 @@ func (t *Tab) run(j *job) {
 	}
 	t.mu.Unlock()
 	if j.visit == nil {
-		t.records().calls.add(t, j.call, reply, began)
+		t.logCall(j.call, reply, began)
 	}
 	j.finish(reply)
 }
@@ -315,7 +315,7 @@ func (t *Tab) runBeside(j *job) {
 		reply.Err = j.explain(reply.Err)
 	}
 	answered(reply)
-	t.records().calls.add(t, j.call, reply, began)
+	t.logCall(j.call, reply, began)
 	j.finish(reply)
 }
 

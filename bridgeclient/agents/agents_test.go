@@ -125,7 +125,7 @@ func TestAgents(t *testing.T) {
 		})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`; do not edit. An agent without a model does tasks on applications of npm and\nPyPI. It uses only what tool output shows: it looks, finds a role and a name, and acts on its ref.\n"+
+	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. An agent without a model does tasks on applications of npm and\nPyPI. It uses only what tool output shows: it looks, finds a role and a name, and acts on its ref.\n"+
 		"The three servers take turns in one run, with the same browser. Tasks and applications are data in\n`testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
 	fmt.Fprintf(&b, "%d tasks on %d applications.\n\n| server | solved | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|---|\n", tasks, served)
 	for _, d := range drivers {

@@ -236,7 +236,8 @@ function textAlternative(node, ctx) {
     const native = role === 'none' ? '' : nativeName(node, tag, ctx);
     if (norm(native) !== '') return native;
     if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
-      if (tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
+      // What an image contains is how it is drawn, such as the character of an icon font.
+      if (role !== 'img' && tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
         const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
         if (norm(text) !== '') return text;
       }

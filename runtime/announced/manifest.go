@@ -1,14 +1,21 @@
-package runtime
+// Package announced writes what a runtime announces of itself to bridges: its dictionary and its one stable tool. It
+// holds no primitive. The runtime calls it once.
+package announced
 
 import (
 	"encoding/json"
+
+	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/sitetool"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/upstream"
 )
 
-func buildManifest(reg *primitives.Registry, profile quirks.Set) json.RawMessage {
+// Manifest is the map that a runtime announces (Actions Bridge Protocol, "Announcement"), with the
+// primitives that a client of the profile may call.
+func Manifest(reg *primitives.Registry, profile quirks.Set) json.RawMessage {
 	type entry struct {
 		Name         string          `json:"name"`
 		Version      int             `json:"version"`
@@ -33,7 +40,7 @@ func buildManifest(reg *primitives.Registry, profile quirks.Set) json.RawMessage
 			"version": 1, "stage": 1, "primitives": list,
 		},
 		"tools": []map[string]any{{
-			"name": SiteTool, "description": SiteToolDescription, "input_schema": json.RawMessage(SiteToolSchema),
+			"name": call.SiteTool, "description": sitetool.Description, "input_schema": json.RawMessage(sitetool.Schema),
 		}},
 	})
 	if err != nil {
