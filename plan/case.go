@@ -243,8 +243,11 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 	}
 	if open != "" && !r.stopped && ctx.Err() == nil {
 		s := r.sessions[""]
-		on, err := r.tab(ctx, s, "")
-		if err == nil {
+		err := r.openFile(ctx, s, open)
+		on, tabErr := r.tab(ctx, s, "")
+		if tabErr != nil {
+			err = tabErr
+		} else if err == nil && !isFile(open) {
 			if reply := r.navigate(ctx, s, on, open, r.o.CallTimeout); reply.Err != nil {
 				err = reply.Err
 			}
@@ -497,6 +500,32 @@ func until(ctx context.Context, s *session, limit time.Duration, holds func() bo
 			return holds()
 		}
 	}
+}
+
+// isFile: the address is of a file, which no primitive opens.
+func isFile(address string) bool {
+	scheme, _, ok := strings.Cut(address, ":")
+	return ok && strings.EqualFold(scheme, "file")
+}
+
+// openFile begins a session at a file that the caller of the run gave, in place of its
+// first tab. A file that only the plan names is refused: it may come from anybody.
+func (r *run) openFile(ctx context.Context, s *session, address string) error {
+	if !isFile(address) {
+		return nil
+	}
+	at, ok := s.Session.(interface {
+		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
+	})
+	if address != r.o.Open || !ok {
+		return fault.New(fault.PermissionDenied, "a plan may not open a file").With("address", address).Next("give it by --open, without a profile")
+	}
+	status, err := at.OpenAt(ctx, address)
+	if err != nil {
+		return err
+	}
+	s.tabs[""] = status.RuntimeID
+	return nil
 }
 
 // navigate opens an address in a tab.

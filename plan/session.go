@@ -69,6 +69,19 @@ func (w *workspace) Open(ctx context.Context) (runtime.TabStatus, error) {
 	return w.Workspace.Open(ctx, "about:blank", true)
 }
 
+// OpenAt opens a tab at an address of any scheme, as the operator of the host may, in
+// place of the others.
+func (w *workspace) OpenAt(ctx context.Context, address string) (runtime.TabStatus, error) {
+	others := w.Tabs()
+	status, err := w.Workspace.Open(ctx, address, true)
+	for _, t := range others {
+		if err == nil {
+			err = w.CloseTab(ctx, t.TabID)
+		}
+	}
+	return status, err
+}
+
 func (w *workspace) Subscribe(fn func(runtime.Event)) func() { return w.host.Subscribe(fn) }
 
 // profile is the session of the host's own tabs. Those that a case opens are closed
