@@ -138,6 +138,15 @@ func fromRecording(r *record.Recording) *Log {
 			}
 		}
 	}
+	// A tab may have been opened empty, and its page by no call.
+	for _, e := range r.Events {
+		if e.Kind == record.KindCallBegin {
+			if c, err := record.Of[record.CallBegin](e); err == nil && c.URL != "" {
+				l.Open = c.URL
+			}
+			break
+		}
+	}
 	ended := 0.0
 	for _, c := range record.Calls(r.Events) {
 		if !c.Finished {
