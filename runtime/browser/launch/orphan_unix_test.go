@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,8 +34,8 @@ func TestChild(t *testing.T) {
 	if os.Getenv(childEnv) == "" {
 		t.Skip("runs only as a child of TestOrphans")
 	}
-	if os.Getenv(childEnv) == "shell" {
-		launch.ForgetSupervision()
+	if os.Getenv(childEnv) == "program" {
+		launch.ForgetShell()
 	}
 	b, err := browser.Launch(context.Background(), browsertest.Options())
 	if err != nil {
@@ -51,7 +53,7 @@ func TestChild(t *testing.T) {
 // directory, whichever supervisor there is.
 func TestOrphans(t *testing.T) {
 	browsertest.Require(t)
-	for _, kind := range []string{"supervisor", "shell"} {
+	for _, kind := range []string{"shell", "program"} {
 		t.Run(kind, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
 			cmd.Env = append(os.Environ(), childEnv+"="+kind)
@@ -74,8 +76,16 @@ func TestOrphans(t *testing.T) {
 			if report.PID == 0 || report.Dir == "" {
 				t.Fatalf("the child did not launch a browser; its output is\n%s", strings.Join(output, "\n"))
 			}
-			if n := len(using(t, report.Dir)); n < 3 {
-				t.Fatalf("found %d processes with the profile directory: the test does not see them", n)
+			all := using(t, report.Dir)
+			if len(all) < 3 {
+				t.Fatalf("found %d processes with the profile directory: the test does not see them", len(all))
+			}
+			if kind == "shell" {
+				kb := residentKB(t, report.Dir)
+				if kb > 5_000 || kb == 0 && runtime.GOOS == "linux" {
+					t.Errorf("the supervisor keeps %d kB, want at most 5,000", kb)
+				}
+				t.Logf("the supervisor keeps %d kB", kb)
 			}
 			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -101,6 +111,26 @@ func TestOrphans(t *testing.T) {
 			}
 		})
 	}
+}
+
+// residentKB is what the shell that watches dir keeps; 0 when there is none, or no /proc.
+func residentKB(t *testing.T, dir string) int {
+	t.Helper()
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		line, _ := os.ReadFile(path)
+		if !strings.HasPrefix(string(line), "/bin/sh\x00-c\x00") || !strings.HasSuffix(string(line), "\x00"+dir+"\x00") {
+			continue
+		}
+		status, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "status"))
+		_, rest, _ := strings.Cut(string(status), "VmRSS:")
+		kb, err := strconv.Atoi(strings.Fields(rest + " ?")[0])
+		if err != nil {
+			t.Fatalf("%s has no VmRSS: %v", path, err)
+		}
+		return kb
+	}
+	return 0
 }
 
 // using lists the processes that name dir in their command line, the supervisor
