@@ -158,6 +158,7 @@ var mayImport = map[string][]string{
 	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
+	"cmd/outrider/early":                 nil,
 	"cmd/outrider/fleetverbs":            {"evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "primitives/fault"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},

@@ -42,7 +42,7 @@ const (
 )
 
 // sessionIDs are chosen by the peer, which alone knows its own.
-var sessionIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+var sessionIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`) })
 
 func (s *PollingServer) idle() time.Duration {
 	if s.Idle > 0 {
@@ -85,7 +85,7 @@ func (s *PollingServer) post(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	if !sessionIDs.MatchString(in.Session) || in.First == 0 {
+	if !sessionIDs().MatchString(in.Session) || in.First == 0 {
 		refusePoll(w, http.StatusBadRequest, fault.New(fault.InvalidInput, "session is 16 to 128 letters, digits, - and _, and first begins at 1"))
 		return
 	}
@@ -145,7 +145,7 @@ func (s *PollingServer) session(r *http.Request, id string, first bool) (*polled
 	switch {
 	case p != nil:
 		return p, 0, nil
-	case !first || !sessionIDs.MatchString(id):
+	case !first || !sessionIDs().MatchString(id):
 		return nil, http.StatusGone, fault.New(fault.SessionLost, "there is no such session").Next("open a new one with a POST whose first is 1")
 	}
 	p = &polled{changed: make(chan struct{}), done: make(chan struct{}), idle: s.idle()}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -101,10 +102,10 @@ type Object struct {
 // Key names the job in the whole fleet.
 func (j Job) Key() string { return j.Run + "." + j.ID }
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // ValidName says whether text can name a run, a job, a queue, a worker or a label.
-func ValidName(text string) bool { return name.MatchString(text) }
+func ValidName(text string) bool { return name().MatchString(text) }
 
 // Prepare fills what a job leaves out and refuses what cannot be sent.
 func (j *Job) Prepare(now time.Time) error {
@@ -133,7 +134,7 @@ func (j *Job) Prepare(now time.Time) error {
 		}
 	}
 	for k, v := range j.Labels {
-		if !ValidName(k) || !validLabel.MatchString(v) {
+		if !ValidName(k) || !validLabel().MatchString(v) {
 			return fault.New(fault.InvalidInput, "the label %s=%s: expected a name of letters, digits, - and _, and a value of at most 64 of them, or .", k, v)
 		}
 	}
@@ -150,7 +151,7 @@ func (j *Job) Prepare(now time.Time) error {
 	return nil
 }
 
-var validLabel = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
+var validLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`) })
 
 // ParseLabels reads labels of the form name=value.
 func ParseLabels(texts []string) (map[string]string, error) {
@@ -160,7 +161,7 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range texts {
 		k, v, ok := strings.Cut(text, "=")
-		if !ok || !ValidName(k) || !validLabel.MatchString(v) {
+		if !ok || !ValidName(k) || !validLabel().MatchString(v) {
 			return nil, fault.New(fault.InvalidInput, "the label is %q: expected NAME=VALUE of letters, digits, - and _", text)
 		}
 		out[k] = v

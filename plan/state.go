@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -84,7 +85,7 @@ func SaveState(path string, state json.RawMessage) error {
 // nowhere.
 type Storage struct{ From, To string }
 
-var loginName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var loginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`) })
 
 // StorageOf reads --storage-state, --save-storage-state and --login. A login is a file
 // in the user's configuration that is read when it is there, and written afterwards.
@@ -96,7 +97,7 @@ func StorageOf(from, to, login string) (Storage, error) {
 	if from != "" || to != "" {
 		return s, errors.New("--login is a storage state of its own: it does not go with --storage-state and --save-storage-state")
 	}
-	if !loginName.MatchString(login) {
+	if !loginName().MatchString(login) {
 		return s, fmt.Errorf("--login is %q: expected letters, digits, _, - and .", login)
 	}
 	dir, err := os.UserConfigDir()

@@ -3,24 +3,27 @@ package likeness
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // made are the forms that tools give to ids and classes.
-var made = regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
-	`[:«]?r[0-9a-z]{0,3}[:»]`, `.*:r[0-9a-z]+:.*`, `.*«r[0-9a-z]+».*`, `_r_[0-9a-z]+_`, // React useId
-	`(?:radix|headlessui|mui|downshift|chakra|mantine|reach|rc_select|react-select|react-aria|floating-ui)[-_:].*\d.*`,
-	`(?:mat|cdk|ng|p|pn_id|ngb)[-_][\w-]*\d+`, `_ng(?:content|host)-.*`, // Angular
-	`data-v-[0-9a-f]+`, `v-\d+`, `el-id-\d+-\d+`, `__BVID__\d+.*`, // Vue
-	`ember\d+`, `ext-gen\d+`, `yui_.*`, `gwt-uid-\d+`, `jss\d+`, `svelte-[0-9a-z]+`, `astro-[0-9a-z]+`, `sc-[0-9a-z]+.*`, `css-[0-9a-z]+(?:-.*)?`,
-	`emotion-\d+`, `\w+_\w+__[\w-]{5,}`, `_\w+_[0-9a-z]{5,}(?:_\d+)?`, // CSS modules
-	`[0-9a-f]{8}-[0-9a-f]{4}-.*`, `\d+`,
-}, "|") + `)$`)
+var made = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
+		`[:«]?r[0-9a-z]{0,3}[:»]`, `.*:r[0-9a-z]+:.*`, `.*«r[0-9a-z]+».*`, `_r_[0-9a-z]+_`, // React useId
+		`(?:radix|headlessui|mui|downshift|chakra|mantine|reach|rc_select|react-select|react-aria|floating-ui)[-_:].*\d.*`,
+		`(?:mat|cdk|ng|p|pn_id|ngb)[-_][\w-]*\d+`, `_ng(?:content|host)-.*`, // Angular
+		`data-v-[0-9a-f]+`, `v-\d+`, `el-id-\d+-\d+`, `__BVID__\d+.*`, // Vue
+		`ember\d+`, `ext-gen\d+`, `yui_.*`, `gwt-uid-\d+`, `jss\d+`, `svelte-[0-9a-z]+`, `astro-[0-9a-z]+`, `sc-[0-9a-z]+.*`, `css-[0-9a-z]+(?:-.*)?`,
+		`emotion-\d+`, `\w+_\w+__[\w-]{5,}`, `_\w+_[0-9a-z]{5,}(?:_\d+)?`, // CSS modules
+		`[0-9a-f]{8}-[0-9a-f]{4}-.*`, `\d+`,
+	}, "|") + `)$`)
+})
 
 // Generated says whether an id, a class or another attribute looks made by a tool:
 // it differs from one build, one render or one record to the next.
 func Generated(value string) bool {
-	if made.MatchString(value) {
+	if made().MatchString(value) {
 		return true
 	}
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_:. /", r) }) {
@@ -72,12 +75,14 @@ func hashlike(part string) bool {
 func StableClasses(class string) []string {
 	var out []string
 	for _, c := range strings.Fields(class) {
-		if !Generated(c) && !fleeting.MatchString(c) {
+		if !Generated(c) && !fleeting().MatchString(c) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-var fleeting = regexp.MustCompile(`^(?:(?:is|has|ng|v|js)-.*|active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|pristine|touched|` +
-	`.*[:\[\]/!].*|-?[mp][trblxy]?-\d.*|[wh]-.*|(?:text|bg|border|rounded|shadow|flex|grid|gap|items|justify|font|leading|col|row|d|order)-.*|flex|grid|block|inline|relative|absolute)$`)
+var fleeting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:is|has|ng|v|js)-.*|active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|pristine|touched|` +
+		`.*[:\[\]/!].*|-?[mp][trblxy]?-\d.*|[wh]-.*|(?:text|bg|border|rounded|shadow|flex|grid|gap|items|justify|font|leading|col|row|d|order)-.*|flex|grid|block|inline|relative|absolute)$`)
+})

@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
@@ -24,7 +25,7 @@ var schemaFiles embed.FS
 var opaque = map[string]bool{"arguments": true, "map": true, "projection": true}
 
 // compiled holds one schema per type the runtime acts on.
-var compiled = func() map[string]*schema.Schema {
+var compiled = sync.OnceValue(func() map[string]*schema.Schema {
 	out := map[string]*schema.Schema{}
 	for _, t := range []string{typeCall, typeSiteCall, typeStateCall, typeProbe} {
 		raw, err := schemaFiles.ReadFile("schema/" + t + ".json")
@@ -38,7 +39,7 @@ var compiled = func() map[string]*schema.Schema {
 		out[t] = s
 	}
 	return out
-}()
+})
 
 // Decode implements bridgeclient.Dialect.
 func (d *Dialect) Decode(frame []byte) bridgeclient.Message {
@@ -81,7 +82,7 @@ func (d *Dialect) Decode(frame []byte) bridgeclient.Message {
 		// it is kept or logged.
 		return d.refuseCredential(text(members["provider"]))
 	}
-	if problems := compiled[kind].ValidateValue(outline(members)); len(problems) > 0 {
+	if problems := compiled()[kind].ValidateValue(outline(members)); len(problems) > 0 {
 		return invalid(kind, callID, runtimeID, problems)
 	}
 	switch kind {

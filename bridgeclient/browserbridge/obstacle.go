@@ -3,6 +3,7 @@ package browserbridge
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Obstacle says that something stands between the agent and the page
@@ -95,10 +96,16 @@ func (a address) segment(pattern *regexp.Regexp) bool {
 	return false
 }
 
+// lazily compiles an expression when it is first needed: all of them cost what a process
+// takes to start.
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // Layer 1: a CAPTCHA. The name of a service counts as a host or as a whole
 // segment of the path, not inside a word: a page about recaptcha is none.
 var (
-	captchaSegment = regexp.MustCompile(`^(captcha|hcaptcha|recaptcha)(\.[a-z]+)?$`)
+	captchaSegment = lazily(`^(captcha|hcaptcha|recaptcha)(\.[a-z]+)?$`)
 	captchaHosts   = []string{"challenges.cloudflare.com", "hcaptcha.com", "recaptcha.net"}
 	captchaPhrases = []string{
 		"verify you are human", "verify that you are human", "verifying you are human", "i'm not a robot", "i’m not a robot", "are you a robot",
@@ -122,7 +129,7 @@ func captcha(s Sighting, a address) *Obstacle {
 			return found("its address")
 		}
 	}
-	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") || a.segment(captchaSegment) && len(a.segments) <= 2 && len([]rune(s.Markdown)) < shortPage {
+	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") || a.segment(captchaSegment()) && len(a.segments) <= 2 && len([]rune(s.Markdown)) < shortPage {
 		return found("its address")
 	}
 	if len([]rune(s.Markdown)) < phrasePage {
@@ -137,9 +144,9 @@ func captcha(s Sighting, a address) *Obstacle {
 
 // Layer 2: the server refuses.
 var (
-	deniedTitle   = regexp.MustCompile(`^(error )?(403|429)\b|\b(403|429)( -)? (forbidden|too many requests|error)\b|\b(forbidden|access denied|too many requests|rate limit(ed| exceeded)?|request blocked)$|^(forbidden|access denied|access to this page has been denied|too many requests|rate limit(ed| exceeded)?|request blocked)\b`)
-	deniedSegment = regexp.MustCompile(`^(403|forbidden|access-denied|access_denied|blocked)(\.[a-z]+)?$`)
-	deniedText    = regexp.MustCompile(`\b(403 forbidden|error 403|403 error|http 403|access denied|access to this page has been denied|you don't have permission to access|you don’t have permission to access|429 too many requests|too many requests|rate limit exceeded|you have been rate limited|request blocked|your (request|access|ip( address)?) has been blocked|you have been blocked)\b`)
+	deniedTitle   = lazily(`^(error )?(403|429)\b|\b(403|429)( -)? (forbidden|too many requests|error)\b|\b(forbidden|access denied|too many requests|rate limit(ed| exceeded)?|request blocked)$|^(forbidden|access denied|access to this page has been denied|too many requests|rate limit(ed| exceeded)?|request blocked)\b`)
+	deniedSegment = lazily(`^(403|forbidden|access-denied|access_denied|blocked)(\.[a-z]+)?$`)
+	deniedText    = lazily(`\b(403 forbidden|error 403|403 error|http 403|access denied|access to this page has been denied|you don't have permission to access|you don’t have permission to access|429 too many requests|too many requests|rate limit exceeded|you have been rate limited|request blocked|your (request|access|ip( address)?) has been blocked|you have been blocked)\b`)
 )
 
 const (
@@ -153,11 +160,11 @@ func denied(s Sighting, a address, length int) *Obstacle {
 	}
 	short := length < deniedPage
 	switch {
-	case short && deniedTitle.MatchString(strings.TrimSpace(s.Title)):
+	case short && deniedTitle().MatchString(strings.TrimSpace(s.Title)):
 		return found("its title")
-	case short && len(a.segments) > 0 && deniedSegment.MatchString(a.segments[len(a.segments)-1]):
+	case short && len(a.segments) > 0 && deniedSegment().MatchString(a.segments[len(a.segments)-1]):
 		return found("its address")
-	case short && deniedText.MatchString(firstRunes(s.Markdown, deniedHead)):
+	case short && deniedText().MatchString(firstRunes(s.Markdown, deniedHead)):
 		return found("its words")
 	}
 	return nil
@@ -165,15 +172,15 @@ func denied(s Sighting, a address, length int) *Obstacle {
 
 // Layers 3 and 4: a log-in wall.
 var (
-	passwordName = regexp.MustCompile(`(?i)\b(password|passcode|pwd)\b`)
-	authSegment  = regexp.MustCompile(`^(login|log-in|signin|sign-in|sso|auth|oauth|oauth2|authorize)(\.[a-z]+)?$`)
+	passwordName = lazily(`(?i)\b(password|passcode|pwd)\b`)
+	authSegment  = lazily(`^(login|log-in|signin|sign-in|sso|auth|oauth|oauth2|authorize)(\.[a-z]+)?$`)
 	authHosts    = []string{"accounts.google.com", "login.microsoftonline.com", "okta.com", "auth0.com"}
-	authTitle    = regexp.MustCompile(`\b(sign in|log in|login)\b`)
-	signInButton = regexp.MustCompile(`^(sign in|log in|login|signin)$`)
+	authTitle    = lazily(`\b(sign in|log in|login)\b`)
+	signInButton = lazily(`^(sign in|log in|login|signin)$`)
 	provider     = `(google|apple|facebook|github|microsoft|twitter|x|linkedin|sso|okta|gitlab|amazon|discord|slack)`
-	oauthButton  = regexp.MustCompile(`^(continue|sign in|log in|sign up|login) with ` + provider + `\b`)
-	signUpLink   = regexp.MustCompile(`^(sign up|create (an )?account|create (a )?new account|register|join now|sign up now)$`)
-	forgotLink   = regexp.MustCompile(`\b(forgot|reset|forgotten|lost)( your)? (password|passcode)\b|^forgot\?$`)
+	oauthButton  = lazily(`^(continue|sign in|log in|sign up|login) with ` + provider + `\b`)
+	signUpLink   = lazily(`^(sign up|create (an )?account|create (a )?new account|register|join now|sign up now)$`)
+	forgotLink   = lazily(`\b(forgot|reset|forgotten|lost)( your)? (password|passcode)\b|^forgot\?$`)
 )
 
 func authWall(s Sighting, a address, length int) *Obstacle {
@@ -182,30 +189,30 @@ func authWall(s Sighting, a address, length int) *Obstacle {
 		name := strings.Join(strings.Fields(strings.ToLower(e.Name)), " ")
 		switch e.Role {
 		case "textbox", "searchbox":
-			if passwordName.MatchString(e.Name) {
+			if passwordName().MatchString(e.Name) {
 				signals["a password field"] = true
 			}
 		case "button", "link":
 			switch {
-			case oauthButton.MatchString(name):
+			case oauthButton().MatchString(name):
 				signals["a provider's log-in"] = true
-			case e.Role == "button" && signInButton.MatchString(name):
+			case e.Role == "button" && signInButton().MatchString(name):
 				signals["a sign-in button"] = true
-			case e.Role == "link" && signUpLink.MatchString(name):
+			case e.Role == "link" && signUpLink().MatchString(name):
 				signals["a sign-up link"] = true
-			case forgotLink.MatchString(name):
+			case forgotLink().MatchString(name):
 				signals["a link for a forgotten password"] = true
 			}
 		}
 	}
-	authURL := len(a.segments) <= 4 && a.segment(authSegment)
+	authURL := len(a.segments) <= 4 && a.segment(authSegment())
 	for _, h := range authHosts {
 		authURL = authURL || under(a.host, h)
 	}
 	if authURL {
 		signals["its address"] = true
 	}
-	if authTitle.MatchString(s.Title) {
+	if authTitle().MatchString(s.Title) {
 		signals["its title"] = true
 	}
 	wall := func(confidence string) *Obstacle {

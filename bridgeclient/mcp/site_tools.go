@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,7 +17,7 @@ import (
 // maxSiteTools bounds the actions of one site that become tools.
 const maxSiteTools = 64
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,120}$`)
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,120}$`) })
 
 // offerSiteTools keeps a tool per action of the active page's site: after every
 // change of the runtime's own tabs the list is made anew, and clients are notified
@@ -52,7 +53,7 @@ func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
 	now := map[string]string{}
 	for _, a := range s.siteActions() {
 		name := "site." + a.Name
-		if !toolName.MatchString(name) || len(now) == maxSiteTools {
+		if !toolName().MatchString(name) || len(now) == maxSiteTools {
 			continue
 		}
 		as, _ := json.Marshal(a)

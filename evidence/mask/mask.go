@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -47,11 +48,11 @@ const maxLength = 64 << 10
 
 const longestName = 64
 
-var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`) })
 
 // CheckName says what is wrong with the name of a secret.
 func CheckName(name string) error {
-	if !namePattern.MatchString(name) {
+	if !namePattern().MatchString(name) {
 		return fault.New(fault.InvalidInput, "%q is no name of a secret: expected a letter or _, then letters, digits, _, - and .", fault.Clip(name, 80))
 	}
 	return nil

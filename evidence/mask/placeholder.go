@@ -20,7 +20,7 @@ func Used(text string) []string {
 		if !ok {
 			return out
 		}
-		if namePattern.MatchString(name) && !slices.Contains(out, name) {
+		if namePattern().MatchString(name) && !slices.Contains(out, name) {
 			out = append(out, name)
 			text = after
 			continue

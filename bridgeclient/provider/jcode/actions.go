@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/outrider-run/outrider/bridgeclient/provider"
 )
@@ -61,14 +62,14 @@ func onTab(params, out map[string]any) map[string]any {
 
 // refSelector is how jcode names an element of a snapshot, which knows
 // selectors and no refs.
-var refSelector = regexp.MustCompile(`\[ref="?((?:f[1-9][0-9]*)?e[1-9][0-9]*)"?\]`)
+var refSelector = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref="?((?:f[1-9][0-9]*)?e[1-9][0-9]*)"?\]`) })
 
 func selectorOf(ref any) string { return fmt.Sprintf("[ref=%v]", ref) }
 
 // target adds the element that an action names.
 func target(params, out map[string]any) map[string]any {
 	selector, _ := params["selector"].(string)
-	if m := refSelector.FindStringSubmatch(selector); m != nil && m[0] == strings.TrimSpace(selector) {
+	if m := refSelector().FindStringSubmatch(selector); m != nil && m[0] == strings.TrimSpace(selector) {
 		out["element_ref"] = m[1]
 	} else if selector != "" {
 		out["selector"] = selector
@@ -525,7 +526,7 @@ func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 // elements by selector: one that a snapshot gave is focused and named so.
 func actEvaluate(c *client, p map[string]any) (map[string]any, error) {
 	script, _ := p["script"].(string)
-	if m := refSelector.FindStringSubmatch(script); m != nil {
+	if m := refSelector().FindStringSubmatch(script); m != nil {
 		args := map[string]any{"name": "dom.focus", "arguments": map[string]any{"ref": m[1]}}
 		if _, err := c.do("primitive.call", onTab(p, args)); err != nil {
 			return nil, err

@@ -25,10 +25,10 @@ type Session struct {
 	dir  string
 }
 
-var sessionNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var sessionNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 func sessionNamed(name string) (Session, error) {
-	if !sessionNames.MatchString(name) {
+	if !sessionNames().MatchString(name) {
 		return Session{}, fmt.Errorf("invalid_request: a session name has 1 to 64 letters, digits, - and _")
 	}
 	return Session{Name: name, dir: runtimeDir()}, nil
