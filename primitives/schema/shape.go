@@ -21,6 +21,7 @@ type shapes struct {
 // rules say what of a value belongs to its shape. They are immutable once read.
 type rules struct {
 	strings, numbers bool // the schema checks these values too, so they belong to the shape
+	counts           bool // it checks how many elements a list has, so equal ones do not become one
 	// words are the strings that the schema names as values: those belong to the
 	// shape, as all others are alike to it.
 	words   map[string]struct{}
@@ -51,11 +52,13 @@ func (s *rules) schema(doc any) bool {
 	for k, v := range m {
 		switch k {
 		case "type", "required", "title", "description", "default", "examples", "$comment", "$ref", "$schema",
-			"minItems", "maxItems", "minProperties", "maxProperties":
+			"minProperties", "maxProperties":
+		case "minItems", "maxItems":
+			s.counts = true
 		case "enum", "const":
 			s.named(v)
 		case "uniqueItems":
-			s.strings, s.numbers = true, true
+			s.strings, s.numbers, s.counts = true, true, true
 		case "pattern", "minLength", "maxLength":
 			s.strings = true
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
@@ -100,6 +103,7 @@ func (s *rules) named(value any) {
 		s.words[v] = struct{}{}
 		s.longest = max(s.longest, len(v))
 	case []any:
+		s.counts = true
 		for _, e := range v {
 			s.named(e)
 		}
@@ -125,9 +129,11 @@ func (s *rules) isWord(text []byte) bool {
 
 // shape returns the shape of a value; ok is false when it cannot be JSON or the
 // shape is not worth keeping. Each token is checked, not how they follow each
-// other: a shape that JSON has is of JSON.
+// other: a shape that JSON has is of JSON. Elements of a list that have the shape of the
+// one before are left out, so that a list of a thousand records has the shape of one.
 func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 	out := make([]byte, 0, min(len(raw), maxShape))
+	var lists elements
 	value := false // the token before is a scalar: two in a row are told apart from one
 	for i := 0; i < len(raw); {
 		if len(out) > maxShape {
@@ -175,7 +181,11 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 			out = append(out, raw[i:end]...)
 		case c == '{', c == '}', c == '[', c == ']', c == ',', c == ':':
 			end++
-			out = append(out, c)
+			if s.counts {
+				out = append(out, c)
+			} else if out, ok = lists.structure(out, c); !ok {
+				return nil, false
+			}
 			scalar = false
 		default:
 			return nil, false
@@ -186,6 +196,59 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 		value, i = scalar, end
 	}
 	return out, true
+}
+
+// elements are the objects and lists around a token, and where in the shape the elements
+// of the lists are.
+type elements struct {
+	open []container
+}
+
+type container struct {
+	list bool
+	// from is where the element begins that is being read. before is where the one before
+	// it is, which the next one may equal.
+	from           int
+	before, beyond int
+	several        bool
+}
+
+// structure adds a token that is no scalar. It refuses what cannot be JSON and would have
+// the shape of JSON: a list with an element that is missing, brackets that do not match.
+func (l *elements) structure(out []byte, c byte) (_ []byte, ok bool) {
+	switch c {
+	case '{', '[':
+		out = append(out, c)
+		l.open = append(l.open, container{list: c == '[', from: len(out)})
+		return out, true
+	case ':':
+		return append(out, c), true
+	}
+	if len(l.open) == 0 {
+		return nil, false
+	}
+	in := &l.open[len(l.open)-1]
+	if in.list && c != '}' {
+		if in.from == len(out) && (c == ',' || in.several) {
+			return nil, false
+		}
+		if in.several && bytes.Equal(out[in.from:], out[in.before:in.beyond]) {
+			out = out[:in.beyond]
+		} else {
+			in.before, in.beyond = in.from, len(out)
+		}
+	}
+	if c == ',' {
+		in.several = true
+		out = append(out, c)
+		in.from = len(out)
+		return out, true
+	}
+	if in.list != (c == ']') {
+		return nil, false
+	}
+	l.open = l.open[:len(l.open)-1]
+	return append(out, c), true
 }
 
 // ofNumber are the bytes that a number can have.

@@ -18,6 +18,9 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 		`{"anyOf":[{"type":"object","required":["b"]},{"type":"array","items":{"$ref":"#/$defs/n"}}],"$defs":{"n":{"type":"integer"}}}`,
 		`{"type":"object","properties":{"a":{"not":{"type":"string"}},"b":{"const":"x"}}}`,
 		`{"type":"object","properties":{"a":{"enum":["x","xyz"]},"b":{"type":"string"},"c":{"enum":[{"a":"x"},["xyz"],"\"\\"]}}}`,
+		`{"type":["array","object"],"items":{"type":["array","object","integer"],"properties":{"a":{"type":["string","array"],"items":{}},"b":{"enum":["x",1]}},"items":{"type":["integer","string"]}}}`,
+		`{"type":"array","items":{"type":"array","items":{"type":["integer","boolean"]},"minItems":1}}`,
+		`{"type":"array","items":{"enum":[[],["x"],["x","x"],1]}}`,
 		`{"type":"array","uniqueItems":true,"items":{"type":["integer","string","boolean"]}}`,
 	}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -85,6 +88,43 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 		if got := len(s.Validate(json.RawMessage(v))) == 0; got != json.Valid([]byte(v)) {
 			t.Errorf("%s: valid %v", v, got)
 		}
+	}
+}
+
+// A list of records is checked once for all that are alike.
+func TestEqualElementsAreOneInTheShape(t *testing.T) {
+	s, err := schema.Compile(json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","required":["a"]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(n int, last string) json.RawMessage {
+		return json.RawMessage(`{"rows":[` + strings.Repeat(`{"a":"text","b":[1, 2 ,3]} , `, n) + last + `]}`)
+	}
+	for _, c := range []struct {
+		instance json.RawMessage
+		wrong    string
+	}{
+		{rows(5000, `{"a":"x","b":[]}`), ""},
+		{rows(4000, `{"a":"x","b":[]}`), ""},
+		{rows(3, `{"b":[]}`), "/rows/3/a is required"},
+		{rows(3, ``), "(root) is not JSON"},
+		{rows(3, `{"a":"x","b":[]},`), "(root) is not JSON"},
+		{rows(3, `,`), "(root) is not JSON"},
+		{rows(3, `{"a":"x","b":[1,]}`), "(root) is not JSON"},
+		{rows(3, `{"a":"x","b":[,]}`), "(root) is not JSON"},
+		{rows(3, `{"a":"x","b":[1}]`), "(root) is not JSON"},
+	} {
+		got := ""
+		if problems := s.Validate(c.instance); len(problems) > 0 {
+			got = problems[0].String()
+		}
+		if got != c.wrong {
+			t.Errorf("%.200s: got %q, want %q", c.instance, got, c.wrong)
+		}
+	}
+	large := rows(5000, `{"a":"x","b":[]}`)
+	if n := testing.AllocsPerRun(5, func() { s.Validate(large) }); n > 20 {
+		t.Errorf("checking a list of 5,000 rows like one before makes %g allocations", n)
 	}
 }
 
