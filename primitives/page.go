@@ -301,6 +301,9 @@ type EvaluateOptions struct {
 	// AnswerDialogs answers the dialogs that open meanwhile: alert and
 	// beforeunload are accepted, confirm and prompt refused.
 	AnswerDialogs bool
+	// Structured means that the value is likely an object or a list: it comes in the
+	// round trip of the script then. It changes nothing else.
+	Structured bool
 }
 
 // EvaluatedValue is what an expression gave.

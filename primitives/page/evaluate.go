@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -30,7 +31,9 @@ var pageEvaluate = primitives.Define("page.evaluate", func(ctx context.Context, 
 	}
 	own, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	v, err := p.EvaluateValue(own, "(() => {\n"+in.Body+"\n})()", primitives.EvaluateOptions{AnswerDialogs: in.Dialogs == "answer"})
+	v, err := p.EvaluateValue(own, "(() => {\n"+in.Body+"\n})()", primitives.EvaluateOptions{
+		AnswerDialogs: in.Dialogs == "answer", Structured: strings.ContainsAny(in.Body, "{["),
+	})
 	if err != nil {
 		if own.Err() != nil && ctx.Err() == nil {
 			err = fault.Wrap(fault.Timeout, err, "the script did not end within %s", limit)

@@ -31,6 +31,8 @@ type evaluation struct {
 		Text      string       `json:"text"`
 		Exception remoteObject `json:"exception"`
 	} `json:"exceptionDetails"`
+
+	written bool // the value is what asText made
 }
 
 // Evaluate implements primitives.Page.
@@ -50,8 +52,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 		// A second call, so that a value that cannot be copied does not
 		// cost the script's answer.
 		object := out.Result
-		copied, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
-			map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return this}", "returnByValue": true})
+		copied, err := p.copy(ctx, at, object)
 		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(object.ObjectID)})
 		switch {
 		case err != nil && ctx.Err() != nil:

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/world"
 )
 
 // EvaluateValue implements primitives.Page.
@@ -19,6 +21,11 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return none, cdp.Explain(err, doing)
+	}
+	mark := ""
+	if opts.Structured {
+		mark = world.NewToken() // nothing that a script returns begins with it
+		expression = asText(mark) + "(" + expression + ")"
 	}
 	calls, err := p.client.Start(ctx, cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
 	if err != nil {
@@ -45,6 +52,12 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 		return none, out.failure()
 	}
 	v := primitives.EvaluatedValue{Type: out.Result.Type, Dialogs: answered}
+	if text, ok := writtenAs(mark, out.Result); ok {
+		if v.Type, v.Value = "object", text; text == nil {
+			v.Description = "Object"
+		}
+		return v, nil
+	}
 	switch r := out.Result; {
 	case r.ObjectID != "":
 		v.Value = p.copied(ctx, at, r)
@@ -65,18 +78,66 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 // copied is the JSON of a plain object or list, nil for anything else: a node,
 // a function or a Map copies to an empty object without information.
 func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject) json.RawMessage {
-	if object.Type != "object" || object.Subtype != "" && (object.Subtype != "array" || object.Class != "Array") {
+	plain := object.Subtype == "" || object.Subtype == "array" && object.Class == "Array"
+	if object.Type != "object" || !plain && object.Subtype != "proxy" {
 		return nil
 	}
 	p.mu.Lock()
 	at.dialogs = p.dialogs // those that were answered are past
 	p.mu.Unlock()
-	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
-		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return this}", "returnByValue": true})
+	out, err := p.copy(ctx, at, object)
 	if err != nil || out.Exception != nil {
 		return nil // circular, the window, or too deep
 	}
+	if !plain && !out.written {
+		return nil
+	}
 	return out.Result.Value
+}
+
+// copy takes the value of an object out of the page.
+func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) (evaluation, error) {
+	mark := world.NewToken()
+	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
+		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText(mark) + "(this)}", "returnByValue": true})
+	if text, ok := writtenAs(mark, out.Result); ok {
+		out.Result, out.written = remoteObject{Type: "object", Value: text}, true
+	}
+	return out, err
+}
+
+// asText is a function that gives a plain object or list as its JSON behind mark, and
+// any other value as it is. The browser copies an object by making a value of its own of
+// each member, which takes several times as long as a text. What JSON writes otherwise
+// than the browser copies it is left to the browser: undefined, functions, instances of
+// classes, -0 and numbers that are none, and all where the page has a JSON of its own.
+// Each member is read once, and a toJSON that the page has counts for nothing.
+func asText(mark string) string {
+	return `((v)=>{if(typeof v!=='object'||v===null)return v;` +
+		`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,{isArray,prototype:list}=Array,not={};` +
+		`const write=(x,depth)=>{switch(typeof x){case 'string':return stringify(x);case 'boolean':return ''+x;` +
+		`case 'number':if(x-x===0&&(x!==0||1/x>0))return ''+x;break;` +
+		`case 'object':if(x===null)return 'null';if(depth>100)break;` +
+		`const p=getPrototypeOf(x);if(p===list){let out='';for(let i=0,n=x.length;i<n;i++)out+=(i?',':'[')+write(x[i],depth+1);return out===''?'[]':out+']'}` +
+		`if(p!==prototype&&p!==null||isArray(x))break;` +
+		`const names=keys(x);let out='';for(let i=0;i<names.length;i++)out+=(i?',':'{')+stringify(names[i])+':'+write(x[names[i]],depth+1);return out===''?'{}':out+'}'}` +
+		`throw not};` +
+		`try{if(stringify('"\\\n')==='"\\"\\\\\\n"')return '` + mark + `'+write(v,0)}catch{}return v})`
+}
+
+// writtenAs is the JSON that asText gave.
+func writtenAs(mark string, r remoteObject) (json.RawMessage, bool) {
+	if mark == "" || r.Type != "string" {
+		return nil, false
+	}
+	text, ok := cdp.Unquote(r.Value)
+	if !ok {
+		return nil, false
+	}
+	if text, ok = bytes.CutPrefix(text, []byte(mark)); ok && !json.Valid(text) {
+		text = nil // the page has functions of its own in the place of the browser's
+	}
+	return text, ok
 }
 
 // failure is what a script threw.
