@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,13 @@ type pageEvaluateIn struct {
 }
 
 type pageEvaluateOut struct {
-	Type        string          `json:"type"`
-	Value       json.RawMessage `json:"value,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Dialogs     []string        `json:"dialogs,omitempty"`
+	Type        string   `json:"type"`
+	Description string   `json:"description,omitempty"`
+	Dialogs     []string `json:"dialogs,omitempty"`
 }
 
 // pageEvaluate runs the body of a function in the page's own world.
-var pageEvaluate = primitives.Define("page.evaluate", func(ctx context.Context, p primitives.Page, in pageEvaluateIn) (pageEvaluateOut, error) {
+var pageEvaluate = primitives.Define("page.evaluate", func(ctx context.Context, p primitives.Page, in pageEvaluateIn) (json.RawMessage, error) {
 	limit := time.Duration(in.TimeoutMS) * time.Millisecond
 	if in.TimeoutMS == 0 {
 		limit = 10 * time.Second
@@ -38,7 +38,14 @@ var pageEvaluate = primitives.Define("page.evaluate", func(ctx context.Context, 
 		if own.Err() != nil && ctx.Err() == nil {
 			err = fault.Wrap(fault.Timeout, err, "the script did not end within %s", limit)
 		}
-		return pageEvaluateOut{}, err
+		return nil, err
 	}
-	return pageEvaluateOut(v), nil
+	out, err := json.Marshal(pageEvaluateOut{v.Type, v.Description, v.Dialogs})
+	if err != nil {
+		return nil, fault.Translate(fault.Internal, err, "encoding the answer")
+	}
+	if v.Value != nil { // as it came: to encode it once more costs as much as to read it
+		out = append(append(append(slices.Grow(out, len(v.Value)+16)[:len(out)-1], `,"value":`...), v.Value...), '}')
+	}
+	return out, nil
 })

@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -137,6 +139,45 @@ func BenchmarkExtract(b *testing.B) {
 			b.ReportMetric(float64(ours[0])/float64(floor[0]), "ratio-of-fastest")
 			b.ReportMetric(0, "ns/op")
 		})
+	}
+}
+
+// BenchmarkRecords compares other ways to the same records with the same floor: a script
+// that returns them as they are, and browser.extract_elements.
+func BenchmarkRecords(b *testing.B) {
+	const script = `return Array.from(document.querySelectorAll('.row'), e => ({id: e.getAttribute('data-id'),
+		title: e.querySelector('h3').textContent, url: e.querySelector('a').getAttribute('href'), price: e.querySelector('.price').textContent}))`
+	body, err := json.Marshal(map[string]string{"body": script})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const elements = `{"item_selector":".row","include":"all","fields":[{"name":"id","attribute":"data-id"},{"name":"title","selector":"h3"},` +
+		`{"name":"url","selector":"a","attribute":"href"},{"name":"price","selector":".price"}]}`
+	for _, rows := range []int{1_000, 10_000} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, extractPage, rows)
+		}))
+		defer server.Close()
+		tab := browsertest.Tab(b)
+		for _, c := range []struct{ name, primitive, args string }{
+			{"evaluate by value", "page.evaluate", string(body)},
+			{"extract_elements", "browser.extract_elements", elements},
+		} {
+			b.Run(fmt.Sprintf("%s %d", c.name, rows), func(b *testing.B) {
+				p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: server.URL, tab: tab}
+				p.at("/")
+				ours := func() {
+					if out := p.invoke(c.primitive, c.args); bytes.Count(out, []byte(`"price"`)) != rows {
+						b.Fatalf("not %d records: %.200s", rows, out)
+					}
+				}
+				base := func() { p.ask(extractFloor) }
+				ours()
+				base()
+				beside(b, ours, base)
+			})
+		}
 	}
 }
 

@@ -1,17 +1,41 @@
 // extract answers the rows of a repeated structure: one object per visible item,
-// one member per field; or per item of the page, wherever it is.
+// one member per field; or per item of the page, wherever it is. The text of the answer is
+// the list of all values, item by item.
 
 const maxScopeText = 4000;
 const emptyFragment = new DocumentFragment();
 
-function readAttribute(node, name) {
+const anchorAddress = getterOf(HTMLAnchorElement.prototype, 'href');
+const baseAddressOf = getterOf(Node.prototype, 'baseURI');
+const imageAddress = getterOf(HTMLImageElement.prototype, 'src');
+const shownImageAddress = getterOf(HTMLImageElement.prototype, 'currentSrc');
+
+/** plainPath has nothing that an address is written otherwise for, and no step up. */
+const plainPath = /^\/(?:[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*\/?)?(?:\?[\w=&.~-]*)?$/;
+
+/**
+ * addressReader gives the address of a link. To have the browser complete one costs as
+ * much as to read the rest of a row.
+ */
+function addressReader() {
+  const base = new URL(baseAddressOf(document));
+  const origin = base.protocol === 'http:' || base.protocol === 'https:' ? base.origin : null;
+  return (node) => {
+    const written = attributeOf(node, 'href');
+    if (!(node instanceof HTMLAnchorElement)) return written || '';
+    return origin !== null && written !== null && plainPath.test(written) ? origin + written : anchorAddress(node);
+  };
+}
+
+/** attributeReader is what reads one of the names that a field may have. */
+function attributeReader(name) {
   switch (name) {
-    case 'text': return norm(textOf(node));
-    case 'href': return node instanceof HTMLAnchorElement ? protoGet(node, 'href') : attributeOf(node, 'href') || '';
-    case 'src': return node instanceof HTMLImageElement ? protoGet(node, 'src') : attributeOf(node, 'src') || '';
-    case 'currentSrc': return node instanceof HTMLImageElement ? protoGet(node, 'currentSrc') || protoGet(node, 'src') : '';
+    case 'text': return (node) => norm(textOf(node));
+    case 'href': return addressReader();
+    case 'src': return (node) => node instanceof HTMLImageElement ? imageAddress(node) : attributeOf(node, 'src') || '';
+    case 'currentSrc': return (node) => node instanceof HTMLImageElement ? shownImageAddress(node) || imageAddress(node) : '';
   }
-  return norm(attributeOf(node, name));
+  return (node) => norm(attributeOf(node, name));
 }
 
 /** fieldReader prepares a field: where to search in an item, and what to read. */
@@ -19,18 +43,33 @@ function fieldReader(field) {
   const selector = field.selector === undefined ? ':scope' : field.selector;
   const listed = (field.attributes || []).filter((name) => norm(name) !== '');
   const names = listed.length > 0 ? listed : field.attribute ? [field.attribute] : ['text'];
-  const own = norm(selector) === ':scope';
-  if (!own) queryParts(emptyFragment, selector); // fails when no part parses
-  return (item, shown) => {
-    const nodes = own ? [item] : queryParts(item, selector).nodes;
-    for (const node of nodes) {
-      if (node !== item && !shown(node)) continue;
-      for (const name of names) {
-        const value = readAttribute(node, name);
-        if (value) return value;
-      }
+  const readers = names.map(attributeReader);
+  const read = readers.length === 1 ? readers[0] : (node) => {
+    for (const each of readers) {
+      const value = each(node);
+      if (value) return value;
     }
     return '';
+  };
+  if (norm(selector) === ':scope') return read;
+  queryParts(emptyFragment, selector); // fails when no part parses
+  const firstOf = (nodes, item, shown, from) => {
+    for (let i = from; i < nodes.length; i++) {
+      const value = nodes[i] === item || shown(nodes[i]) ? read(nodes[i]) : '';
+      if (value) return value;
+    }
+    return '';
+  };
+  const parts = splitSelector(selector);
+  const part = parts[0];
+  if (parts.length !== 1 || part === ':scope') return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
+  return (item, shown) => {
+    if (attachmentHosts.size > 0) return firstOf(queryParts(item, selector).nodes, item, shown, 0);
+    const own = matchesCSS(item, part) ? read(item) : '';
+    if (own) return own;
+    const first = queryFirstElement(item, part); // mostly there is no other
+    if (first === null) return '';
+    return (shown(first) ? read(first) : '') || firstOf(queryElement(item, part), item, shown, 1);
   };
 }
 
@@ -50,31 +89,53 @@ function itemsOf(args, root) {
   return needle === '' ? nodes : nodes.filter((node) => hasText(node, needle, Boolean(args.text_equals)));
 }
 
+/** beginningOf is the text of a node, or somewhat more than its first characters. */
+function beginningOf(node, characters) {
+  const walker = walkerOf(document, node, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_CDATA_SECTION);
+  let text = '';
+  for (let at = walker.nextNode(); at !== null && text.length <= characters; at = walker.nextNode()) text += nodeValueOf(at);
+  return text;
+}
+
+/** scopeText is the text of the scope as far as it is reported. That of a whole page is long. */
+function scopeText(scope) {
+  if (quirk('whole_scope_text')) return norm(textOf(scope));
+  for (let enough = 2 * maxScopeText; ; enough *= 4) {
+    const text = beginningOf(scope, enough);
+    const tidy = norm(text);
+    if (tidy.length > maxScopeText || text.length <= enough) return cut(tidy, maxScopeText);
+  }
+}
+
 queries.extract = (args) => {
   const view = viewOf(args.view);
   const everywhere = args.include === 'rendered' || args.include === 'all';
   const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view);
-  const fields = args.fields.map((field) => [field.name, fieldReader(field)]);
+  const readers = args.fields.map(fieldReader);
   const clips = new Map();
   const shown = args.include === 'all' ? () => true : everywhere ? (node) => rendered(node) : (node) => isVisible(node, view, clips);
   const seen = new Set();
-  const items = [];
+  const values = [];
+  let count = 0;
   for (const node of itemsOf(args, root)) {
     if (!shown(node)) continue;
-    const item = {};
     let empty = true;
-    for (const [name, read] of fields) {
+    let key = '';
+    for (const read of readers) {
       const value = read(node, shown);
-      Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true });
+      values.push(value);
       if (value !== '') empty = false;
+      if (!everywhere) key += value.length + ':' + value;
     }
-    if (empty && !everywhere) continue;
-    const json = JSON.stringify(item);
-    if (seen.has(json) && !everywhere) continue;
-    seen.add(json);
-    items.push(json);
+    if (!everywhere && (empty || seen.has(key))) {
+      values.length -= readers.length;
+      continue;
+    }
+    seen.add(key);
+    count++;
   }
-  const head = JSON.stringify({ text: cut(norm(textOf(scope)), quirk('whole_scope_text') ? Infinity : maxScopeText), selector_count: selectorCount });
-  return new Raw('{"ok":true,"scope":' + head + ',"items":[' + items.join(',') + '],"item_count":' + items.length +
-    ',"extracted_at":' + JSON.stringify(new Date().toISOString()) + ',"url":' + JSON.stringify(location.href) + '}');
+  // Only the values: to carry a large answer out of the page costs by the character.
+  return new WithText({
+    scope: { text: scopeText(scope), selector_count: selectorCount }, item_count: count, extracted_at: new Date().toISOString(), url: location.href,
+  }, JSON.stringify(values));
 };

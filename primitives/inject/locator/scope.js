@@ -63,7 +63,9 @@ function resolveScope(scope, itemSelector, view) {
     nodes = nodes.filter((node) => isVisible(node, view, clips));
     trace.visible_matches = nodes.length;
   }
+  const anyText = equals === '' && norm(wanted.text_contains) === '';
   const scoped = nodes.find((node) => {
+    if (anyText) return true;
     const text = textOrLabel(node);
     return (equals === '' || text.toLowerCase() === equals) && hasFolded(text, wanted.text_contains);
   });

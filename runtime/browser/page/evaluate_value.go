@@ -22,10 +22,8 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	if err != nil {
 		return none, cdp.Explain(err, doing)
 	}
-	mark := ""
 	if opts.Structured {
-		mark = world.NewToken() // nothing that a script returns begins with it
-		expression = asText(mark) + "(" + expression + ")"
+		expression = asText + "(" + expression + ")"
 	}
 	calls, err := p.client.Start(ctx, cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
 	if err != nil {
@@ -52,7 +50,7 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 		return none, out.failure()
 	}
 	v := primitives.EvaluatedValue{Type: out.Result.Type, Dialogs: answered}
-	if text, ok := writtenAs(mark, out.Result); ok {
+	if text, ok := writtenAs(out.Result); ok {
 		if v.Type, v.Value = "object", text; text == nil {
 			v.Description = "Object"
 		}
@@ -97,47 +95,46 @@ func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject
 
 // copy takes the value of an object out of the page.
 func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) (evaluation, error) {
-	mark := world.NewToken()
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
-		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText(mark) + "(this)}", "returnByValue": true})
-	if text, ok := writtenAs(mark, out.Result); ok {
+		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText + "(this)}", "returnByValue": true})
+	if text, ok := writtenAs(out.Result); ok {
 		out.Result, out.written = remoteObject{Type: "object", Value: text}, true
 	}
 	return out, err
 }
 
-// asText is a function that gives a plain object or list as its JSON behind mark, and
+// asText is a function that gives a plain object or list as its JSON behind textMark, and
 // any other value as it is. The browser copies an object by making a value of its own of
 // each member, which takes several times as long as a text. What JSON writes otherwise
 // than the browser copies it is left to the browser: undefined, functions, instances of
-// classes, -0 and numbers that are none, and all where the page has a JSON of its own.
-// Each member is read once, and a toJSON that the page has counts for nothing.
-func asText(mark string) string {
-	return `((v)=>{if(typeof v!=='object'||v===null)return v;` +
-		`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,{isArray,prototype:list}=Array,not={};` +
-		`const write=(x,depth)=>{switch(typeof x){case 'string':return stringify(x);case 'boolean':return ''+x;` +
-		`case 'number':if(x-x===0&&(x!==0||1/x>0))return ''+x;break;` +
-		`case 'object':if(x===null)return 'null';if(depth>100)break;` +
-		`const p=getPrototypeOf(x);if(p===list){let out='';for(let i=0,n=x.length;i<n;i++)out+=(i?',':'[')+write(x[i],depth+1);return out===''?'[]':out+']'}` +
-		`if(p!==prototype&&p!==null||isArray(x))break;` +
-		`const names=keys(x);let out='';for(let i=0;i<names.length;i++)out+=(i?',':'{')+stringify(names[i])+':'+write(x[names[i]],depth+1);return out===''?'{}':out+'}'}` +
-		`throw not};` +
-		`try{if(stringify('"\\\n')==='"\\"\\\\\\n"')return '` + mark + `'+write(v,0)}catch{}return v})`
-}
+// classes, what has a toJSON, -0 and numbers that are none, and all where the page has a
+// JSON of its own. A getter is called twice.
+var asText = `((v)=>{if(typeof v!=='object'||v===null)return v;` +
+	`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,list=Array.prototype;` +
+	`const scalar=(x)=>{const t=typeof x;return t==='string'||t==='boolean'||x===null||t==='number'&&x-x===0&&(x!==0||1/x>0)};` +
+	`const plain=(x,depth)=>{if(typeof x!=='object'||depth>100||x.toJSON!==undefined)return false;const p=getPrototypeOf(x);` +
+	`if(p===list){for(let i=0,n=x.length;i<n;i++){const e=x[i];if(!scalar(e)&&!plain(e,depth+1))return false}return true}` +
+	`if(p!==prototype&&p!==null)return false;` +
+	`for(const name of keys(x)){const e=x[name];if(!scalar(e)&&!plain(e,depth+1))return false}return true};` +
+	`try{if(plain(v,0)&&stringify('"\\\n')==='"\\"\\\\\\n"'){const text=stringify(v);if(typeof text==='string')return '` + textMark + `'+text}}catch{}return v})`
+
+// textMark is what no script returns by itself. It is the same for all, so that the
+// browser compiles a script once that runs again.
+var textMark = world.NewToken()
 
 // writtenAs is the JSON that asText gave.
-func writtenAs(mark string, r remoteObject) (json.RawMessage, bool) {
-	if mark == "" || r.Type != "string" {
+func writtenAs(r remoteObject) (json.RawMessage, bool) {
+	if r.Type != "string" || !bytes.HasPrefix(r.Value, []byte(`"`+textMark)) {
 		return nil, false
 	}
 	text, ok := cdp.Unquote(r.Value)
 	if !ok {
 		return nil, false
 	}
-	if text, ok = bytes.CutPrefix(text, []byte(mark)); ok && !json.Valid(text) {
+	if text = text[len(textMark):]; !json.Valid(text) {
 		text = nil // the page has functions of its own in the place of the browser's
 	}
-	return text, ok
+	return text, true
 }
 
 // failure is what a script threw.
