@@ -102,7 +102,10 @@ function show(id) {
   const picker = $('#card-member');
   picker.members = board.members;
   picker.value = card.member;
-  $('#card-comments').src = `comments.html?card=${encodeURIComponent(id)}`;
+  // A new frame: the old one would show the last card's comments until the new ones arrive.
+  const comments = $('#card-comments').cloneNode();
+  comments.src = `comments.html?card=${encodeURIComponent(id)}`;
+  $('#card-comments').replaceWith(comments);
   if (!$('#card').open) $('#card').showModal();
 }
 
