@@ -146,8 +146,8 @@ var mayImport = map[string][]string{
 	"fleet/session":                      {"fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
-	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/report", "fleet", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime"},
-	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "sites/location", "projection/expr", "primitives/fault"},
+	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/mask", "evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "sites"},
+	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "sites", "sites/location", "projection/expr", "primitives/fault"},
 	"plan/schedule":                      {},
 	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},
 	"evidence/metrics":                   {"primitives/fault", "runtime"},
@@ -159,7 +159,7 @@ var mayImport = map[string][]string{
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/early":                 nil,
-	"cmd/outrider/fleetverbs":            {"evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "primitives/fault"},
+	"cmd/outrider/fleetverbs":            {"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
 	"cmd/outrider/reproduce":             {"evidence/capture", "evidence/mask", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},

@@ -134,8 +134,8 @@ func (j *Job) Prepare(now time.Time) error {
 		}
 	}
 	for k, v := range j.Labels {
-		if !ValidName(k) || !validLabel().MatchString(v) {
-			return fault.New(fault.InvalidInput, "the label %s=%s: expected a name of letters, digits, - and _, and a value of at most 64 of them, or .", k, v)
+		if !validLabelName().MatchString(k) || !validLabel().MatchString(v) {
+			return fault.New(fault.InvalidInput, "the label %s=%s: expected a name of letters, digits, -, _ and ., and a value of at most 64 of them, or .", k, v)
 		}
 	}
 	switch {
@@ -151,6 +151,9 @@ func (j *Job) Prepare(now time.Time) error {
 	return nil
 }
 
+// A name of a label can be that of a secret, after a word.
+var validLabelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,80}$`) })
+
 var validLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`) })
 
 // ParseLabels reads labels of the form name=value.
@@ -161,8 +164,8 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range texts {
 		k, v, ok := strings.Cut(text, "=")
-		if !ok || !ValidName(k) || !validLabel().MatchString(v) {
-			return nil, fault.New(fault.InvalidInput, "the label is %q: expected NAME=VALUE of letters, digits, - and _", text)
+		if !ok || !validLabelName().MatchString(k) || !validLabel().MatchString(v) {
+			return nil, fault.New(fault.InvalidInput, "the label is %q: expected NAME=VALUE of letters, digits, -, _ and .", text)
 		}
 		out[k] = v
 	}

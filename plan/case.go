@@ -167,7 +167,7 @@ func (r *run) session(ctx context.Context, name string) (*session, error) {
 	path, open := r.beginnings(name)
 	state := r.o.StorageState
 	if name != "" || state == nil {
-		if state, err = loadState(path, &r.scope); err != nil {
+		if state, err = r.loadState(path); err != nil {
 			return nil, err
 		}
 	}
@@ -633,13 +633,13 @@ func firstTab(h Host) runtime.Target {
 }
 
 // loadState reads a file of storage state; "" has none.
-func loadState(path string, scope *spec.Scope) (json.RawMessage, error) {
-	if path == "" {
-		return nil, nil
-	}
-	path, err := scope.Text(path)
-	if err != nil {
+func (r *run) loadState(path string) (json.RawMessage, error) {
+	path, err := r.scope.Text(path)
+	if err != nil || path == "" {
 		return nil, err
+	}
+	if r.o.Root != "" && !spec.Below(r.o.Root, path) {
+		return nil, fault.New(fault.UnsafePath, "the storage state %s is none of the plan's own files", path)
 	}
 	return LoadState(path)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // mended is a target with which an action was done that failed without it.
@@ -44,6 +45,7 @@ func LocksOf(given []string) (map[string]*lock.File, error) {
 		case !info.IsDir():
 			add(filepath.ToSlash(filepath.Clean(g)), g)
 			add(filepath.Base(g), g)
+			add(sites.ShownPath(g), g)
 		default:
 			_ = filepath.WalkDir(g, func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() && filepath.Base(path) == "actions.json" {

@@ -50,6 +50,8 @@ type Options struct {
 	StorageState json.RawMessage
 	// SaveState reads the storage of the first session when a case has passed.
 	SaveState bool
+	// Root is the folder that has every file which plans may name; "" is no bound.
+	Root string
 	// Many says that several cases write pictures: each gets a folder of its own.
 	Many bool
 	// Starts is called when a check, or a step of a case, begins, with its number from 1

@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/location"
 )
 
@@ -41,7 +42,7 @@ func FilesOf(given []string) MapFiles {
 			info, err := os.Stat(g)
 			switch {
 			case err != nil:
-			case !info.IsDir() && (g == mapPath || filepath.ToSlash(filepath.Clean(g)) == mapPath || filepath.Base(g) == mapPath):
+			case !info.IsDir() && (g == mapPath || filepath.ToSlash(filepath.Clean(g)) == mapPath || filepath.Base(g) == mapPath || sites.ShownPath(g) == mapPath):
 				return g, true
 			case info.IsDir() && filepath.IsLocal(filepath.FromSlash(mapPath)):
 				file := filepath.Join(g, filepath.FromSlash(mapPath))

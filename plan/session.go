@@ -136,39 +136,3 @@ func (p *profile) Close(ctx context.Context) error {
 	}
 	return nil
 }
-
-// OneTab makes one session of a host that is given: its first tab. There are no
-// further sessions and tabs.
-func OneTab(h Host) Browser { return oneTab{h} }
-
-type oneTab struct{ Host }
-
-func (b oneTab) Session(_ context.Context, first bool) (Session, error) {
-	if !first {
-		return nil, fault.New(fault.CapabilityUnavailable, "there is one session here: a plan with several cannot run")
-	}
-	return b, nil
-}
-
-func (b oneTab) Main(context.Context) (runtime.TabStatus, error) {
-	if tabs := b.Tabs(); len(tabs) > 0 {
-		return tabs[0], nil
-	}
-	return runtime.TabStatus{}, fault.New(fault.RuntimeNotReady, "the browser has no open tab")
-}
-
-func (b oneTab) Open(context.Context) (runtime.TabStatus, error) {
-	return runtime.TabStatus{}, fault.New(fault.CapabilityUnavailable, "there is one tab here: a plan with several cannot run")
-}
-
-// Subscribe hears of what the host reports, where it does.
-func (b oneTab) Subscribe(fn func(runtime.Event)) func() {
-	if h, ok := b.Host.(interface {
-		Subscribe(fn func(runtime.Event)) func()
-	}); ok {
-		return h.Subscribe(fn)
-	}
-	return func() {}
-}
-
-func (b oneTab) Close(context.Context) error { return nil }

@@ -176,20 +176,6 @@ func (s *Suite) Resolve(ctx context.Context, set *mask.Set) error {
 	return nil
 }
 
-// StandsAlone refuses plans that need more than their file and their maps: other plans,
-// data, storage state, secrets.
-func (s *Suite) StandsAlone() error {
-	for _, c := range s.Cases {
-		if files := c.Files(); len(files) > 0 {
-			return fmt.Errorf("%s needs %s beside it: a plan that is sent away has to stand alone", c.Plan.Path(), files[0])
-		}
-		if len(c.Plan.Secrets) > 0 {
-			return fmt.Errorf("%s declares secrets: those of this machine are not sent away, and another has none for it", c.Plan.Path())
-		}
-	}
-	return nil
-}
-
 // Explain writes what the suite would run.
 func (s *Suite) Explain(w io.Writer) {
 	for _, c := range s.Cases {
@@ -232,7 +218,7 @@ type Result struct {
 func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 	started := time.Now()
 	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started}
-	o.Many = len(s.Cases) > 1
+	o.Many = o.Many || len(s.Cases) > 1
 	finished := make(chan int) // cases that ended for good
 	var heard chan struct{}
 	if o.OnCase != nil {

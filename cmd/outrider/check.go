@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -15,6 +16,8 @@ func (a *app) checkCommand() *cobra.Command {
 	var x plan.Expectations
 	var fix bool
 	var artifacts, before string
+	var at fleetverbs.Flags
+	var how fleetverbs.JobFlags
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",
@@ -43,6 +46,9 @@ func (a *app) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if at.URL != "" {
+				return a.checkOnFleet(cmd.Context(), at, how, x, before, out, artifacts)
+			}
 			if before != "" {
 				end, err := a.runBefore(cmd.Context(), before)
 				if err != nil {
@@ -63,6 +69,9 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
 	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
+	at.Add(f, "run the check there")
+	at.AddVerify(f)
+	how.Add(f)
 	a.addBrowserFlags(cmd)
 	a.addStateFlags(cmd)
 	return cmd

@@ -14,6 +14,7 @@ import (
 	"github.com/outrider-run/outrider/fleet/status"
 	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
+	"github.com/outrider-run/outrider/plan/remote"
 )
 
 func (a *app) fleetCommand() *cobra.Command {
@@ -29,7 +30,7 @@ func (a *app) fleetCommand() *cobra.Command {
 
 func (a *app) fleetUpCommand() *cobra.Command {
 	var o server.Options
-	var flags workerFlags
+	var flags fleetverbs.WorkerFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Be a fleet on this machine: a server with its data folder, and a worker",
@@ -52,8 +53,8 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				o.Data = filepath.Join(base, "outrider", "fleet")
 			}
 			o.Logger = a.log
-			if flags.tenants != "" {
-				file, err := tenant.Read(ctx, flags.tenants)
+			if flags.Tenants != "" {
+				file, err := tenant.Read(ctx, flags.Tenants)
 				if err != nil {
 					return usage("--tenants: %w", err)
 				}
@@ -65,16 +66,11 @@ func (a *app) fleetUpCommand() *cobra.Command {
 			}
 			defer s.Close()
 			a.printJSONOr(map[string]any{"fleet": s.URL(), "data": o.Data}, "the fleet is at %s, its data in %s\n", s.URL(), o.Data)
-			if flags.slots == 0 {
+			if flags.Slots == 0 {
 				<-ctx.Done()
 				return ended(ctx)
 			}
-			sources, closeAll, err := a.sources(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s}, flags)
-			if err != nil {
-				return err
-			}
-			defer closeAll()
-			return a.work(ctx, sources, flags)
+			return a.work(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s}, flags)
 		},
 	}
 	f := cmd.Flags()
@@ -84,8 +80,8 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	f.StringVar(&o.KeyFile, "key", "", "PEM file of its key")
 	f.StringVar(&o.Monitor, "monitor", "", "HOST:PORT of the server's own monitoring page, which autoscalers read")
 	f.StringArrayVar(&o.Leaf, "leaf", nil, "address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)")
-	flags.add(f)
-	opsFlag(cmd, &flags.opsAt)
+	flags.Add(f)
+	opsFlag(cmd, &flags.OpsAt)
 	a.addBrowserFlags(cmd)
 	return cmd
 }
@@ -111,7 +107,7 @@ func (a *app) fleetAttachCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.followFleet(ctx, q, jobs, at.Trusted, out, artifacts, false)
+		return a.followFleet(ctx, q, jobs, at, out, remote.Show{Artifacts: artifacts})
 	})
 	reports.add(cmd.Flags())
 	at.AddVerify(cmd.Flags())

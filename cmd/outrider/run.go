@@ -37,7 +37,7 @@ func (a *app) runCommand() *cobra.Command {
 					return usage("run takes a plan or --action, not both")
 				}
 				if at.URL != "" {
-					return a.runPlansOnFleet(cmd.Context(), at, how, plans, out, artifacts)
+					return a.runPlansOnFleet(cmd.Context(), at, how, which, plans, out, artifacts)
 				}
 				return a.runPlans(cmd.Context(), which, plans, out, artifacts)
 			}

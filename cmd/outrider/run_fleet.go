@@ -2,21 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/remote"
-	"github.com/outrider-run/outrider/plan/schedule"
-	"github.com/outrider-run/outrider/plan/spec"
-	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // settings are the browser's flags that travel with a job.
@@ -32,10 +28,24 @@ func (a *app) settings() remote.Settings {
 	return s
 }
 
-// onFleet runs works on a fleet and shows them as they would be shown here.
-func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, works []remote.Work, out reports, artifacts string) error {
-	if err := a.refuseGiven("with --fleet: they are the worker's", "browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login"); err != nil {
+// workersOwn are flags that a job cannot bring: what they name is the worker's.
+var workersOwn = []string{
+	"browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
+	"insecure-origin", "record", "cdp-log",
+}
+
+// onFleet sends the jobs that pack makes and shows them as they would be shown here.
+func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) error {
+	if err := a.refuseGiven("with --fleet: what it names is the worker's, which is started with it", workersOwn...); err != nil {
 		return err
+	}
+	if err := a.refuseGiven("with --fleet: maps are changed where they are, so use it without", "update-lock", "fix"); err != nil {
+		return err
+	}
+	for _, address := range a.browser.open {
+		if scheme, _, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "file") {
+			return usage("--open %s is a file of this machine, which a worker of a fleet does not have", address)
+		}
 	}
 	job, err := how.Job(a.fleetEnv())
 	if err != nil {
@@ -54,8 +64,13 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 		return err
 	}
 	defer q.Close()
-	s := remote.Submission{Queue: q, Run: how.Run, Settings: a.settings(), Evidence: out.files.Pictures(), Artifacts: artifacts != "", Job: job}
-	jobs, err := s.Pack(ctx, works)
+	s := remote.Submission{
+		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, States: how.States, Job: job,
+	}
+	jobs, err := pack(ctx, &s)
+	if fault.CodeOf(err) == fault.InvalidInput {
+		return usage("%s", fault.From(err).Message)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,79 +81,73 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 		a.printJSONOr(map[string]any{"submission": s.Run, "jobs": len(jobs)}, "%s\n", s.Run)
 		return nil
 	}
-	return a.followFleet(ctx, q, jobs, at.Trusted, out, artifacts, true)
+	show.Cancel = true
+	return a.followFleet(ctx, q, jobs, at, out, show)
 }
 
 // followFleet shows the jobs of a submission until each has ended, as a run here
-// would be shown. cancel says that the jobs end with this process's interrupt.
-func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, trusted func(fleet.Record) error, out reports, artifacts string, cancel bool) error {
-	progress := a.progress()
-	to := a.coloured()
-	view := remote.View{
-		Trusted: trusted,
-		Step:    func(job string, s fleet.Step) { progress.Begin(job+": "+s.Name, s.Number, s.Of) },
-		Note:    func(text string) { progress.Clear(); fmt.Fprintf(a.stderr, "outrider: %s\n", text) },
-	}
+// would be shown.
+func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, at fleetverbs.Flags, out reports, show remote.Show) error {
+	show.Progress, show.Stderr, show.Trusted = a.progress(), a.stderr, at.Trusted
 	if !a.json {
-		view.Text = func(job, text string) { progress.Clear(); fmt.Fprint(to, text) }
-		view.Done = func(e remote.Ended) {
-			progress.Clear()
-			fmt.Fprint(to, e.Answer.Printed)
-			if f := e.Error; f != nil {
-				fmt.Fprintf(to, "failed   %s\n         %s: %s\n", report.Printable(e.Record.Name), f.Code, report.Printable(f.Message))
-			}
-		}
+		show.Stdout = a.coloured()
 	}
-	ended, err := remote.Follow(ctx, q, jobs, view, cancel)
-	progress.Clear()
+	outcome, err := show.Follow(ctx, q, jobs, a.folder("artifacts"))
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	all := report.Run{OK: len(ended) == len(jobs)}
-	results := make([]json.RawMessage, 0, len(ended))
-	for _, e := range ended {
-		if artifacts != "" {
-			if err := e.Save(ctx, q, a.folder("artifacts"), artifacts); err != nil {
-				a.warn(fmt.Errorf("no artifacts: %w", err))
-			}
-		}
-		results = append(results, e.Answer.Result)
-		all = remote.Merge(all, e)
+	if a.json {
+		a.printJSON(outcome.JSON())
 	}
-	if a.json && len(jobs) == 1 && len(results) == 1 {
-		a.printJSON(results[0])
-	} else if a.json {
-		a.printJSON(map[string]any{"ok": all.OK, "submission": jobs[0].Run, "results": results})
+	pictures := ""
+	if show.Check {
+		pictures = show.Artifacts
 	}
-	complete := a.writeReports(out, all, "")
+	complete := a.writeReports(out, outcome.Report, pictures)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &exit{code: exitInterrupted}
 	}
-	return verdict(all.OK, complete)
+	return verdict(outcome.OK && err == nil && !(show.FailOnFlaky && outcome.Flaky()), complete && outcome.Saved)
 }
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before
 // anything is sent.
-func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, paths []string, out reports, artifacts string) error {
-	engine, err := expr.New(a.browser.engine, nil)
+func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, p planFlags, paths []string, out reports, artifacts string) error {
+	if err := a.refuseGiven("with --fleet: the slots of its workers are how many cases run at once", "workers"); err != nil {
+		return err
+	}
+	suite, vars, closing, err := a.suite(p, paths)
 	if err != nil {
-		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
+		return err
 	}
-	defer engine.Close()
-	var works []remote.Work
-	for _, path := range paths {
-		suite, err := plan.Load(plan.Selection{Source: spec.Source{Engine: engine}, Paths: []string{path}, Part: schedule.Part{Index: 1, Of: 1}})
-		if err == nil {
-			err = suite.StandsAlone()
-		}
+	defer closing()
+	if p.dryRun {
+		suite.Explain(a.stdout)
+		return nil
+	}
+	if len(a.browser.maps) == 0 {
+		a.browser.maps = suite.Maps()
+	}
+	show := remote.Show{Artifacts: artifacts, FailFast: p.failFast, FailOnFlaky: p.failOnFlaky, Retries: p.retries}
+	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
+		s.Vars = vars
+		return s.Cases(ctx, suite)
+	})
+}
+
+// checkOnFleet runs a check on a worker.
+func (a *app) checkOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, x plan.Expectations, before string, out reports, artifacts string) error {
+	var first *plan.Suite
+	if before != "" {
+		suite, _, closing, err := a.suite(planFlags{workers: 1, repeat: 1}, []string{before})
 		if err != nil {
-			return usage("%w", err)
+			return err
 		}
-		work := remote.Work{Path: path, Maps: a.browser.maps}
-		if len(work.Maps) == 0 {
-			work.Maps = suite.Maps()
-		}
-		works = append(works, work)
+		defer closing()
+		first = suite
+		a.browser.maps = append(a.browser.maps, suite.Maps()...)
 	}
-	return a.onFleet(ctx, at, how, works, out, artifacts)
+	return a.onFleet(ctx, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
+		return s.Check(ctx, x, first)
+	})
 }

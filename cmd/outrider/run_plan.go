@@ -65,23 +65,33 @@ func (a *app) selection(p planFlags, paths []string, engine expr.Engine) (plan.S
 	return s, nil
 }
 
-func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out reports, artifacts string) error {
+// suite reads the plans that are selected. closing ends what their expressions use.
+func (a *app) suite(p planFlags, paths []string) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
-		return usage("--expr-engine is %q: expected native or blues", a.browser.engine)
+		return nil, nil, nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
 	}
-	defer engine.Close()
 	s, err := a.selection(p, paths, engine)
+	if err == nil {
+		if suite, err = plan.Load(s); err != nil {
+			err = usage("%w", err)
+		} else if len(suite.Cases) == 0 {
+			err = usage("no case is selected")
+		}
+	}
+	if err != nil {
+		_ = engine.Close()
+		return nil, nil, nil, err
+	}
+	return suite, s.Source.Vars, func() { _ = engine.Close() }, nil
+}
+
+func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out reports, artifacts string) error {
+	suite, _, closing, err := a.suite(p, paths)
 	if err != nil {
 		return err
 	}
-	suite, err := plan.Load(s)
-	if err != nil {
-		return usage("%w", err)
-	}
-	if len(suite.Cases) == 0 {
-		return usage("no case is selected")
-	}
+	defer closing()
 	if p.dryRun {
 		suite.Explain(a.stdout)
 		return nil
@@ -190,19 +200,13 @@ func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
 
 // runBefore has a plan run in the host's first tab before its addresses are opened.
 func (a *app) runBefore(ctx context.Context, path string) (end func(), err error) {
-	engine, err := expr.New(a.browser.engine, nil)
-	if err != nil {
-		return nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
-	}
-	s, err := a.selection(planFlags{workers: 1, repeat: 1}, []string{path}, engine)
+	suite, _, closing, err := a.suite(planFlags{workers: 1, repeat: 1}, []string{path})
 	if err != nil {
 		return nil, err
 	}
-	suite, err := plan.Load(s)
-	if err == nil {
-		err = suite.Resolve(ctx, a.secrets)
-	}
+	err = suite.Resolve(ctx, a.secrets)
 	if err != nil {
+		closing()
 		return nil, usage("--before: %w", err)
 	}
 	a.browser.maps = append(a.browser.maps, suite.Maps()...)
@@ -213,5 +217,5 @@ func (a *app) runBefore(ctx context.Context, path string) (end func(), err error
 		}
 		return nil
 	}
-	return func() { _ = engine.Close() }, nil
+	return closing, nil
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/session"
+	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/plan/remote"
 )
 
 // sessionServers are what a worker does with sessions.
-func (a *app) sessionServers(q *queue.Queue, r remote.Runner) map[string]session.Server {
+func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]session.Server {
 	face := leased.Face{NewID: uuid.NewString, Version: version, Logger: a.log}
 	out := map[string]session.Server{}
 	for _, kind := range leased.Kinds {
-		out[kind] = r.Session(q, func(ctx context.Context, h remote.Host, options json.RawMessage, stream io.ReadWriteCloser) error {
-			return face.Serve(ctx, kind, h.(jobHost).Host, options, stream)
+		out[kind] = r.Session(from.Queue, from.Name, func(ctx context.Context, h remote.Host, options json.RawMessage, stream io.ReadWriteCloser) error {
+			return face.Serve(ctx, kind, h.Host, options, stream)
 		})
 	}
 	return out

@@ -4,22 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/session"
-	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/plan/remote"
@@ -27,27 +25,9 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// workerFlags are those of the verbs that run a worker.
-type workerFlags struct {
-	slots  int
-	labels []string
-	drain  time.Duration
-	opsAt  string
-	// tenants is the file of those who share the fleet, signKey that of the key.
-	tenants, signKey string
-}
-
-func (x *workerFlags) add(f *pflag.FlagSet) {
-	f.IntVar(&x.slots, "slots", max(1, goruntime.NumCPU()), "how many jobs run at once, each with a browser")
-	f.StringArrayVar(&x.labels, "label", nil, "label of this worker, NAME=VALUE (repeatable)")
-	f.StringVar(&x.tenants, "tenants", "", "file of the tenants that share the fleet: see docs/how-to/share-a-fleet.md")
-	f.StringVar(&x.signKey, "sign-key", "", "file with the key that signs results; made when it is not there, and its public part printed")
-	f.DurationVar(&x.drain, "drain", 30*time.Second, "how long running jobs may go on after SIGTERM")
-}
-
 func (a *app) workerCommand() *cobra.Command {
 	var at fleetverbs.Flags
-	var flags workerFlags
+	var flags fleetverbs.WorkerFlags
 	cmd := &cobra.Command{
 		Use:   "worker --fleet URL",
 		Short: "Offer this machine's browsers to a fleet until interrupted",
@@ -62,89 +42,56 @@ func (a *app) workerCommand() *cobra.Command {
 			if at.URL == "" {
 				return usage("worker needs --fleet URL: the address of the fleet whose jobs it takes")
 			}
-			sources, closeAll, err := a.sources(ctx, at.Options(a.fleetEnv(), "outrider worker"), flags)
-			if err != nil {
-				return err
-			}
-			defer closeAll()
-			return a.work(ctx, sources, flags)
+			return a.work(ctx, at.Options(a.fleetEnv(), "outrider worker"), flags)
 		},
 	}
 	at.Add(cmd.Flags(), "whose jobs are run here")
-	flags.add(cmd.Flags())
-	opsFlag(cmd, &flags.opsAt)
+	flags.Add(cmd.Flags())
+	opsFlag(cmd, &flags.OpsAt)
 	a.addBrowserFlags(cmd)
 	return cmd
 }
 
-// sources connects to a fleet, or to each tenant of it.
-func (a *app) sources(ctx context.Context, o wire.Options, flags workerFlags) ([]worker.Source, func(), error) {
-	if flags.tenants == "" {
-		q, err := a.fleetEnv().Open(ctx, o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return []worker.Source{{Queue: q}}, q.Close, nil
-	}
-	file, err := tenant.Read(ctx, flags.tenants)
-	if err != nil {
-		return nil, nil, usage("--tenants: %w", err)
-	}
-	all, closeAll, err := file.Sources(ctx, o)
-	if err != nil {
-		return nil, nil, a.fleetEnv().Refused(err)
-	}
-	return all, closeAll, nil
-}
-
 // work takes jobs from a fleet until ctx ends.
-func (a *app) work(ctx context.Context, sources []worker.Source, flags workerFlags) error {
-	if flags.signKey != "" {
-		signer, err := tenant.OpenSigner(flags.signKey)
-		if err != nil {
-			return usage("--sign-key: %w", err)
-		}
-		for i := range sources {
-			sources[i].Sign = signer.Sign
-		}
-		fmt.Fprintf(a.stderr, "outrider: results are signed by %s\n", signer.Public)
-	}
-	labels, err := fleet.ParseLabels(flags.labels)
-	if err != nil {
-		return usage("--label: %s", fault.From(err).Message)
-	}
-	if flags.slots < 1 || flags.slots > 1000 {
-		return usage("--slots is %d: expected 1 to 1000", flags.slots)
-	}
+func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.WorkerFlags) error {
 	options, err := a.runtimeOptions() // refuses flags that no job could run with
 	if err != nil {
 		return err
 	}
 	options.Engine.Close()
+	offer, err := flags.Connect(ctx, a.fleetEnv(), at, a.secrets, len(a.browser.secrets) > 0, a.stderr)
+	if err != nil {
+		return err
+	}
+	defer offer.Close()
 	o := newOps("")
 	count := o.Metrics.Counter("outrider_fleet_jobs_total", "Jobs that ended here, by how.", "how")
-	stop, err := a.serveOps(ctx, o, flags.opsAt)
+	stop, err := a.serveOps(ctx, o, flags.OpsAt)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	a.onCall = o.OnCall
-	runner := remote.Runner{Open: a.openJob, NewID: uuid.NewString}
+	runner := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots})
+	defer runner.Close()
+	for i, s := range offer.Sources {
+		offer.Sources[i].Labels = remote.SecretLabels(offer.Secrets(s.Name).Names())
+	}
 	w := worker.New(worker.Options{
-		Sources: sources, Slots: flags.slots, Drain: flags.drain, Logger: a.log,
+		Sources: offer.Sources, Slots: flags.Slots, Drain: flags.Drain, Logger: a.log,
 		Runners: map[string]worker.Runner{remote.Kind: runner},
-		Self:    fleet.Worker{Version: version, Host: device(), Labels: labels, Profile: a.browser.profile, Sessions: leased.Kinds},
+		Self:    fleet.Worker{Version: version, Host: device(), Labels: offer.Labels, Profile: a.browser.profile, Sessions: leased.Kinds},
 		OnEnd: func(how string, took time.Duration) {
 			count(how)
 			a.log.Info("job ended", "how", how, "took", took)
 		},
 	})
-	a.printJSONOr(map[string]any{"worker": w.ID(), "slots": flags.slots}, "worker %s is ready, slots: %d\n", w.ID(), flags.slots)
+	a.printJSONOr(map[string]any{"worker": w.ID(), "slots": flags.Slots}, "worker %s is ready, slots: %d\n", w.ID(), flags.Slots)
 	sessions, endSessions := context.WithCancel(ctx)
 	var offering sync.WaitGroup
-	for _, s := range sources {
+	for _, s := range offer.Sources {
 		offering.Go(func() {
-			if err := session.Offer(sessions, s.Queue, w.ID(), w.Acquire, a.sessionServers(s.Queue, runner), a.log); err != nil {
+			if err := session.Offer(sessions, s.Queue, w.ID(), w.Acquire, a.sessionServers(s, runner), a.log); err != nil {
 				a.log.Warn("offering sessions", "error", err)
 			}
 		})
@@ -160,28 +107,49 @@ func (a *app) work(ctx context.Context, sources []worker.Source, flags workerFla
 	return ended(ctx)
 }
 
-// openJob opens a browser for one job: with the worker's flags, and what the job may
-// say beside them.
-func (a *app) openJob(ctx context.Context, s remote.Settings, maps []string) (remote.Host, error) {
+// jobOpener opens a browser for a job: with the worker's flags, and what the job may say
+// beside them.
+func (a *app) jobOpener(offer *fleetverbs.Offer) func(context.Context, remote.Request) (remote.Host, error) {
+	return func(ctx context.Context, r remote.Request) (remote.Host, error) {
+		secrets := offer.Secrets(r.Tenant)
+		if r.Secrets != nil {
+			var err error
+			if secrets, err = secrets.Grant(r.Secrets); err != nil {
+				return remote.Host{}, err
+			}
+		}
+		return a.openJob(ctx, r, secrets)
+	}
+}
+
+func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) (remote.Host, error) {
+	s := r.Settings
+	for _, address := range s.Open {
+		scheme, _, _ := strings.Cut(address, ":")
+		if slices.Contains([]string{"file", "chrome"}, strings.ToLower(strings.TrimSpace(scheme))) {
+			return remote.Host{}, fault.New(fault.PermissionDenied, "the job wants to open %s: expected http or https", fault.Clip(address, 200))
+		}
+	}
 	own := *a // the flags of one job are not those of the next
 	b := &own.browser
 	if len(s.AllowOrigins) > 0 && len(b.allowOrigins) > 0 {
 		for _, origin := range s.AllowOrigins {
 			if !slices.Contains(b.allowOrigins, origin) {
-				return nil, fault.New(fault.PermissionDenied, "the job wants to reach %s, which is none of the origins that this worker allows", origin)
+				return remote.Host{}, fault.New(fault.PermissionDenied, "the job wants to reach %s, which is none of the origins that this worker allows", origin)
 			}
 		}
 	}
 	if len(s.AllowMaps) > 0 && !slices.Equal(s.AllowMaps, b.allowMaps) {
-		return nil, fault.New(fault.PermissionDenied, "the job asks for --allow-maps, which this worker does not grant").Next("start the worker with the same --allow-maps")
+		return remote.Host{}, fault.New(fault.PermissionDenied, "the job asks for --allow-maps, which this worker does not grant").Next("start the worker with the same --allow-maps")
 	}
 	if len(s.AllowOrigins) > 0 {
 		b.allowOrigins = s.AllowOrigins
 	}
 	b.blockOrigins = slices.Concat(b.blockOrigins, s.BlockOrigins)
-	if len(maps) > 0 {
-		b.maps = maps
+	if len(r.Maps) > 0 {
+		b.maps = r.Maps
 	}
+	own.secrets, b.secrets, b.prepare = secrets, nil, r.Prepare
 	b.open, b.engine, b.acceptDrafts = s.Open, s.Engine, s.AcceptDrafts
 	b.viewport, b.locale, b.timezone = cmp.Or(s.Viewport, b.viewport), cmp.Or(s.Locale, b.locale), cmp.Or(s.Timezone, b.timezone)
 	b.profile = cmp.Or(s.Profile, b.profile)
@@ -191,7 +159,7 @@ func (a *app) openJob(ctx context.Context, s remote.Settings, maps []string) (re
 	}
 	options, err := own.runtimeOptions()
 	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "the job's settings: %v", err)
+		return remote.Host{}, fault.New(fault.InvalidInput, "the job's settings: %v", err)
 	}
 	if s.Pacing != nil {
 		options.Pacing = s.Pacing
@@ -199,18 +167,7 @@ func (a *app) openJob(ctx context.Context, s remote.Settings, maps []string) (re
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
 		options.Engine.Close()
-		return nil, err
+		return remote.Host{}, err
 	}
-	return jobHost{h, options.Engine.Close}, nil
-}
-
-// jobHost is the host of one job, which closes its expression engine too.
-type jobHost struct {
-	*runtime.Host
-	closeEngine func() error
-}
-
-func (h jobHost) Close(ctx context.Context) error {
-	defer func() { _ = h.closeEngine() }()
-	return h.Host.Close(ctx)
+	return remote.Host{Host: h, Secrets: secrets, Done: func() { _ = options.Engine.Close() }}, nil
 }

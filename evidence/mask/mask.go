@@ -89,6 +89,46 @@ func (s *Set) Add(name, value string, origins ...string) error {
 	}
 }
 
+// Grant is a set with the secrets of these names, each for use where both this set and
+// the given origins allow it; no origins are everywhere.
+func (s *Set) Grant(wanted map[string][]string) (*Set, error) {
+	out := &Set{}
+	st := s.load()
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		var sec secret
+		known := false
+		if st != nil {
+			sec, known = st.secrets[name]
+		}
+		if !known {
+			return nil, fault.New(fault.PermissionDenied, "there is no secret named %s here", name).With("secrets", s.Names())
+		}
+		origins := sec.origins
+		if asked := wanted[name]; len(origins) == 0 {
+			origins = asked
+		} else if len(asked) > 0 {
+			origins = nil
+			for _, o := range sec.origins {
+				if allowed(asked, o) {
+					origins = append(origins, o)
+				}
+			}
+			for _, o := range asked {
+				if allowed(sec.origins, o) && !slices.Contains(origins, o) {
+					origins = append(origins, o)
+				}
+			}
+			if len(origins) == 0 {
+				return nil, fault.New(fault.PermissionDenied, "the secret %s is for none of the origins that it is wanted for", name).With("origins", sec.origins)
+			}
+		}
+		if err := out.Add(name, sec.value, origins...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func (st *state) clone() *state {
 	if st == nil {
 		return &state{secrets: map[string]secret{}}

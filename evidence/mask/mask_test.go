@@ -390,3 +390,43 @@ func FuzzMask(f *testing.F) {
 		}
 	})
 }
+
+// TestGrant: a set that is granted has what was asked for, and no more rights than either
+// side gave.
+func TestGrant(t *testing.T) {
+	s := &mask.Set{}
+	for name, origins := range map[string][]string{"FREE": nil, "BOUND": {"https://*.example.com", "https://a.test"}} {
+		if err := s.Add(name, "value-of-"+name, origins...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		wanted    map[string][]string
+		page      string
+		text      string
+		forbidden bool
+	}{
+		"everywhere":                {map[string][]string{"FREE": nil}, "https://x.test/", "FREE", false},
+		"asked for less":            {map[string][]string{"FREE": {"https://y.test"}}, "https://x.test/", "FREE", true},
+		"has less":                  {map[string][]string{"BOUND": nil}, "https://x.test/", "BOUND", true},
+		"both, the narrower":        {map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://shop.example.com/", "BOUND", false},
+		"both, beside the narrower": {map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://blog.example.com/", "BOUND", true},
+		"both, the wider":           {map[string][]string{"BOUND": {"https://*.example.com", "https://*.test"}}, "https://a.test/", "BOUND", false},
+		"not asked for":             {map[string][]string{"FREE": nil}, "https://a.test/", "BOUND", true},
+	} {
+		granted, err := s.Grant(c.wanted)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := granted.Reveal(mask.Placeholder(c.text), c.page)
+		if (err != nil) != c.forbidden || !c.forbidden && got != "value-of-"+c.text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	for name, wanted := range map[string]map[string][]string{"unknown": {"NONE": nil}, "for no common origin": {"BOUND": {"https://b.test"}}} {
+		if _, err := s.Grant(wanted); !errors.Is(err, fault.PermissionDenied) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -51,6 +51,19 @@ func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err 
 	}
 }
 
+// Withdraw ends a job that nobody has begun, and says whether it did.
+func Withdraw(ctx context.Context, q *queue.Queue, j fleet.Job) (did bool, err error) {
+	o := fleet.Outcome{Error: fault.New(fault.Cancelled, "the job was withdrawn before it ran")}
+	_, err = q.End(ctx, fleet.Record{Run: j.Run, ID: j.ID, Name: j.Name, Queue: j.Queue}, 0, o)
+	if errors.Is(err, queue.ErrLost) {
+		return false, nil
+	}
+	if err == nil {
+		withdraw(ctx, q, j.Run, j.ID)
+	}
+	return err == nil, err
+}
+
 // told says whether the worker of a job heard that it is to end. A caller that gives
 // up a request is not heard by anybody, so this is a request of its own.
 func told(ctx context.Context, q *queue.Queue, r fleet.Record) bool {

@@ -32,6 +32,7 @@ type File struct {
 	names     []string
 	passwords map[string]string
 	worker    string
+	dir       string
 }
 
 // Tenant is one tenant. What is 0 has no bound.
@@ -42,6 +43,14 @@ type Tenant struct {
 	// MinutesPerDay is how long its jobs may run, added up, on one day of UTC.
 	MinutesPerDay int   `yaml:"minutes_per_day"`
 	StorageMB     int64 `yaml:"storage_mb"`
+	// Secrets are those that its jobs may name.
+	Secrets map[string]Secret `yaml:"secrets"`
+}
+
+// Secret is where a worker finds a secret, and where it may be used.
+type Secret struct {
+	From    string   `yaml:"from"` // its reference
+	Origins []string `yaml:"origins"`
 }
 
 // shared is the account in which workers keep what tenants must not write.
@@ -63,6 +72,7 @@ func Read(ctx context.Context, path string) (*File, error) {
 		return nil, fmt.Errorf("%s: tenants: expected at least one", path)
 	}
 	dir := filepath.Dir(path)
+	f.dir = dir
 	if f.worker, err = secret(ctx, dir, f.Workers); err != nil {
 		return nil, fmt.Errorf("%s: workers: %w", path, err)
 	}
@@ -80,6 +90,28 @@ func Read(ctx context.Context, path string) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// Secrets resolves the secrets of every tenant, on a worker.
+func (f *File) Secrets(ctx context.Context) (map[string]*mask.Set, error) {
+	out := map[string]*mask.Set{}
+	for _, name := range f.names {
+		out[name] = &mask.Set{}
+		for _, secretName := range slices.Sorted(maps.Keys(f.Tenants[name].Secrets)) {
+			s := f.Tenants[name].Secrets[secretName]
+			value, err := secret(ctx, f.dir, s.From)
+			if err == nil {
+				err = mask.Reference{Env: "X", Origins: s.Origins}.Check()
+			}
+			if err == nil {
+				err = out[name].Add(secretName, value, s.Origins...)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("tenants: %s: secrets: %s: %w", name, secretName, err)
+			}
+		}
+	}
+	return out, nil
 }
 
 func secret(ctx context.Context, dir, reference string) (string, error) {

@@ -104,6 +104,9 @@ func Dial(ctx context.Context, o Options) (*Link, error) {
 		nats.Name(o.Name), nats.Timeout(dialTimeout), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, time.Second),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut), nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err == nil { // it was closed here
+				return
+			}
 			log.Warn("connection to the fleet lost", "error", err)
 			o.OnChange(false)
 		}),

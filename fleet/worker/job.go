@@ -320,3 +320,6 @@ func (a *active) File(ctx context.Context, name string) ([]byte, error) {
 	}
 	return a.source.Queue.Download(ctx, o)
 }
+
+// Tenant implements Reporter.
+func (a *active) Tenant() string { return a.source.Name }

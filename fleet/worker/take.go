@@ -68,7 +68,7 @@ func (w *Worker) take(ctx context.Context) {
 
 // join adds a lane that this worker can serve.
 func (w *Worker) join(ctx context.Context, all *sync.WaitGroup, source int, l queue.Lane) {
-	if w.opts.Runners[l.Kind] == nil || !fleet.Satisfies(w.opts.Self.Labels, l.Labels) || w.groups.has(source, l.Name()) {
+	if w.opts.Runners[l.Kind] == nil || !fleet.Satisfies(w.labels(source), l.Labels) || w.groups.has(source, l.Name()) {
 		return
 	}
 	q := w.opts.Sources[source].Queue

@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -57,6 +58,8 @@ type Reporter interface {
 	Text(text string)
 	// File reads one of the job's files.
 	File(ctx context.Context, name string) ([]byte, error)
+	// Tenant is the name of the job's source.
+	Tenant() string
 }
 
 // Source is a fleet, or one tenant of it, whose jobs the worker takes.
@@ -64,6 +67,8 @@ type Source struct {
 	Queue  *queue.Queue
 	Name   string // of the tenant, "" for the only one
 	Weight int    // share among the sources; 0 is 1
+	// Labels are those that the worker has for this source only.
+	Labels map[string]string
 	// Sign signs results; nil leaves them unsigned.
 	Sign func(data []byte) string
 	// Quota is what the source may use; nil is no bound.
@@ -201,7 +206,9 @@ func (w *Worker) Run(ctx context.Context) error {
 			return err
 		}
 		subs = append(subs, sub)
-		beside.Go(func() { presence.Announce(living, s.Queue.Store, w.ID(), w.describe, w.changed[i]) })
+		beside.Go(func() {
+			presence.Announce(living, s.Queue.Store, w.ID(), func() fleet.Worker { return w.describe(i) }, w.changed[i])
+		})
 	}
 	w.take(w.taking)
 	w.finish()
@@ -234,9 +241,21 @@ func (w *Worker) finish() {
 	<-ended
 }
 
-// describe is what the worker says of itself.
-func (w *Worker) describe() fleet.Worker {
+// labels are those that the worker has for a source.
+func (w *Worker) labels(source int) map[string]string {
+	own := w.opts.Sources[source].Labels
+	if len(own) == 0 {
+		return w.opts.Self.Labels
+	}
+	all := maps.Clone(own)
+	maps.Copy(all, w.opts.Self.Labels)
+	return all
+}
+
+// describe is what the worker says of itself to a source.
+func (w *Worker) describe(source int) fleet.Worker {
 	self := w.opts.Self
+	self.Labels = w.labels(source)
 	self.Busy, self.Draining = int(w.busy.Load()), w.draining.Load()
 	if w.opts.Held != nil {
 		self.Held = w.opts.Held()

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -89,7 +92,8 @@ func (p *packer) maps(paths []string) ([]Mapped, error) {
 		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "--maps: %v", err)
 		}
-		name := path.Join("maps", strconv.Itoa(i))
+		// What agents are shown of a file's path is its end, which must be like no other text.
+		name := "outrider-map-" + strconv.Itoa(i)
 		if err := p.folder(name, root); err != nil {
 			return nil, err
 		}
@@ -125,6 +129,16 @@ func (p *packer) close() ([]byte, error) {
 		return nil, err
 	}
 	return p.out.Bytes(), nil
+}
+
+// upload ends the archive and puts it into a fleet.
+func (p *packer) upload(ctx context.Context, q *queue.Queue) (*fleet.Object, error) {
+	data, err := p.close()
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "packing the job's files")
+	}
+	at, err := q.Upload(ctx, data)
+	return &at, err
 }
 
 // unpack writes an archive into a folder, from which nothing in it leads out.

@@ -16,10 +16,9 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// guard is a host that asks the fleet before each call that can change something:
-// after the fleet said yes, no other worker does the same call for this job.
+// guard asks the fleet before each call that can change something: after the fleet said
+// yes, no other worker does the same call for this job.
 type guard struct {
-	plan.Host
 	to    worker.Reporter
 	reads map[string]bool // calls that only read
 	// setups says that a map has steps in its checks.
@@ -29,14 +28,14 @@ type guard struct {
 	step fleet.Step
 }
 
-func newGuard(h Host, to worker.Reporter, maps []string) *guard {
-	g := &guard{Host: h, to: to, reads: map[string]bool{}, setups: anySetup(maps)}
-	for _, d := range h.Dictionary() {
+func newGuard(dictionary []runtime.DictionaryEntry, to worker.Reporter, maps []string) *guard {
+	g := &guard{to: to, reads: map[string]bool{}, setups: anySetup(maps)}
+	for _, d := range dictionary {
 		g.reads[d.Name] = !d.Acts
 	}
 	// Going to an address is a read by the rules of HTTP, as opening the plan's
-	// first page is.
-	g.reads["browser.navigate"] = true
+	// first page is. A new session is given its storage before it has seen the site.
+	g.reads["browser.navigate"], g.reads["storage_state.set"] = true, true
 	return g
 }
 
@@ -49,8 +48,8 @@ func (g *guard) starts(name string, number, of int) {
 	g.to.Step(s)
 }
 
-// Do implements plan.Host.
-func (g *guard) Do(ctx context.Context, call runtime.Call) runtime.Reply {
+// do makes a call on a host, if the fleet lets it.
+func (g *guard) do(ctx context.Context, h plan.Host, call runtime.Call) runtime.Reply {
 	if g.acts(call) {
 		g.mu.Lock()
 		s := g.step
@@ -60,7 +59,41 @@ func (g *guard) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 			return runtime.Reply{ID: call.ID, Err: fault.From(err)}
 		}
 	}
-	return g.Host.Do(ctx, call)
+	return h.Do(ctx, call)
+}
+
+// guarded is a browser with a guard before its sessions. What a session can do beside
+// its interface is not on offer: opening files of this machine.
+type guarded struct {
+	plan.Browser
+	guard *guard
+}
+
+func (b guarded) Session(ctx context.Context, first bool) (plan.Session, error) {
+	s, err := b.Browser.Session(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	return guardedSession{s, b.guard}, nil
+}
+
+type guardedSession struct {
+	plan.Session
+	guard *guard
+}
+
+func (s guardedSession) Do(ctx context.Context, call runtime.Call) runtime.Reply {
+	return s.guard.do(ctx, s.Session, call)
+}
+
+// guardedHost is a host with a guard before it.
+type guardedHost struct {
+	plan.Host
+	guard *guard
+}
+
+func (h guardedHost) Do(ctx context.Context, call runtime.Call) runtime.Reply {
+	return h.guard.do(ctx, h.Host, call)
 }
 
 // acts says whether a call can change something. What is not known does.

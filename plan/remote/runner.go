@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/report"
@@ -14,117 +16,229 @@ import (
 	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/schedule"
-	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/sites"
 )
 
-// Host is a host for one job.
-type Host interface {
-	plan.Host
-	Dictionary() []runtime.DictionaryEntry
-	Close(ctx context.Context) error
-}
-
-// Runner runs the jobs of this package. Its Open is called for each, with the
-// settings of the job and its maps, and refuses what the worker does not allow.
-type Runner struct {
-	Open  func(ctx context.Context, s Settings, maps []string) (Host, error)
+// Options configure a runner.
+type Options struct {
+	// Open opens a browser for a job, and refuses what the worker does not allow.
+	Open  func(context.Context, Request) (Host, error)
 	NewID func() string
+	// Browsers is how many are kept at most.
+	Browsers int
 	// Temp is the folder in which each job has one of its own; "" is the system's.
 	Temp string
 }
 
+// Runner runs the jobs of this package. Browsers stay for the next jobs until Close.
+type Runner struct {
+	opts  Options
+	hosts *hosts
+}
+
+// NewRunner makes a runner.
+func NewRunner(o Options) *Runner {
+	return &Runner{o, &hosts{open: o.Open, temp: o.Temp, most: max(o.Browsers, 1)}}
+}
+
+// Close ends the browsers that wait for jobs.
+func (r *Runner) Close() { r.hosts.close() }
+
 // Run implements worker.Runner.
-func (r Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worker.Result {
+func (r *Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worker.Result {
 	var p payload
 	if err := json.Unmarshal(j.Payload, &p); err != nil {
 		return worker.Result{Err: fault.New(fault.InvalidInput, "the payload of the job cannot be read: %v", err)}
 	}
-	dir, err := os.MkdirTemp(r.Temp, "outrider-job-")
+	if p.Case == nil && p.Check == nil {
+		return worker.Result{Err: fault.New(fault.InvalidInput, "the job has neither a case of a plan nor a check")}
+	}
+	dir, err := os.MkdirTemp(r.opts.Temp, "outrider-job-")
 	if err != nil {
 		return worker.Result{Err: fault.Wrap(fault.Internal, err, "making a folder for the job")}
 	}
 	defer os.RemoveAll(dir)
-	archive, err := to.File(ctx, bundle)
-	if err == nil {
-		err = unpack(dir, archive)
-	}
-	if err != nil {
-		return worker.Result{Err: err}
-	}
-	return r.run(ctx, p, dir, to)
-}
-
-func (r Runner) run(ctx context.Context, p payload, dir string, to worker.Reporter) worker.Result {
-	var maps []string
-	names := []string{filepath.Join(dir, artifacts), artifacts}
-	for _, m := range p.Maps {
-		if !filepath.IsLocal(m.At) {
-			return worker.Result{Err: fault.New(fault.UnsafePath, "the job names the map %q, which is not one of its own files", m.At)}
-		}
-		at := filepath.Join(dir, filepath.FromSlash(m.At))
-		maps, names = append(maps, at), append(names, at, m.Given)
-	}
 	engine, err := expr.New(p.Settings.Engine, nil)
 	if err != nil {
 		return worker.Result{Err: fault.New(fault.InvalidInput, "the job's expression engine is %q", p.Settings.Engine)}
 	}
 	defer engine.Close()
-	var steps *plan.Suite
-	if p.Check == nil {
-		if !filepath.IsLocal(p.Plan) {
-			return worker.Result{Err: fault.New(fault.UnsafePath, "the job names the plan %q, which is not one of its own files", p.Plan)}
-		}
-		at := filepath.Join(dir, filepath.FromSlash(p.Plan))
-		names = append(names, at, p.Path)
-		// The environment and the files of this machine are not the sender's to read.
-		source := spec.Source{Engine: engine, Env: func(string) (string, bool) { return "", false }}
-		steps, err = plan.Load(plan.Selection{Source: source, Paths: []string{at}, Part: schedule.Part{Index: 1, Of: 1}})
-		if err == nil {
-			err = steps.StandsAlone()
-		}
-		if err != nil {
-			return worker.Result{Err: fault.New(fault.InvalidInput, "the job's plan: %s", strings.ReplaceAll(err.Error(), at, p.Path))}
+	archive, mapped := []byte(nil), []byte(nil)
+	if p.Case != nil || p.Before != nil {
+		if archive, err = to.File(ctx, plansArchive); err == nil {
+			err = unpack(dir, archive)
 		}
 	}
-	open := ""
-	if p.Check == nil && len(p.Settings.Open) > 0 {
-		open, p.Settings.Open = p.Settings.Open[0], p.Settings.Open[1:]
+	if err == nil && len(p.Maps) > 0 {
+		mapped, err = to.File(ctx, mapsArchive)
 	}
-	h, err := r.Open(ctx, p.Settings, maps)
 	if err != nil {
 		return worker.Result{Err: err}
 	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	o := plan.Options{NewID: r.NewID, CallTimeout: p.Settings.CallTimeout, Folder: report.Anywhere, Evidence: p.Evidence}
-	if p.Artifacts {
-		o.Artifacts = filepath.Join(dir, artifacts)
-	}
-	guard := newGuard(h, to, maps)
-	o.Starts = guard.starts
-	paths := strings.NewReplacer(inJSON(names)...)
+	x := &execution{runner: r, p: p, dir: dir, engine: engine, to: to, mapped: mapped, names: map[string]string{filepath.Join(dir, artifacts): p.Artifacts}}
 	if p.Check != nil {
-		return check(ctx, guard, *p.Check, o, paths)
+		return x.check(ctx)
 	}
+	return x.testCase(ctx)
+}
+
+// execution is one run of one job.
+type execution struct {
+	runner *Runner
+	p      payload
+	dir    string
+	engine expr.Engine
+	to     worker.Reporter
+	mapped []byte
+	names  map[string]string // files of this machine, as the user knows them
+}
+
+// load reads the plan of a case.
+func (x *execution) load(c *testCase) (*plan.Suite, error) {
+	at := func(name string) string { return filepath.Join(x.dir, filepath.FromSlash(name)) }
+	if !filepath.IsLocal(c.Plan) {
+		return nil, fault.New(fault.UnsafePath, "the job names the plan %q, which is not one of its own files", c.Plan)
+	}
+	for name, given := range c.Files {
+		x.names[at(name)] = given
+	}
+	x.names[at(c.Plan)] = c.Given
+	source, err := c.source(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	source.Engine = x.engine
+	suite, err := plan.Load(plan.Selection{Source: source, Paths: []string{at(c.Plan)}, Part: schedule.Part{Index: 1, Of: 1}})
+	if err == nil && len(suite.Cases) != 1 {
+		err = fault.New(fault.InvalidInput, "a job is one case: this one has %d", len(suite.Cases))
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "the job's plan: %s", pathsOf(x.names).Replace(err.Error()))
+	}
+	suite.Cases[0].ID, suite.Cases[0].Name, suite.Cases[0].Tags = c.ID, c.Name, c.Tags
+	return suite, nil
+}
+
+// host takes a browser for the job.
+func (x *execution) host(ctx context.Context, r Request, shared bool) (*warm, error) {
+	r.Settings, r.Tenant = x.p.Settings, x.to.Tenant()
+	w, err := x.runner.hosts.take(ctx, r, x.p.Maps, x.mapped, shared)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range w.maps {
+		given := x.p.Maps[i].Given
+		x.names[at], x.names[sites.ShownPath(at)] = given, sites.ShownPath(given)
+	}
+	return w, nil
+}
+
+// options are those of a run here, with everything that it writes in the job's folder.
+func (x *execution) options(w *warm, g *guard) (plan.Options, error) {
+	o := plan.Options{
+		NewID: x.runner.opts.NewID, CallTimeout: x.p.Settings.CallTimeout, Folder: report.Changed(report.Anywhere, w.Secrets.MaskBytes), Evidence: x.p.Evidence,
+		Secrets: w.Secrets, Root: x.dir, Starts: g.starts, Many: !x.p.Single, Maps: plan.FilesOf(w.maps),
+	}
+	if x.p.Artifacts != "" {
+		o.Artifacts = filepath.Join(x.dir, artifacts)
+	}
+	var err error
+	o.Locks, err = plan.LocksOf(w.maps)
+	return o, err
+}
+
+// say is what a job prints while it runs.
+func (x *execution) say(w *warm, text string) {
+	raw, err := fleet.Encode(text)
+	if err != nil || json.Unmarshal([]byte(pathsOf(x.names).Replace(string(raw))), &text) != nil {
+		return
+	}
+	x.to.Text(w.Secrets.Mask(text))
+}
+
+// testCase runs a case of a plan, with its retries.
+func (x *execution) testCase(ctx context.Context) worker.Result {
+	suite, err := x.load(x.p.Case)
+	if err != nil {
+		return worker.Result{Err: err}
+	}
+	open := ""
+	if len(x.p.Settings.Open) > 0 {
+		open, x.p.Settings.Open = x.p.Settings.Open[0], x.p.Settings.Open[1:]
+	}
+	w, err := x.host(ctx, Request{Secrets: suite.Cases[0].Secrets()}, len(x.p.Settings.Open) == 0)
+	if err != nil {
+		return worker.Result{Err: err}
+	}
+	well := false
+	defer func() { x.runner.hosts.put(w, well) }()
+	g := newGuard(w.Dictionary(), x.to, w.maps)
+	o, err := x.options(w, g)
+	if err != nil {
+		return worker.Result{Err: err}
+	}
+	o.Open = open
 	o.OnStep = func(s plan.StepResult) {
 		var text bytes.Buffer
 		s.Print(&text)
-		to.Text(paths.Replace(text.String()))
+		x.say(w, text.String())
 	}
-	o.Open = open
-	result := steps.Run(ctx, plan.OneTab(guard), plan.RunOptions{Options: o})
+	result := suite.Run(ctx, guarded{plan.Isolated(w.Host.Host), g}, plan.RunOptions{Options: o, Retries: x.p.Case.Retries})
+	well = ctx.Err() == nil && !broken(result)
 	out := worker.Result{OK: result.OK}
-	out.JSON, out.Err = encode(result.OK, result.JSON(), result.Report(), "", paths)
+	a := Answer{OK: result.OK, Report: result.Report(), Repairs: result.Repairs(), Single: x.p.Single}
+	out.JSON, out.Err = a.encode(result.Cases[0], pathsOf(x.names), w.Secrets)
 	if out.Err == nil {
-		out.Files, out.Err = made(filepath.Join(dir, artifacts))
+		out.Files, out.Err = made(filepath.Join(x.dir, artifacts))
 	}
 	return out
 }
 
-func check(ctx context.Context, h plan.Host, x plan.Expectations, o plan.Options, paths *strings.Replacer) worker.Result {
-	checked, err := plan.Check(ctx, h, x, o)
+// broken says that something failed for the sake of the browser and not of the page.
+func broken(r plan.Result) bool {
+	of := []fault.Code{fault.BrowserLost, fault.TabCrashed, fault.Internal, fault.RuntimeNotReady, fault.Cancelled}
+	return slices.ContainsFunc(r.Cases, func(c plan.CaseResult) bool {
+		return slices.ContainsFunc(c.Steps, func(s plan.StepResult) bool { return s.Error != nil && slices.Contains(of, s.Error.Code) })
+	})
+}
+
+// check runs the checks of the maps on the pages that the job opens.
+func (x *execution) check(ctx context.Context) worker.Result {
+	request := Request{Secrets: map[string][]string{}}
+	var g *guard
+	if c := x.p.Before; c != nil {
+		before, err := x.load(c)
+		if err != nil {
+			return worker.Result{Err: err}
+		}
+		request.Secrets = before.Cases[0].Secrets()
+		request.Prepare = func(ctx context.Context, h *runtime.Host) error {
+			g := newGuard(h.Dictionary(), x.to, nil)
+			result := before.Run(ctx, guarded{plan.Shared(h), g}, plan.RunOptions{Options: plan.Options{
+				NewID: x.runner.opts.NewID, CallTimeout: x.p.Settings.CallTimeout, Root: x.dir, Starts: g.starts,
+			}})
+			return result.Failure("--before " + c.Given)
+		}
+	}
+	w, err := x.host(ctx, request, false)
+	if err != nil {
+		return worker.Result{Err: err}
+	}
+	defer x.runner.hosts.put(w, false)
+	g = newGuard(w.Dictionary(), x.to, w.maps)
+	o, err := x.options(w, g)
+	if err != nil {
+		return worker.Result{Err: err}
+	}
+	o.Evidence = o.Evidence || x.p.Artifacts != ""
+	h := guardedHost{w.Host, g}
+	checked, err := plan.Check(ctx, h, *x.p.Check, o)
+	if err == nil {
+		checked.Repairs, err = checked.Repair(ctx, h, *x.p.Check, o.Maps, o)
+	}
 	if err != nil {
 		return worker.Result{Err: err}
 	}
@@ -132,8 +246,10 @@ func check(ctx context.Context, h plan.Host, x plan.Expectations, o plan.Options
 	for _, p := range checked.Pages {
 		p.Print(&text)
 	}
+	checked.PrintRepairs(&text, false)
+	a := Answer{OK: checked.OK, Report: checked.Report(), Printed: text.String(), Single: x.p.Single}
 	out := worker.Result{OK: checked.OK}
-	out.JSON, out.Err = encode(checked.OK, checked, checked.Report(), text.String(), paths)
+	out.JSON, out.Err = a.encode(checked, pathsOf(x.names), w.Secrets)
 	return out
 }
 
@@ -161,10 +277,20 @@ func made(dir string) (map[string][]byte, error) {
 	return out, err
 }
 
-// inJSON are pairs of texts as they stand inside JSON strings.
-func inJSON(pairs []string) []string {
-	out := make([]string, len(pairs))
-	for i, text := range pairs {
+// pathsOf replaces the names of the worker's files by those that the user knows, those
+// first that begin with others.
+func pathsOf(names map[string]string) *strings.Replacer {
+	var pairs []string
+	for _, path := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return len(b) - len(a) }) {
+		pairs = append(pairs, path, names[path])
+	}
+	return strings.NewReplacer(inJSON(pairs)...)
+}
+
+// inJSON are texts as they stand inside JSON strings.
+func inJSON(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
 		raw, err := fleet.Encode(text)
 		if err != nil || len(raw) < 2 {
 			return nil

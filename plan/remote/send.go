@@ -4,27 +4,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
-	"time"
+	"sync"
 
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
-
-// Work is one plan, or one check, to run somewhere else.
-type Work struct {
-	Path  string             // of the plan
-	Check *plan.Expectations // instead of a plan
-	Maps  []string
-}
 
 // Submission is work for a fleet, and how it is to be treated there.
 type Submission struct {
@@ -33,259 +28,265 @@ type Submission struct {
 	// run again. "" makes a new name.
 	Run      string
 	Settings Settings
-	// Evidence takes pictures for a report that shows them, Artifacts those that
-	// are kept as files.
-	Evidence, Artifacts bool
+	Maps     []string
+	// Evidence takes pictures for a report that shows them. Artifacts is the folder for
+	// those that are kept as files, which Ended.Save writes; "" is none.
+	Evidence  bool
+	Artifacts string
+	// Vars are those that the user gave beside the plans' own, Retries those of cases
+	// whose plan has none.
+	Vars    map[string]any
+	Retries int
+	// States lets files of storage state travel: they have cookies.
+	States bool
 	// How each job is treated; what is left out is the fleet's default.
 	Job fleet.Job
 }
 
-// Pack makes the jobs of a submission, and puts their files into the fleet.
-func (s *Submission) Pack(ctx context.Context, works []Work) ([]fleet.Job, error) {
-	s.Run = cmp.Or(s.Run, submit.NewRun())
-	jobs := make([]fleet.Job, 0, len(works))
-	for i, work := range works {
-		j := s.Job
-		j.Run, j.ID, j.Kind = s.Run, fmt.Sprintf("%04d", i+1), Kind
-		p := payload{Check: work.Check, Path: work.Path, Settings: s.Settings, Evidence: s.Evidence, Artifacts: s.Artifacts}
-		j.Name = "check"
-		archive := newPacker()
-		if work.Check == nil {
-			j.Name, p.Plan = filepath.Base(work.Path), "plan"+filepath.Ext(work.Path)
-			text, err := os.ReadFile(work.Path)
-			if err != nil {
-				return nil, fault.New(fault.InvalidInput, "reading the plan: %v", err)
-			}
-			if err := archive.file(p.Plan, text); err != nil {
-				return nil, err
-			}
-		}
-		var err error
-		if p.Maps, err = archive.maps(work.Maps); err != nil {
-			return nil, err
-		}
-		data, err := archive.close()
-		if err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "packing %s", j.Name)
-		}
-		at, err := s.Queue.Upload(ctx, data)
-		if err != nil {
-			return nil, err
-		}
-		j.Files = map[string]fleet.Object{bundle: at}
-		raw, err := fleet.Encode(p)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Queue.PackPayload(ctx, &j, raw); err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
-}
+// environment are references to variables of the environment.
+var environment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{env\.([^}]+)\}`) })
 
-// Ended is how a job of a submission ended.
-type Ended struct {
-	Record fleet.Record
-	Answer Answer
-	// Report is the answer's, or what there is to report of a job without one.
-	Report report.Run
-	OK     bool
-	Error  *fault.Error // why there is no result that counts
-}
+// secretLabel begins the label of a worker that has a secret.
+const secretLabel = "secret."
 
-// View shows a submission while it runs. Its functions are called by one goroutine
-// and may be nil.
-type View struct {
-	Step func(job string, s fleet.Step)
-	Text func(job, text string)
-	// Note says what happens beside the steps: a worker that was lost, a retry.
-	Note func(text string)
-	Done func(Ended)
-	// Trusted says why a result is not to be believed; nil believes every one.
-	Trusted func(fleet.Record) error
-}
-
-func (v View) text(job, text string) {
-	if v.Text != nil {
-		v.Text(job, safe(text))
-	}
-}
-
-// steps are the lines of steps that were not reported while the job ran: nobody
-// listened, or an event was lost.
-func (e Ended) steps(said int) []string {
-	var r plan.CaseResult
-	if json.Unmarshal(e.Answer.Result, &r) != nil || said >= len(r.Steps) {
-		return nil
-	}
-	var out []string
-	for _, s := range r.Steps[said:] {
-		var text strings.Builder
-		s.Print(&text)
-		out = append(out, text.String())
+// SecretLabels are the labels of a worker, or what a job needs, for secrets of these names.
+func SecretLabels(names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		out[secretLabel+name] = "yes"
 	}
 	return out
 }
 
-// cancelWithin bounds cancelling the jobs of a submission that was interrupted.
-const cancelWithin = 10 * time.Second
+// needs makes a job one for workers that have the secrets of its case.
+func needs(j *fleet.Job, c *spec.Case) {
+	labels := SecretLabels(slices.Collect(maps.Keys(c.Secrets())))
+	if len(labels) > 0 {
+		maps.Copy(labels, j.Labels)
+		j.Labels = labels
+	}
+}
 
-// Follow waits for jobs that were sent, here or elsewhere. When ctx ends and cancel
-// says so, jobs that have not ended are cancelled.
-func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, v View, cancel bool) ([]Ended, error) {
-	if v.Trusted == nil {
-		v.Trusted = func(fleet.Record) error { return nil }
-	}
-	at := map[string]int{}
-	for i, j := range jobs {
-		at[j.ID] = i
-	}
-	ended := make([]*Ended, len(jobs))
-	losses, said := map[string]int{}, map[string]int{}
-	err := submit.Follow(ctx, q, jobs, submit.Hears{
-		Event: func(e fleet.Event) {
-			i, ok := at[e.ID]
-			switch {
-			case !ok:
-			case e.Kind == "step" && e.Step != nil && v.Step != nil:
-				v.Step(jobs[i].Name, *e.Step)
-			case e.Kind == "begins":
-				said[e.ID] = 0 // another worker begins again
-			case e.Kind == "text":
-				said[e.ID]++
-				v.text(jobs[i].Name, e.Text)
+// Cannot says what of a suite cannot be sent, by its name.
+func (s *Submission) Cannot(suite *plan.Suite) error {
+	for _, c := range suite.Cases {
+		if path := c.Absolute(); path != "" {
+			return fmt.Errorf("%s names %s, which is a file of this machine: a plan that is sent names files relative to its own", c.Plan.Path(), path)
+		}
+		states, err := c.States()
+		if err != nil {
+			return fmt.Errorf("%w: a storage state that only a step names cannot be sent", err)
+		}
+		if len(states) > 0 && !s.States {
+			return fmt.Errorf("%s begins with the storage state %s, which has cookies: they are sent to the fleet only with --send-storage-state", c.Plan.Path(), states[0])
+		}
+		for _, path := range states {
+			if _, err := plan.LoadState(path); err != nil {
+				return fmt.Errorf("%s: %s", c.Plan.Path(), fault.From(err).Message)
 			}
-		},
-		Record: func(r fleet.Record) {
-			if n := len(r.Losses); n > losses[r.ID] && r.Phase != fleet.Done && v.Note != nil {
-				losses[r.ID] = n
-				v.Note(fmt.Sprintf("%s: worker %s was lost; worker %s runs it again", jobs[at[r.ID]].Name, r.Losses[n-1].Worker, r.Worker))
-			}
-		},
-		Done: func(r fleet.Record) {
-			e := read(ctx, q, jobs[at[r.ID]], r, v.Trusted)
-			ended[at[r.ID]] = &e
-			for _, text := range e.steps(said[r.ID]) {
-				v.text(jobs[at[r.ID]].Name, text)
-			}
-			if v.Done != nil {
-				v.Done(e)
-			}
-		},
-	})
-	if err != nil && ctx.Err() != nil && cancel {
-		cancelAll(context.WithoutCancel(ctx), q, jobs, ended)
-	}
-	var out []Ended
-	for _, e := range ended {
-		if e != nil {
-			out = append(out, *e)
 		}
 	}
+	return nil
+}
+
+// Cases makes a job of each case of a suite, and puts their files into the fleet.
+func (s *Submission) Cases(ctx context.Context, suite *plan.Suite) ([]fleet.Job, error) {
+	if err := s.Cannot(suite); err != nil {
+		return nil, fault.New(fault.InvalidInput, "%v", err)
+	}
+	mapped, at, err := s.sendMaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := bundles{queue: s.Queue, sent: map[string]sent{}, vars: s.Vars}
+	jobs := make([]fleet.Job, 0, len(suite.Cases))
+	for i, c := range suite.Cases {
+		one, bundle, err := files.testCase(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		one.Retries = s.Retries
+		j := s.job(i, c.Name, bundle, at)
+		needs(&j, c)
+		p := payload{Case: one, Maps: mapped, Settings: s.Settings, Evidence: s.Evidence, Artifacts: s.Artifacts, Single: suite.Single()}
+		if jobs, err = s.add(ctx, jobs, j, p); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// Check makes a job of a check, before which a plan may run; nil runs none.
+func (s *Submission) Check(ctx context.Context, x plan.Expectations, before *plan.Suite) ([]fleet.Job, error) {
+	p := payload{Check: &x, Settings: s.Settings, Evidence: s.Evidence, Artifacts: s.Artifacts, Single: true}
+	var bundle *fleet.Object
+	if before != nil {
+		err := s.Cannot(before)
+		if err == nil && len(before.Cases) != 1 {
+			err = fmt.Errorf("the plan before a check has %d cases: a fleet needs one", len(before.Cases))
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidInput, "%v", err)
+		}
+		files := bundles{queue: s.Queue, sent: map[string]sent{}, vars: s.Vars}
+		if p.Before, bundle, err = files.testCase(ctx, before.Cases[0]); err != nil {
+			return nil, err
+		}
+		needs(&s.Job, before.Cases[0])
+	}
+	mapped, at, err := s.sendMaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Maps = mapped
+	return s.add(ctx, nil, s.job(0, "check", bundle, at), p)
+}
+
+// job is the job of a number, with its files.
+func (s *Submission) job(i int, name string, bundle, maps *fleet.Object) fleet.Job {
+	s.Run = cmp.Or(s.Run, submit.NewRun())
+	j := s.Job
+	j.Run, j.ID, j.Kind, j.Name, j.Files = s.Run, fmt.Sprintf("%04d", i+1), Kind, name, map[string]fleet.Object{}
+	if bundle != nil {
+		j.Files[plansArchive] = *bundle
+	}
+	if maps != nil {
+		j.Files[mapsArchive] = *maps
+	}
+	return j
+}
+
+// add packs the payload of a job and adds the job to others.
+func (s *Submission) add(ctx context.Context, to []fleet.Job, j fleet.Job, p payload) ([]fleet.Job, error) {
+	raw, err := fleet.Encode(p)
+	if err == nil {
+		err = s.Queue.PackPayload(ctx, &j, raw)
+	}
+	return append(to, j), err
+}
+
+// sendMaps puts the maps into the fleet, once for all jobs.
+func (s *Submission) sendMaps(ctx context.Context) ([]Mapped, *fleet.Object, error) {
+	if len(s.Maps) == 0 {
+		return nil, nil, nil
+	}
+	archive := newPacker()
+	mapped, err := archive.maps(s.Maps)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := archive.upload(ctx, s.Queue)
+	return mapped, at, err
+}
+
+// bundles puts the files of cases into a fleet; cases of the same files share them.
+type bundles struct {
+	queue *queue.Queue
+	vars  map[string]any
+	sent  map[string]sent
+}
+
+// sent is what of a case does not depend on its row.
+type sent struct {
+	at    *fleet.Object
+	names map[string]string // in the archive, by the user's name
+	env   map[string]string
+	vars  json.RawMessage
+}
+
+// testCase is a case as a job carries it.
+func (b *bundles) testCase(ctx context.Context, c *spec.Case) (*testCase, *fleet.Object, error) {
+	states, err := c.States()
+	if err != nil {
+		return nil, nil, fault.New(fault.InvalidInput, "%v", err)
+	}
+	plans := c.Files()
+	key := strings.Join(append(slices.Clone(plans), states...), "\x00")
+	one, ok := b.sent[key]
+	if !ok {
+		if one, err = b.send(ctx, plans, states); err != nil {
+			return nil, nil, err
+		}
+		b.sent[key] = one
+	}
+	out := &testCase{
+		Plan: one.names[c.Plan.Path()], Given: c.Plan.Path(), Files: map[string]string{}, ID: c.ID, Name: c.Name, Tags: c.Tags,
+		Vars: one.vars, Env: one.env, Number: c.Number,
+	}
+	for given, at := range one.names {
+		out.Files[at] = given
+	}
+	if c.Scope.Row != nil {
+		if out.Row, err = fleet.Encode(c.Scope.Row); err != nil {
+			return nil, nil, err
+		}
+	}
+	return out, one.at, nil
+}
+
+func (b *bundles) send(ctx context.Context, plans, states []string) (sent, error) {
+	out := sent{env: map[string]string{}}
+	var err error
+	if out.names, err = layout(slices.Concat(plans, states)); err != nil {
+		return out, err
+	}
+	if len(b.vars) > 0 {
+		if out.vars, err = fleet.Encode(b.vars); err != nil {
+			return out, err
+		}
+	}
+	texts := [][]byte{out.vars}
+	archive := newPacker()
+	for _, path := range slices.Concat(plans, states) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return out, fault.New(fault.InvalidInput, "reading the plan: %v", err)
+		}
+		if slices.Contains(plans, path) {
+			texts = append(texts, text)
+		}
+		if err := archive.file(out.names[path], text); err != nil {
+			return out, err
+		}
+	}
+	for _, text := range texts {
+		for _, m := range environment().FindAllSubmatch(text, -1) {
+			if value, ok := os.LookupEnv(string(m[1])); ok {
+				out.env[string(m[1])] = value
+			}
+		}
+	}
+	out.at, err = archive.upload(ctx, b.queue)
 	return out, err
 }
 
-func cancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, ended []*Ended) {
-	ctx, stop := context.WithTimeout(ctx, cancelWithin)
-	defer stop()
-	for i, j := range jobs {
-		if ended[i] == nil {
-			if _, err := submit.Cancel(ctx, q, j.Run, j.ID); err != nil {
-				q.Log().Warn("cancelling a job", "job", j.Key(), "error", err)
+// layout is where files are in an archive: as they lie to each other.
+func layout(paths []string) (map[string]string, error) {
+	full := make([]string, len(paths))
+	root := ""
+	for i, path := range paths {
+		var err error
+		if full[i], err = filepath.Abs(path); err != nil {
+			return nil, fault.New(fault.InvalidInput, "the path %s: %v", path, err)
+		}
+		if dir := filepath.Dir(full[i]); i == 0 {
+			root = dir
+		}
+		for !spec.Below(root, full[i]) {
+			up := filepath.Dir(root)
+			if up == root {
+				return nil, fault.New(fault.InvalidInput, "the files of the plan are on different volumes: %s and %s", paths[0], path)
 			}
+			root = up
 		}
 	}
-}
-
-// read makes of a record what it means.
-func read(ctx context.Context, q *queue.Queue, j fleet.Job, r fleet.Record, trusted func(fleet.Record) error) Ended {
-	e := Ended{Record: r}
-	var raw json.RawMessage
-	var err error
-	if r.Outcome.Error == nil { // what others record has no result
-		err = trusted(r)
-	}
-	if err == nil {
-		raw, err = q.Result(ctx, r.Outcome)
-	}
-	if err == nil && len(raw) > 0 {
-		e.Answer, err = Decode(raw)
-	}
-	f := r.Outcome.Error
-	if f == nil && err != nil {
-		f = fault.From(err)
-	}
-	if f == nil && len(raw) == 0 {
-		f = fault.New(fault.InvalidResult, "the job ended without a result")
-	}
-	e.Error, e.OK, e.Report = f, f == nil && r.Outcome.OK && e.Answer.OK, e.Answer.Report
-	if f != nil {
-		e.Report = withoutResult(j, r, f, e.Answer.Report)
-		if e.Answer.Result == nil {
-			e.Answer.Result, _ = json.Marshal(map[string]any{"ok": false, "plan": j.Name, "steps": []any{}, "error": f, "duration_ms": r.Outcome.DurationMS})
+	out := map[string]string{}
+	for i, path := range paths {
+		inside, err := filepath.Rel(root, full[i])
+		if err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "packing %s", path)
 		}
+		out[path] = "plans/" + filepath.ToSlash(inside)
 	}
-	e.Report.Result = e.Answer.Result
-	return e
-}
-
-// withoutResult is the report of a job that did not end by itself: what there is of
-// its own, and a test that says why.
-func withoutResult(j fleet.Job, r fleet.Record, f *fault.Error, own report.Run) report.Run {
-	t := report.Test{
-		Name: "fleet", Class: "fleet", Outcome: report.Broken, Kind: string(f.Code), Message: string(f.Code) + ": " + f.Message,
-		Failures: []report.Failure{{Message: string(f.Code) + ": " + f.Message}}, Texts: report.EvidenceText(f), DurationMS: r.Outcome.DurationMS,
-	}
-	if len(own.Suites) == 0 {
-		own.Suites = []report.Suite{{Name: j.Name}}
-		own.Title = j.Name
-	}
-	own.OK = false
-	own.Suites[0].Tests = append(own.Suites[0].Tests, t)
-	return own
-}
-
-// Save writes the files that a job made into a folder.
-func (e Ended) Save(ctx context.Context, q *queue.Queue, to report.Folder, dir string) error {
-	var failed error
-	for name, at := range e.Record.Outcome.Files {
-		if !filepath.IsLocal(name) {
-			failed = errors.Join(failed, fault.New(fault.UnsafePath, "the job made a file %q, which is outside its folder", name))
-			continue
-		}
-		data, err := q.Download(ctx, at)
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err == nil {
-			err = to.MkdirAll(filepath.Dir(path), 0o755)
-		}
-		if err == nil {
-			err = to.WriteFile(path, data, 0o644)
-		}
-		failed = errors.Join(failed, err)
-	}
-	return failed
-}
-
-// safe is text of a worker, line by line, without what a terminal would obey.
-func safe(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = report.Printable(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Merge adds the report of a job to that of its submission.
-func Merge(all report.Run, e Ended) report.Run {
-	if all.Suites == nil {
-		all.Title, all.StartedAt, all.Result = e.Report.Title, e.Report.StartedAt, e.Report.Result
-	} else {
-		all.Title, all.Result = "fleet", nil
-	}
-	all.OK = all.OK && e.OK
-	all.DurationMS += e.Report.DurationMS
-	all.Suites = append(all.Suites, e.Report.Suites...)
-	return all
+	return out, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -50,38 +48,24 @@ func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps []string,
 
 // Session serves sessions of one protocol: a browser is opened for each, as for a job,
 // and closed with it.
-func (r Runner) Session(q *queue.Queue, serve func(ctx context.Context, h Host, face json.RawMessage, stream io.ReadWriteCloser) error) session.Server {
+func (r *Runner) Session(q *queue.Queue, tenant string, serve func(ctx context.Context, h Host, face json.RawMessage, stream io.ReadWriteCloser) error) session.Server {
 	return func(ctx context.Context, options json.RawMessage, stream io.ReadWriteCloser) error {
 		var in leased
 		if err := json.Unmarshal(options, &in); err != nil {
 			return fault.New(fault.InvalidInput, "the options of the session cannot be read: %v", err)
 		}
-		dir, err := os.MkdirTemp(r.Temp, "outrider-session-")
-		if err != nil {
-			return fault.Wrap(fault.Internal, err, "making a folder for the session")
-		}
-		defer os.RemoveAll(dir)
-		var maps []string
+		var archive []byte
 		if in.Bundle != nil {
-			archive, err := q.Download(ctx, *in.Bundle)
-			if err == nil {
-				err = unpack(dir, archive)
-			}
-			if err != nil {
+			var err error
+			if archive, err = q.Download(ctx, *in.Bundle); err != nil {
 				return err
 			}
 		}
-		for _, m := range in.Maps {
-			if !filepath.IsLocal(m.At) {
-				return fault.New(fault.UnsafePath, "the session names the map %q, which is not one of its own files", m.At)
-			}
-			maps = append(maps, filepath.Join(dir, filepath.FromSlash(m.At)))
-		}
-		h, err := r.Open(ctx, in.Settings, maps)
+		w, err := r.hosts.take(ctx, Request{Settings: in.Settings, Tenant: tenant}, in.Maps, archive, false)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-		return serve(ctx, h, in.Face, stream)
+		defer r.hosts.put(w, false)
+		return serve(ctx, w.Host, in.Face, stream)
 	}
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -38,11 +39,26 @@ type Source struct {
 	Secrets []string
 	// Env looks up variables of the environment; nil is the process's own.
 	Env func(string) (string, bool)
+	// Root is the folder that has every file which a plan may name; "" is no bound. A
+	// plan that somebody else sent needs one.
+	Root string
+	// Row is the one row that becomes a case, in place of the plan's data; nil is all
+	// that the data have.
+	Row *Row
+}
+
+// Row is a row of a plan's data without its table.
+type Row struct {
+	Number int // from 1
+	Values json.RawMessage
 }
 
 // Cases reads a plan with those that it names, and returns its test cases.
 func (s Source) Cases(path string) ([]*Case, error) {
 	p, err := Read(path, s.Engine)
+	if err == nil {
+		err = s.bounded(p)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +69,7 @@ func (s Source) Cases(path string) ([]*Case, error) {
 	if base.Teardown, err = s.around(p, p.Teardown, "/teardown"); err != nil {
 		return nil, err
 	}
-	rows, err := p.rows()
+	rows, err := s.rows(p)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +86,9 @@ func (s Source) Cases(path string) ([]*Case, error) {
 	for i, row := range rows {
 		c := base
 		c.Number = i + 1
+		if s.Row != nil {
+			c.Number = s.Row.Number
+		}
 		c.Scope.Row = row
 		label := rowName(row)
 		c.Name = fmt.Sprintf("%s [%d%s]", p.Name, c.Number, label)
@@ -94,6 +113,9 @@ func (s Source) around(p *Plan, paths []string, at string) ([]*Plan, error) {
 			return nil, Problems{{place, errCycle.Error()}}
 		}
 		other, err := Read(path, s.Engine)
+		if err == nil {
+			err = s.bounded(other)
+		}
 		if os.IsNotExist(err) || isNotExist(err) {
 			return nil, Problems{{place, fmt.Sprintf("there is no plan %s", path)}}
 		}
@@ -156,27 +178,94 @@ func (c *Case) Maps() []string {
 	return out
 }
 
-// Files are those that the plans of the case name, beside their maps.
-func (c *Case) Files() []string {
-	var out []string
-	add := func(path string) {
-		if path != "" && !slices.Contains(out, path) {
-			out = append(out, path)
+// Below says whether a path leads to something in a folder, by its words alone.
+func Below(folder, path string) bool {
+	inside, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(inside)
+}
+
+// bounded refuses a plan that names files outside of Root.
+func (s Source) bounded(p *Plan) error {
+	if s.Root == "" {
+		return nil
+	}
+	var problems Problems
+	check := func(at, path string) {
+		if path != "" && !Below(s.Root, path) {
+			problems = append(problems, Problem{p.places.at(at), path + " is none of the plan's own files"})
 		}
 	}
+	for member, paths := range map[string][]string{"/setup": p.Setup, "/teardown": p.Teardown} {
+		for i, path := range paths {
+			check(member+"/"+strconv.Itoa(i), path)
+		}
+	}
+	check("/storage_state", p.StorageState)
+	for name, session := range p.Sessions {
+		check("/sessions/"+escapePointer(name)+"/storage_state", session.StorageState)
+	}
+	if p.Data != nil && s.Row == nil {
+		check("/data", p.Data.File)
+	}
+	return problems.sorted()
+}
+
+// Files are those of the case's plans.
+func (c *Case) Files() []string {
+	var out []string
 	for _, p := range c.All() {
-		if p != c.Plan {
-			add(p.path)
-		}
-		if p.Data != nil {
-			add(p.Data.File)
-		}
-		add(p.StorageState)
-		for _, name := range slices.Sorted(maps.Keys(p.Sessions)) {
-			add(p.Sessions[name].StorageState)
+		if !slices.Contains(out, p.path) {
+			out = append(out, p.path)
 		}
 	}
 	return out
+}
+
+// States are the files of storage state that the sessions of the case begin with. A
+// name that only a step gives is an error.
+func (c *Case) States() ([]string, error) {
+	var out []string
+	for _, p := range c.All() {
+		named := map[string]string{"/storage_state": p.StorageState}
+		for name, session := range p.Sessions {
+			named["/sessions/"+escapePointer(name)+"/storage_state"] = session.StorageState
+		}
+		for _, at := range slices.Sorted(maps.Keys(named)) {
+			path, err := c.Scope.Text(named[at])
+			if err != nil {
+				return nil, Problems{{p.places.at(at), err.Error()}}
+			}
+			if path != "" && !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Secrets are the names of the secrets that the plans of the case declare, with the
+// origins where each may be used.
+func (c *Case) Secrets() map[string][]string {
+	out := map[string][]string{}
+	for _, p := range c.All() {
+		for name, secret := range p.Secrets {
+			if _, ok := out[name]; !ok {
+				out[name] = secret.Origins
+			}
+		}
+	}
+	return out
+}
+
+// Absolute is a file that the plans of the case name by its place on this machine; ""
+// when there is none. Their data are not looked at.
+func (c *Case) Absolute() string {
+	for _, p := range c.All() {
+		if p.absolute != "" {
+			return p.absolute
+		}
+	}
+	return ""
 }
 
 // References are the secrets that the plans of the case declare, with the folder of
@@ -199,11 +288,22 @@ const (
 )
 
 // rows are the data of a plan, nil for a plan without.
-func (p *Plan) rows() ([]map[string]any, error) {
+func (s Source) rows(p *Plan) ([]map[string]any, error) {
 	if p.Data == nil {
 		return nil, nil
 	}
 	at := p.places.at("/data")
+	if s.Row != nil {
+		var row map[string]any
+		d := json.NewDecoder(bytes.NewReader(s.Row.Values))
+		if p.Data.File != "" {
+			d.UseNumber() // as a file of rows is read
+		}
+		if err := d.Decode(&row); err != nil {
+			return nil, Problems{{at, "the row: " + err.Error()}}
+		}
+		return []map[string]any{row}, nil
+	}
 	rows := p.Data.Rows
 	if p.Data.File != "" {
 		var err error

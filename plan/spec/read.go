@@ -58,6 +58,13 @@ func (p *Plan) relative() {
 			*path = filepath.Join(dir, *path)
 		}
 	}
+	for _, list := range [][]string{p.Setup, p.Teardown, {p.StorageState}} {
+		for _, path := range list {
+			if filepath.IsAbs(path) {
+				p.absolute = path
+			}
+		}
+	}
 	for _, list := range [][]string{p.Maps, p.Setup, p.Teardown} {
 		for i := range list {
 			from(&list[i])
@@ -65,6 +72,9 @@ func (p *Plan) relative() {
 	}
 	from(&p.StorageState)
 	for name, s := range p.Sessions {
+		if filepath.IsAbs(s.StorageState) {
+			p.absolute = s.StorageState
+		}
 		from(&s.StorageState)
 		p.Sessions[name] = s
 	}

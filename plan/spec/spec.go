@@ -30,8 +30,9 @@ type Plan struct {
 	Retries      int                `json:"retries,omitempty" min:"0" max:"10" doc:"how often a test case that failed is run again, in a new session"`
 	Steps        []Step             `json:"steps" doc:"at least one step"`
 
-	path   string
-	places *places
+	path     string
+	places   *places
+	absolute string // see Case.Absolute
 }
 
 // Secret is where a secret is.

@@ -101,6 +101,7 @@ func (e Env) Refused(err error) error {
 type JobFlags struct {
 	Run    string // name of the submission
 	Detach bool
+	States bool // files of storage state may travel
 
 	queue, priority, onLoss string
 	needs                   []string
@@ -118,6 +119,7 @@ func (x *JobFlags) Add(f *pflag.FlagSet) {
 	f.IntVar(&x.tries, "tries", fleet.DefaultTries, "--fleet: how many workers may be lost under a job")
 	f.StringVar(&x.onLoss, "on-loss", string(fleet.FailOnLoss), "--fleet: fail, or rerun: when a worker is lost under a job that had begun to act")
 	f.StringVar(&x.Run, "submission", "", "--fleet: name of the submission; the same name again follows it instead of running it twice")
+	f.BoolVar(&x.States, "send-storage-state", false, "--fleet: send files of storage state that plans begin with: their cookies are then in the fleet's object store")
 	f.BoolVar(&x.Detach, "detach", false, "--fleet: print the submission's name and do not wait")
 }
 

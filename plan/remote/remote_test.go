@@ -1,0 +1,128 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// carried is a reporter whose job has these files.
+type carried map[string][]byte
+
+func (c carried) Act(context.Context, fleet.Step) error { return nil }
+func (c carried) Step(fleet.Step)                       {}
+func (c carried) Text(string)                           {}
+func (c carried) Tenant() string                        { return "" }
+func (c carried) File(_ context.Context, name string) ([]byte, error) {
+	return c[name], nil
+}
+
+// TestAJobNamesNoFilesOfTheWorker: whatever a job that somebody made by hand says, nothing
+// outside of its own files is read, and no browser is opened.
+func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "rows.json")
+	if err := os.WriteFile(secret, []byte(`[{"name": "secret-of-the-worker"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other.yaml"), []byte("steps: [{call: page.info, name: secret-of-the-worker}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, plan := range map[string]string{
+		"data":                "data: " + secret + "\nsteps: [{call: page.info}]",
+		"data above":          "data: ../../../../../../../../.." + secret + "\nsteps: [{call: page.info}]",
+		"setup":               "setup: [" + dir + "/other.yaml]\nsteps: [{call: page.info}]",
+		"teardown":            "teardown: [" + dir + "/other.yaml]\nsteps: [{call: page.info}]",
+		"storage state":       "storage_state: " + secret + "\nsteps: [{call: page.info}]",
+		"a session's storage": "sessions: {b: {storage_state: " + secret + "}}\nsteps: [{call: page.info}]",
+		"the environment":     "vars: {home: \"${env.HOME}\"}\nsteps: [{call: page.info}]",
+		"a reference":         "secrets: {PW: {file: " + secret + "}}\nsteps: [{call: page.info, name: \"${env.PATH}\", args: {x: \"${env.PATH}\"}}]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			archive := newPacker()
+			if err := archive.file("plans/plan.yaml", []byte(plan)); err != nil {
+				t.Fatal(err)
+			}
+			data, err := archive.close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := NewRunner(Options{Temp: t.TempDir(), Open: func(context.Context, Request) (Host, error) {
+				t.Error("a browser was opened")
+				return Host{}, errors.New("no")
+			}})
+			defer r.Close()
+			got := r.Run(t.Context(), fleet.Job{Payload: raw}, carried{plansArchive: data})
+			if got.Err == nil || fault.CodeOf(got.Err) != fault.InvalidInput || strings.Contains(got.Err.Error(), "secret-of-the-worker") {
+				t.Fatalf("got %v", got.Err)
+			}
+			if text := got.Err.Error(); !strings.Contains(text, "none of the plan's own files") && !strings.Contains(text, "the environment has no variable") || !strings.Contains(text, "plan.yaml:") {
+				t.Errorf("the error does not say what and where: %s", text)
+			}
+		})
+	}
+}
+
+// TestNamesInAnArchiveStayInside: an archive that somebody made by hand writes nothing
+// outside of the job's folder.
+func TestNamesInAnArchiveStayInside(t *testing.T) {
+	for _, name := range []string{"../out", "/etc/out", "a/../../out"} {
+		p := newPacker()
+		if err := p.file(name, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		data, err := p.close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "job")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := unpack(dir, data); !errors.Is(err, fault.UnsafePath) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFilesLieToEachOtherAsTheyDo(t *testing.T) {
+	got, err := layout([]string{"plans/a/one.yaml", "plans/common/login.yaml", "state.json"})
+	if err != nil || got["plans/a/one.yaml"] != "plans/plans/a/one.yaml" || got["plans/common/login.yaml"] != "plans/plans/common/login.yaml" || got["state.json"] != "plans/state.json" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if got, err := layout([]string{"plans/a/one.yaml"}); err != nil || got["plans/a/one.yaml"] != "plans/one.yaml" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestMergingSkippedAndLostJobs: a submission whose jobs did not all run has a report of
+// each of them.
+func TestMergingSkippedAndLostJobs(t *testing.T) {
+	raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/p.yaml", Given: "p.yaml", ID: "p.yaml#2", Name: "p [2]"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := fleet.Job{Run: "r", ID: "0002", Name: "p [2]", Payload: raw}
+	lost := read(t.Context(), nil, j, fleet.Record{Name: j.Name, Outcome: &fleet.Outcome{Error: fault.New(fault.WorkerLost, "it is gone")}}, func(fleet.Record) error { return nil })
+	o := Merge([]Ended{skipped(j), lost}, time.Now())
+	text, err := json.Marshal(o.JSON())
+	if err != nil || !bytes.Contains(text, []byte(`"totals":{"failed":1,"skipped":1}`)) || !bytes.Contains(text, []byte(`"id":"p.yaml#2"`)) || !bytes.Contains(text, []byte(`"code":"worker_lost"`)) {
+		t.Errorf("got %s, %v", text, err)
+	}
+	if o.OK || len(o.Report.Suites) != 2 || o.Report.Suites[0].Name == o.Report.Suites[1].Name {
+		t.Errorf("the report has %+v", o.Report.Suites)
+	}
+}
