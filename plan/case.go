@@ -51,7 +51,7 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		}
 		stop()
 	}
-	result := CaseResult{OK: true, Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: r.results, started: started}
+	result := CaseResult{OK: true, Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: r.results, Routes: r.routeResults, started: started}
 	for _, s := range r.results {
 		result.OK = result.OK && s.OK
 	}
@@ -111,6 +111,9 @@ type run struct {
 	number   int
 	of       int
 	stopped  bool
+
+	planRoutes   []routed // of the plan whose steps run
+	routeResults []RouteResult
 }
 
 // session is a session of the case with the names of its tabs.
@@ -120,6 +123,7 @@ type session struct {
 	watched map[string]bool   // tabs whose console and network are recorded
 	// projections are names of projections by the address of a page, see run.projections.
 	projections map[string][]string
+	routing     bool // it has answered requests, so that its end has to be said
 }
 
 // begin makes the first session.
@@ -164,6 +168,9 @@ func (r *run) session(ctx context.Context, name string) (*session, error) {
 		return nil, err
 	}
 	s.tabs[""] = main.RuntimeID
+	if err := r.route(ctx, s, nil); err != nil {
+		return nil, err
+	}
 	path, open := r.beginnings(name)
 	state := r.o.StorageState
 	if name != "" || state == nil {
@@ -237,6 +244,12 @@ func (r *run) close(ctx context.Context) {
 
 // plan runs the steps of one plan of the case.
 func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
+	if len(p.Route) > 0 && !r.stopped {
+		if err := r.enter(ctx, p); err != nil {
+			r.stop("route", err)
+		}
+		defer r.leave(context.WithoutCancel(ctx))
+	}
 	open := p.Open
 	if p == r.c.Plan && r.o.Open != "" {
 		open = r.o.Open
@@ -409,6 +422,13 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	}
 	since := r.marks(ctx, at, x.Expect)
 	known := home.ids()
+	routes, err := r.routes(x.Route)
+	if err == nil && len(routes) > 0 {
+		err = r.route(ctx, home, routes)
+	}
+	if err != nil {
+		return fail(err), at
+	}
 	began := time.Now()
 	var reply runtime.Reply
 	if x.Open != "" {
@@ -438,6 +458,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	if len(x.Expect) > 0 {
 		r.expect(ctx, at, x.Expect, since, &result)
 	}
+	r.settleRoutes(ctx, at, routes, &result)
 	if result.OK {
 		r.capture(ctx, s, &result)
 	}

@@ -81,6 +81,8 @@ type CaseResult struct {
 	Outcome    report.Outcome `json:"outcome"`
 	// Failed are the attempts before this one.
 	Failed []FailedCase `json:"failed_attempts,omitempty"`
+	// Routes are what the routes of the plans did.
+	Routes []RouteResult `json:"routes,omitempty"`
 	// State is the storage of the first session at the end, when it was requested.
 	State json.RawMessage `json:"-"`
 
@@ -117,6 +119,7 @@ type StepResult struct {
 	Session    string            `json:"session,omitempty"`
 	Tab        string            `json:"tab,omitempty"`
 	Captured   map[string]any    `json:"captured,omitempty"`
+	Routes     []RouteResult     `json:"routes,omitempty"`
 	// Failed are the attempts before this one. A step that passes after one is flaky.
 	Failed []FailedStep `json:"failed_attempts,omitempty"`
 

@@ -58,6 +58,12 @@ func Load(s Selection) (*Suite, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, c := range cases {
+			if found, ok := checkRoutes(c).(spec.Problems); ok { //nolint:errorlint // it returns them unwrapped
+				problems = append(problems, found...)
+				break // the rows of a plan have the same routes
+			}
+		}
 		all = append(all, cases...)
 	}
 	if len(problems) > 0 {

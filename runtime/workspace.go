@@ -139,6 +139,19 @@ func (w *Workspace) Release() {
 	}
 }
 
+// Route answers requests of the tabs of w, of the host's own for nil: see browser.Browser.Route.
+func (h *Host) Route(ctx context.Context, w *Workspace, rules []*browser.Route) error {
+	b := h.currentBrowser()
+	id, err := w.contextIn(ctx, b)
+	if err == nil && b == nil {
+		err = fault.New(fault.BrowserLost, "the browser is being started again")
+	}
+	if err != nil {
+		return err
+	}
+	return b.Route(ctx, id, rules)
+}
+
 // leave takes the workspace from its host, once.
 func (w *Workspace) leave() (*browser.Browser, string, bool) {
 	w.mu.Lock()

@@ -44,6 +44,8 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 		"teardown":            "teardown: [" + dir + "/other.yaml]\nsteps: [{call: page.info}]",
 		"storage state":       "storage_state: " + secret + "\nsteps: [{call: page.info}]",
 		"a session's storage": "sessions: {b: {storage_state: " + secret + "}}\nsteps: [{call: page.info}]",
+		"a route's body":      "route: {url: '**', path: " + secret + "}\nsteps: [{call: page.info}]",
+		"a step's recording":  "steps: [{call: page.info, route: {url: '**', har: " + secret + "}}]",
 		"the environment":     "vars: {home: \"${env.HOME}\"}\nsteps: [{call: page.info}]",
 		"a reference":         "secrets: {PW: {file: " + secret + "}}\nsteps: [{call: page.info, name: \"${env.PATH}\", args: {x: \"${env.PATH}\"}}]",
 	} {

@@ -200,6 +200,7 @@ func (b *bundles) testCase(ctx context.Context, c *spec.Case) (*testCase, *fleet
 	if err != nil {
 		return nil, nil, fault.New(fault.InvalidInput, "%v", err)
 	}
+	states = append(states, c.Routed()...)
 	plans := c.Files()
 	key := strings.Join(append(slices.Clone(plans), states...), "\x00")
 	one, ok := b.sent[key]

@@ -243,6 +243,25 @@ func (c *Case) States() ([]string, error) {
 	return out, nil
 }
 
+// Routed are the files that routes of the case answer with. Those that only a step names
+// are not among them.
+func (c *Case) Routed() (out []string) {
+	for _, p := range c.All() {
+		for _, r := range p.Routes() {
+			scope := Scope{Vars: c.Scope.Vars, Row: c.Scope.Row, Env: c.Scope.Env}
+			if r.Expand(&scope) != nil {
+				continue
+			}
+			for _, path := range (Routes{r}).files() {
+				if !slices.Contains(out, path) && !strings.Contains(path, "${") {
+					out = append(out, path)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // Secrets are the names of the secrets that the plans of the case declare, with the
 // origins where each may be used.
 func (c *Case) Secrets() map[string][]string {

@@ -17,7 +17,7 @@ func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // check refuses references that nothing declares: variables, columns, items, secrets.
 func (s Source) check(c *Case) error {
-	x := &useChecker{scope: Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}, secrets: slices.Clone(s.Secrets)}
+	x := &useChecker{root: s.Root, scope: Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}, secrets: slices.Clone(s.Secrets)}
 	for _, p := range c.All() {
 		x.secrets = append(x.secrets, slices.Collect(maps.Keys(p.Secrets))...)
 	}
@@ -29,6 +29,7 @@ func (s Source) check(c *Case) error {
 		for name, session := range p.Sessions {
 			x.value(session.Open, "/sessions/"+escapePointer(name)+"/open")
 		}
+		x.routes(p.Route)
 		x.steps(p.Steps)
 	}
 	return x.problems.sorted()
@@ -36,6 +37,7 @@ func (s Source) check(c *Case) error {
 
 type useChecker struct {
 	places   *places
+	root     string // of Source
 	scope    Scope
 	secrets  []string
 	problems Problems
@@ -57,6 +59,7 @@ func (x *useChecker) step(s *Step, at string) {
 		x.value(text, at+"/"+member)
 	}
 	x.value(s.Args, at+"/args")
+	x.routes(s.Route)
 	for i := range s.Expect {
 		x.value(plain(s.Expect[i]), at+"/expect")
 	}
@@ -143,6 +146,7 @@ func (c *Case) Explain(line func(depth int, text string)) {
 		if p.Open != "" {
 			line(depth, "open "+explained(&scope, p.Open))
 		}
+		explainRoutes(p.Route, &scope, depth, line)
 		explainSteps(p.Steps, &scope, depth, line)
 	}
 }
@@ -170,6 +174,7 @@ func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string))
 			text += fmt.Sprintf(", %d expected", n)
 		}
 		line(depth, text)
+		explainRoutes(s.Route, scope, depth+1, line)
 		if f := s.ForEach; f != nil {
 			list, err := scope.Expand(f.In)
 			items, ok := list.([]any)
@@ -189,6 +194,13 @@ func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string))
 		for name := range s.Capture {
 			scope.Vars[name] = unknown{}
 		}
+	}
+}
+
+func explainRoutes(list Routes, scope *Scope, depth int, line func(int, string)) {
+	for _, r := range list {
+		_ = r.Expand(scope) // what cannot be expanded was refused
+		line(depth, "route "+r.String())
 	}
 }
 

@@ -125,6 +125,8 @@ func (n *node) kind() string {
 	switch {
 	case n.Ref != "":
 		return "object"
+	case len(n.Enum) > 5:
+		return "one of those of the schema"
 	case n.Enum != nil:
 		return "`" + strings.Join(n.Enum, "` or `") + "`"
 	case n.AnyOf != nil:

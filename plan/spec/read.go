@@ -11,6 +11,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 
@@ -26,7 +27,11 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 		return nil, fault.Wrap(fault.Internal, err, "encoding the plan")
 	}
 	c := checker{places: places, engine: engine}
-	for _, p := range compiled().Validate(raw) {
+	found := compiled().Validate(raw)
+	for _, p := range found {
+		if p.Keyword == "anyOf" && slices.ContainsFunc(found, func(o schema.Problem) bool { return strings.HasPrefix(o.Path, p.Path+"/") }) {
+			continue // what is inside says more
+		}
 		message := p.Message
 		if _, ok := places.lines[p.Path]; !ok || p.Keyword == "additionalProperties" {
 			i := strings.LastIndexByte(p.Path, '/')
@@ -81,6 +86,18 @@ func (p *Plan) relative() {
 	if p.Data != nil {
 		from(&p.Data.File)
 	}
+	routes := func(list Routes) {
+		for i := range list {
+			for _, path := range []*string{&list[i].Path, &list[i].HAR} {
+				if filepath.IsAbs(*path) {
+					p.absolute = *path
+				}
+				from(path)
+			}
+		}
+	}
+	routes(p.Route)
+	eachStep(p.Steps, func(s *Step) { routes(s.Route) })
 }
 
 // checker finds what the schema cannot say.
@@ -109,6 +126,7 @@ func (c *checker) plan(p *Plan) {
 			c.fail("/vars/"+escapePointer(name), "%q is no name of a variable: expected letters, digits and _", name)
 		}
 	}
+	c.routes(p.Route, "/route")
 	c.steps(p.Steps, "/steps")
 	number(p.Steps, map[string]int{})
 }
@@ -147,7 +165,7 @@ func (c *checker) step(s *Step, at string) {
 	if f := s.ForEach; f != nil {
 		for member, given := range map[string]bool{
 			"open": s.Open != "", "expect": len(s.Expect) > 0, "capture": len(s.Capture) > 0, "new_tab": s.NewTab != "", "retries": s.Retries > 0,
-			"timeout": s.Timeout > 0, "session": s.Session != "", "tab": s.Tab != "",
+			"timeout": s.Timeout > 0, "session": s.Session != "", "tab": s.Tab != "", "route": len(s.Route) > 0,
 		} {
 			if given {
 				c.fail(at+"/"+member, "%s belongs to the steps of for_each", member)
@@ -167,6 +185,7 @@ func (c *checker) step(s *Step, at string) {
 			s.Name = "open"
 		}
 	}
+	c.routes(s.Route, at+"/route")
 	for i := range s.Expect {
 		c.expectation(&s.Expect[i], at+"/expect", i, len(s.Expect))
 	}

@@ -84,7 +84,7 @@ func (o *object) MarshalJSON() ([]byte, error) {
 type generator struct{ defs *object }
 
 // required are the members that have to be there.
-var required = map[string]bool{"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true}
+var required = map[string]bool{"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true, "Route.url": true}
 
 func (g *generator) fields(t reflect.Type) *object {
 	out, properties := &object{}, &object{}
@@ -137,6 +137,10 @@ func (g *generator) of(t reflect.Type) *object {
 		one := []any{map[string]any{"type": "string", "minLength": 1}, g.ref(reflect.TypeFor[Expectation]())}
 		list := map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"anyOf": one}}
 		out.put("anyOf", append(append([]any{}, one...), list))
+		return out
+	case reflect.TypeFor[Routes]():
+		one := g.ref(reflect.TypeFor[Route]())
+		out.put("anyOf", []any{one, map[string]any{"type": "array", "minItems": 1, "items": one}})
 		return out
 	case reflect.TypeFor[*Data]():
 		out.put("anyOf", []any{

@@ -26,6 +26,7 @@ type Plan struct {
 	Teardown     []string           `json:"teardown,omitempty" doc:"plans whose steps run afterwards in any case"`
 	StorageState string             `json:"storage_state,omitempty" doc:"file with the cookies and storage to begin with; --storage-state comes before it"`
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
+	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
 	Timeout      Duration           `json:"timeout,omitempty" doc:"bound on a test case, such as 2m"`
 	Retries      int                `json:"retries,omitempty" min:"0" max:"10" doc:"how often a test case that failed is run again, in a new session"`
 	Steps        []Step             `json:"steps" doc:"at least one step"`
@@ -71,6 +72,7 @@ type Step struct {
 	Tab     string            `json:"tab,omitempty" doc:"tab that it runs in; a new name opens one"`
 	NewTab  string            `json:"new_tab,omitempty" doc:"name for the tab that the step makes the page open"`
 	ForEach *ForEach          `json:"for_each,omitempty" doc:"steps that run once for each item"`
+	Route   Routes            `json:"route,omitempty" doc:"answers requests while the step runs, before the plan's"`
 	Timeout Duration          `json:"timeout,omitempty" doc:"bound on the step, such as 10s"`
 	Retries int               `json:"retries,omitempty" min:"0" max:"10" doc:"how often the step is repeated when it fails"`
 

@@ -20,6 +20,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 	"github.com/outrider-run/outrider/runtime/browser/offline"
+	"github.com/outrider-run/outrider/runtime/browser/route"
 )
 
 const (
@@ -56,9 +57,11 @@ type Browser struct {
 	closing   bool
 	err       error
 	tabs      []*Tab
-	requested map[string]bool  // targets that NewTab created
-	contexts  map[string]bool  // browser contexts that NewContext created
-	change    change.Broadcast // a tab became ready or ended
+	requested map[string]bool // targets that NewTab created
+	contexts  map[string]bool // browser contexts that NewContext created
+	routes    map[string]*route.Table
+	workers   map[string]routedWorker // by session: workers of pages with routes
+	change    change.Broadcast        // a tab became ready or ended
 }
 
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds
@@ -406,6 +409,7 @@ func (b *Browser) Close(ctx context.Context) error {
 		b.wg.Wait()
 		b.transfers.Wait()
 		b.offline.Wait()
+		b.closeRoutes()
 		b.egress.Close()
 		b.events.close()
 		if b.process != nil {

@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -45,13 +44,15 @@ func (n neighbours) OpenEmpty(ctx context.Context, origin string) (storage.Docum
 
 // keepEmpty has the tab answer its requests by itself, or no longer.
 func (t *Tab) keepEmpty(ctx context.Context, on bool) error {
-	intercept := cdp.Command{Method: "Fetch.disable"}
+	intercept := t.browser.routesOf(t.context).Command()
 	if on {
 		t.empty.Store(true)
-		intercept = cdp.Command{Method: "Fetch.enable", Params: []byte(`{"patterns":[{"urlPattern":"*"}]}`)}
+		intercept = []cdp.Command{
+			{Method: "Fetch.enable", Params: []byte(`{"patterns":[{"urlPattern":"*"}]}`)},
+			{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":true}`)},
+		}
 	}
-	err := t.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()}, intercept,
-		cdp.Command{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":` + strconv.FormatBool(on) + `}`)})
+	err := t.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()}, intercept...)
 	if !on {
 		t.empty.Store(false)
 	}
@@ -75,10 +76,16 @@ func (t *Tab) CallInEmpty(ctx context.Context, origins []string, fn string, args
 	return errors.Join(err, left, t.keepEmpty(contextWithin(closeTimeout), false))
 }
 
-// onRequestPaused answers a request of a tab that is kept empty. It is the reader's.
+// onRequestPaused answers a request that is held: of a tab that is kept empty, of a
+// browser that is offline, or of a context with routes. It is the reader's.
 func (t *Tab) onRequestPaused(s *cdp.Session, params []byte) {
-	if !t.empty.Load() {
+	switch {
+	case t.empty.Load():
+	case t.browser.offline != nil:
 		t.browser.offline.HandleEvent(s, params)
+		return
+	default:
+		t.browser.routesOf(t.context).HandleEvent(t.browser.client, s, params)
 		return
 	}
 	id := string(cdp.PlainString(cdp.Member(params, "requestId")))

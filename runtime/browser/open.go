@@ -131,6 +131,7 @@ func (b *Browser) DisposeContext(ctx context.Context, id string) error {
 	b.mu.Lock()
 	delete(b.contexts, id)
 	b.mu.Unlock()
+	b.dropRoutes(id)
 	var commands []cdp.Command
 	for _, t := range b.Tabs() {
 		if t.context == id {

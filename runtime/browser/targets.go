@@ -56,6 +56,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 	}
 	if a := b.sessions[string(sessionID)]; a != nil {
 		a.tab.handleEvent(a.Session, method, params)
+	} else if string(method) == "Fetch.requestPaused" {
+		b.onWorkerRequest(string(sessionID), params)
 	}
 }
 
@@ -92,6 +94,7 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		a := &attached{Session: cdp.NewSession(e.SessionID, parent, info.TargetID), tab: b.sessions[parent].tab}
 		b.sessions[a.ID] = a
 		b.addFrameSession(a, b.sessions[parent], info)
+	case info.Type == "worker" && b.keepWorker(cdp.NewSession(e.SessionID, parent, ""), parent):
 	default:
 		// Workers and whatever else there is: let it run and leave it alone.
 		// Detaching is for after it runs: before, it would wait for ever.
@@ -192,6 +195,7 @@ func (b *Browser) onDetached(params []byte) {
 	id := string(cdp.PlainString(cdp.Member(params, "sessionId")))
 	s := b.sessions[id]
 	if s == nil {
+		b.forgetWorker(id)
 		return
 	}
 	delete(b.sessions, id)

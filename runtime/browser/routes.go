@@ -1,0 +1,146 @@
+package browser
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/route"
+)
+
+// Route answers requests in place of the network, see route.Rule.
+type Route = route.Rule
+
+// RouteAnswer and RouteHeader are what a page gets.
+type (
+	RouteAnswer = route.Answer
+	RouteHeader = route.Header
+)
+
+// MissedRequest is a request that came near a route and was not answered by any.
+type MissedRequest = route.Missed
+
+// CheckRoutePattern says what is wrong with the address pattern of a route.
+func CheckRoutePattern(glob string) error { return route.CheckPattern(glob) }
+
+// routedWorker is the session of a worker whose requests are held.
+type routedWorker struct {
+	*cdp.Session
+	tab *Tab
+}
+
+// Route answers requests of a browser context, "" for the profile's own, by rules from
+// here on: of the first that matches. It returns when the tabs that are open know of it.
+// No rules hold no requests. What no rule answers goes on to the network, where the
+// policy of origins judges it.
+func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) error {
+	b.mu.Lock()
+	table := b.routes[contextID]
+	if table == nil {
+		if len(rules) == 0 {
+			b.mu.Unlock()
+			return nil
+		}
+		table = route.New(b.client)
+		if b.routes == nil {
+			b.routes, b.workers = map[string]*route.Table{}, map[string]routedWorker{}
+		}
+		b.routes[contextID] = table
+	}
+	b.mu.Unlock()
+	if b.offline != nil {
+		return fault.New(fault.CapabilityUnavailable, "the browser is offline: everything is answered from a recording")
+	}
+	before := table.Command()
+	if err := table.Set(rules); err != nil {
+		return err
+	}
+	commands := table.Command()
+	if slices.EqualFunc(before, commands, func(x, y cdp.Command) bool { return string(x.Params) == string(y.Params) }) {
+		return nil
+	}
+	var failed error
+	for _, t := range b.Tabs() {
+		if b.ownContext(t.context) != contextID || t.empty.Load() {
+			continue
+		}
+		if err := b.client.Broadcast(ctx, t.Lifetime(), append(t.Sessions(), b.workersOf(t)...), commands...); err != nil && !t.Lifetime().Over() {
+			failed = cdp.Explain(err, "answering requests")
+		}
+	}
+	return failed
+}
+
+// routesOf are the routes of a tab's browser context, nil for none.
+func (b *Browser) routesOf(contextID string) *route.Table {
+	own := b.ownContext(contextID)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.routes[own]
+}
+
+// dropRoutes ends the routes of a browser context that ends.
+func (b *Browser) dropRoutes(contextID string) {
+	b.mu.Lock()
+	table := b.routes[contextID]
+	delete(b.routes, contextID)
+	b.mu.Unlock()
+	table.Close()
+}
+
+func (b *Browser) closeRoutes() {
+	b.mu.Lock()
+	all := slices.Collect(maps.Keys(b.routes))
+	b.mu.Unlock()
+	for _, id := range all {
+		b.dropRoutes(id)
+	}
+}
+
+// keepWorker keeps the session of a worker whose page has routes: its requests are not
+// its page's. The reader calls it.
+func (b *Browser) keepWorker(s *cdp.Session, parent string) bool {
+	owner, ok := b.sessions[parent]
+	if !ok {
+		return false
+	}
+	table := b.routesOf(owner.tab.context)
+	if !table.Active() {
+		return false
+	}
+	b.mu.Lock()
+	b.workers[s.ID] = routedWorker{s, owner.tab}
+	b.mu.Unlock()
+	b.client.Post(append(table.SessionCommands(s), cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})...)
+	return true
+}
+
+func (b *Browser) workersOf(t *Tab) (out []*cdp.Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.workers {
+		if w.tab == t {
+			out = append(out, w.Session)
+		}
+	}
+	return out
+}
+
+// onWorkerRequest answers a request of a worker. The reader calls it.
+func (b *Browser) onWorkerRequest(session string, params []byte) {
+	b.mu.Lock()
+	w, ok := b.workers[session]
+	b.mu.Unlock()
+	if ok {
+		b.routesOf(w.tab.context).HandleEvent(b.client, w.Session, params)
+	}
+}
+
+// forgetWorker drops a session that has ended.
+func (b *Browser) forgetWorker(session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.workers, session)
+}
