@@ -43,6 +43,8 @@ type call struct {
 type answer struct {
 	// Result is the structured result; it must match the tool's output schema.
 	Result map[string]any
+	// encoded is Result as JSON, where that is there already.
+	encoded json.RawMessage
 	// Text is the result as text. "" means the structured result as JSON.
 	Text string
 	// Image is a picture beside the text.
@@ -142,9 +144,12 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 			result = failure(err)
 		} else {
 			if len(c.announced) > 0 {
-				out.Result["announcements"] = c.announced
+				out.Result["announcements"], out.encoded = c.announced, nil
 			}
 			result = out.result()
+		}
+		if lines, ok := s.lines.Load(req.Session); ok && ctx.Err() == nil {
+			lines.(*splicer).splice(result)
 		}
 		c.announce(result, err != nil || out.Text != "")
 		return result, nil
@@ -179,9 +184,13 @@ func refusal(problems []schema.Problem) *fault.Error {
 // result encodes an answer. Clients that know nothing of structured content
 // read the text.
 func (a *answer) result() *sdk.CallToolResult {
+	var structured any = a.Result
+	if a.encoded != nil {
+		structured = a.encoded
+	}
 	text := a.Text
 	if text == "" {
-		if encoded, err := json.Marshal(a.Result); err == nil {
+		if encoded, err := json.Marshal(structured); err == nil {
 			text = string(encoded)
 		}
 	}
@@ -189,7 +198,7 @@ func (a *answer) result() *sdk.CallToolResult {
 	if len(a.Image) > 0 {
 		content = append(content, &sdk.ImageContent{Data: a.Image, MIMEType: a.Type})
 	}
-	return &sdk.CallToolResult{Content: content, StructuredContent: a.Result}
+	return &sdk.CallToolResult{Content: content, StructuredContent: structured}
 }
 
 // failure is a result that says what went wrong. It has no structured content:

@@ -59,6 +59,7 @@ type Server struct {
 	pictures    pictures
 	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
 	consoles    consoles
+	lines       sync.Map // *sdk.ServerSession that has lines of its own -> *splicer
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -119,7 +120,22 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 // ServeStdio serves one client, one JSON-RPC message per line, until in ends or
 // ctx does.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}})
+	lines := newSplicer(out)
+	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: lines}, nil)
+	if err != nil {
+		return err
+	}
+	s.lines.Store(session, lines)
+	defer s.lines.Delete(session)
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case <-ctx.Done():
+		_ = session.Close()
+		<-ended
+		return ctx.Err()
+	case err = <-ended:
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil
 	}
@@ -138,10 +154,6 @@ func (s *Server) subscribeAnnouncements() {
 		<-s.ctx.Done()
 	})
 }
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
 
 // Close ends every session and returns after all that the server started has
 // ended. The host stays open.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -77,8 +78,29 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	return payload(r.Output), r, nil
 }
 
+// lastValue is the value of a result whose envelope has it last, as most have: an object
+// that ends with the time that pacing took. It is not read for that.
+func lastValue(output json.RawMessage) (json.RawMessage, bool) {
+	const begin, wait = `,"value":{`, `"rate_limit_wait_ms":`
+	head := output[:min(len(output), 200)]
+	at := bytes.Index(head, []byte(begin))
+	if !bytes.HasPrefix(head, []byte(`{"ok":true,"primitive":"`)) || at < 0 || bytes.LastIndexByte(head[:at], '{') > 0 {
+		return nil, false
+	}
+	end, two := bytes.CutSuffix(output, []byte("}}"))
+	tail := end[max(0, len(end)-40):]
+	from := bytes.LastIndex(tail, []byte(wait))
+	if !two || from < 0 || len(bytes.Trim(tail[from+len(wait):], "0123456789")) > 0 {
+		return nil, false
+	}
+	return output[at+len(begin)-1 : len(output)-1], true
+}
+
 // payload is a result without its envelope {ok, primitive, adapter, value}.
 func payload(output json.RawMessage) json.RawMessage {
+	if value, ok := lastValue(output); ok {
+		return value
+	}
 	var envelope struct {
 		OK        bool            `json:"ok"`
 		Primitive string          `json:"primitive"`
@@ -103,6 +125,29 @@ func members(value json.RawMessage) map[string]any {
 	if n, ok := out["rate_limit_wait_ms"].(json.Number); ok && n == "0" { // nothing to report
 		delete(out, "rate_limit_wait_ms")
 	}
+	return out
+}
+
+// shallow is members of which large ones stay as they came.
+func shallow(value json.RawMessage) map[string]any {
+	const large = 2 << 10
+	var all map[string]json.RawMessage
+	if len(value) < large || json.Unmarshal(value, &all) != nil {
+		return members(value)
+	}
+	kept := map[string]any{}
+	for name, raw := range all {
+		if len(raw) >= large && name != "data_url" && name != "screenshot_compaction" {
+			kept[name] = raw
+			delete(all, name)
+		}
+	}
+	rest, err := json.Marshal(all)
+	if err != nil {
+		return members(value)
+	}
+	out := members(rest)
+	maps.Copy(out, kept)
 	return out
 }
 
@@ -167,14 +212,15 @@ func (c *call) primitive(ctx context.Context, p page, name string, args any, w w
 	if err != nil {
 		return nil, err
 	}
-	out := &answer{Result: about(p, r, value)}
+	out := &answer{Result: shallow(value)}
+	out.Result["page"], out.Result["url"] = p.handle(), r.URL
 	out.Image, out.Type = takePicture(out.Result)
-	if !acts {
-		encoded, e := json.Marshal(out.Result)
-		if e != nil {
-			return nil, fault.Wrap(fault.InvalidResult, e, "encoding the result")
-		}
-		out.Text = labelled(p, r.URL, c.server.mark(), string(encoded))
+	var e error
+	if out.encoded, e = encodeResult(out.Result); e != nil {
+		return nil, fault.Wrap(fault.InvalidResult, e, "encoding the result")
+	}
+	if out.Text = string(out.encoded); !acts {
+		out.Text = labelled(p, r.URL, c.server.mark(), out.Text)
 	}
 	return out, nil
 }
