@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"authoring/sample":                   {},
 	"authoring/lint":                     {"authoring/edit", "authoring/likeness", "authoring/locators", "evidence/report", "primitives/fault", "sites"},
 	"authoring/naming":                   {},
-	"authoring/learn":                    {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/capture", "evidence/record", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime", "runtime/call", "runtime/observe"},
+	"authoring/learn":                    {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime", "runtime/call", "runtime/observe"},
 	"authoring/picker":                   {"authoring/likeness", "authoring/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
 	"authoring/coverage":                 {"authoring/likeness", "authoring/lint", "authoring/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
 	"authoring/scaffold":                 {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
@@ -155,6 +155,7 @@ var mayImport = map[string][]string{
 	"evidence/record":                    {"authoring/likeness", "authoring/locators", "primitives/fault"},
 	"evidence/capture":                   {"authoring/likeness", "authoring/locators", "evidence/mask", "evidence/record", "primitives", "primitives/fault", "primitives/locator", "runtime", "runtime/browser"},
 	"evidence/profiling":                 {},
+	"evidence/recent":                    {"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call"},
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
 	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
@@ -163,7 +164,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider/fleetverbs":            {"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
-	"cmd/outrider/reproduce":             {"evidence/capture", "evidence/mask", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
+	"cmd/outrider/reproduce":             {"authoring/learn", "evidence/capture", "evidence/mask", "evidence/recent", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
 	"bridgeclient/provider/conformance":  {},
 }
 

@@ -71,9 +71,9 @@ type Options struct {
 	OnCall func(Call) (answered func(Reply))
 	// Recorder, when set, hears what is done and what happens on all tabs.
 	Recorder Recorder
-	// Learn answers mode learn of actions.site: it makes an action of the last calls of a
-	// tab. Nil is a host that remembers none.
-	Learn func(ctx context.Context, h *Host, tab TabStatus, arguments json.RawMessage) Reply
+	// Remembered answers the modes of actions.site that need the last calls, learn and
+	// record. Nil is a host that remembers none.
+	Remembered func(ctx context.Context, h *Host, tab TabStatus, arguments json.RawMessage) Reply
 
 	// Limits bound what pages may take. Default: none.
 	Limits Limits

@@ -46,9 +46,9 @@ func (h *Host) furnish(t *Tab) {
 		Postconditions: r.states, Signals: r.signals, Attachments: r.attachments, Moved: r.monitor.Poke,
 	})
 	r.tool = sitetool.New(r.actions, r.states, r.monitor, r.signals, r.attachments)
-	if learn := h.opts.Learn; learn != nil {
-		r.tool.Learns(func(ctx context.Context, arguments json.RawMessage) Reply {
-			return learn(ctx, h, t.Status(), arguments)
+	if remembered := h.opts.Remembered; remembered != nil {
+		r.tool.Remembers(func(ctx context.Context, arguments json.RawMessage) Reply {
+			return remembered(ctx, h, t.Status(), arguments)
 		})
 	}
 	t.features = []feature{r.states, r.monitor, r.signals, r.attachments}

@@ -84,15 +84,19 @@ type one struct {
 type agent struct {
 	t    *testing.T
 	h    *runtime.Host
-	ring *record.Ring
-	root string // storage folder
+	done func() []record.Call // so far
+	root string               // storage folder
 }
 
 func newAgent(t *testing.T) *agent {
 	ring := record.NewRing(10*time.Minute, 32<<20)
 	recorder := capture.New(capture.Options{Header: record.Header{Program: "test"}, Sinks: []record.Sink{ring}})
-	mode := learn.Mode{Ring: ring, Options: learn.Options{NewID: runtimetest.NewID, Now: time.Now}, Storage: t.TempDir()}
-	return &agent{t, runtimetest.Open(t, runtime.Options{Recorder: recorder, Learn: mode.Answer}), ring, mode.Storage}
+	calls := func() []record.Call {
+		recorder.Settle()
+		return record.Calls(ring.Events())
+	}
+	mode := learn.Mode{Calls: calls, Options: learn.Options{NewID: runtimetest.NewID, Now: time.Now}, Storage: t.TempDir()}
+	return &agent{t, runtimetest.Open(t, runtime.Options{Recorder: recorder, Remembered: mode.Answer}), calls, mode.Storage}
 }
 
 // session does the calls on a fresh tab and gives what was recorded of them. In arguments
@@ -100,7 +104,7 @@ func newAgent(t *testing.T) *agent {
 // the middle of the element with that id.
 func (a *agent) session(start string, calls ...one) []record.Call {
 	a.t.Helper()
-	before := len(record.Calls(a.ring.Events()))
+	before := len(a.done())
 	snapshot := ""
 	calls = append([]one{{name: "browser.navigate", args: fmt.Sprintf(`{"url":%q}`, start)}}, calls...)
 	for _, c := range calls {
@@ -130,7 +134,7 @@ func (a *agent) session(start string, calls ...one) []record.Call {
 			snapshot = out.Text + out.Value.Text
 		}
 	}
-	return record.Calls(a.ring.Events())[before:]
+	return a.done()[before:]
 }
 
 func (a *agent) ref(snapshot, name string) string {

@@ -3,6 +3,8 @@ package learn
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -10,15 +12,26 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
-// Mode answers mode learn of actions.site from a ring of the last calls.
+// Mode answers mode learn of actions.site from the last calls.
 type Mode struct {
-	Ring *record.Ring
+	// Calls are those that are remembered.
+	Calls func() []record.Call
 	Options
 	// Storage is where actions are saved; "" saves none.
 	Storage string
 }
 
-// Answer implements runtime.Options.Learn.
+// StorageOf is the storage folder among the maps, "" for none.
+func StorageOf(maps []string) string {
+	for _, m := range maps {
+		if info, err := os.Stat(filepath.Join(m, "scopes")); err == nil && info.IsDir() {
+			return m
+		}
+	}
+	return ""
+}
+
+// Answer answers mode learn, see runtime.Options.Remembered.
 func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage) runtime.Reply {
 	var in struct {
 		Name   string `json:"name"`
@@ -33,7 +46,7 @@ func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus
 	if in.Save && m.Storage == "" {
 		return runtime.Reply{Err: fault.New(fault.CapabilityUnavailable, "no storage folder is open to save actions in").Next("start the runtime with --maps and a storage folder, or ask without save")}
 	}
-	calls := OfTab(record.Calls(m.Ring.Events()), tab.TabID)
+	calls := OfTab(m.Calls(), tab.TabID)
 	if in.Calls > 0 && in.Calls < len(calls) {
 		calls = calls[len(calls)-in.Calls:]
 	}

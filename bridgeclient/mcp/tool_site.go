@@ -12,7 +12,7 @@ import (
 
 // siteInput leaves some types to the runtime, which checks them: each costs every agent some tokens.
 const siteInput = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn"]},` +
+	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn","record"]},` +
 	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{},` +
 	`"name":{"type":"string","description":"signal, attachment, learned action"},` +
 	`"calls":{},"start":{"type":"string"},"save":{"type":"boolean"},` +

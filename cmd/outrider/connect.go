@@ -108,6 +108,7 @@ func (a *app) connectCommand() *cobra.Command {
 	operated.add(cmd)
 	a.limitFlags(cmd)
 	a.addBrowserFlags(cmd)
+	a.browser.recording.AddRecent(cmd.Flags())
 	return cmd
 }
 

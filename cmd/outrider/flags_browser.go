@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -189,12 +188,10 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
-	if err := b.recording.Record(&out, b.profile, b.maps, a.secrets); err != nil {
+	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
+	if err := b.recording.Record(&out, recorded); err != nil {
 		engine.Close()
 		return runtime.Options{}, usage("--record: %w", err)
-	}
-	if a.face { // that a flow was worth keeping is known when it has worked
-		learn.Remember(&out, b.maps)
 	}
 	return out, nil
 }

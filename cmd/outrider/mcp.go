@@ -124,6 +124,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	operated.add(cmd)
 	a.limitFlags(cmd)
 	a.addBrowserFlags(cmd)
+	a.browser.recording.AddRecent(cmd.Flags())
 	return cmd
 }
 

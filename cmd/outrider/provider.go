@@ -74,6 +74,7 @@ func (a *app) providerCommand() *cobra.Command {
 	f.BoolVar(&conformance, "conformance", false, "test the provider that the arguments start, and print its tier")
 	flags.add(cmd)
 	a.addBrowserFlags(cmd)
+	a.browser.recording.AddRecent(cmd.Flags())
 	return cmd
 }
 

@@ -66,6 +66,7 @@ type app struct {
 	log       *slog.Logger
 	browser   browserFlags
 	face      bool                                   // the verb serves a client, whose calls are remembered
+	verb      string                                 // that runs
 	secrets   *mask.Set                              // standard output and standard error show none of them
 	spans     span.Listener                          // hears of what calls do; nil for nobody
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
@@ -150,6 +151,7 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.verb = cmd.Name()
 			if err := a.configure(cmd); err != nil {
 				return err
 			}
@@ -173,7 +175,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		reproduce.Trace(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
+		reproduce.Trace(reproducing{a}), reproduce.Record(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 		a.initCommand(), a.locatorsCommand(), a.coverageCommand(), a.learnCommand(),
 	)
 	complete.Verbs(root, a.mapsAtHand)

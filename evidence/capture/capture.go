@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/mask"
@@ -25,6 +26,8 @@ type Options struct {
 	Header record.Header
 	// Snapshots of the document before and after each acting step, and what requests and the console say.
 	Pages bool
+	// Quiet leaves out requests and the console: no page notices that it is recorded, and it costs less.
+	Quiet bool
 	// Pictures while the page changes.
 	Pictures bool
 	// BodyLimit bounds a body; default 4 MiB.
@@ -49,6 +52,7 @@ const (
 type Recorder struct {
 	opts    Options
 	log     *record.Log
+	queue   *queue // of what is put into log
 	secrets secrets
 
 	ctx  context.Context // ends with Close
@@ -56,6 +60,7 @@ type Recorder struct {
 	work sync.WaitGroup // reading bodies, snapshots and secret places
 	slot chan struct{}  // bounds the bodies that are read at once
 
+	closing   atomic.Bool
 	mu        sync.Mutex
 	closed    bool
 	nextCall  int64
@@ -73,7 +78,7 @@ type page struct {
 	urls    map[string]string
 
 	frames   map[primitives.FrameID]*document
-	snapping chan struct{}      // closed when the snapshot after the last step was taken; nil for none
+	ended    *ended             // the last step that changes documents, until the snapshot after it is taken
 	picture  *browser.CastFrame // the newest that waits to be prepared
 	painting bool               // pictures are being prepared
 }
@@ -87,7 +92,7 @@ func New(opts Options) *Recorder {
 		opts.BodyLimit = defaultBodyLimit
 	}
 	r := &Recorder{
-		opts: opts, slot: make(chan struct{}, 8),
+		opts: opts, queue: newQueue(), slot: make(chan struct{}, 8),
 		pages: map[primitives.Page]*page{}, byTab: map[int]*page{}, downloads: map[string]string{},
 	}
 	r.secrets.declared = opts.Secrets
@@ -102,16 +107,17 @@ func (r *Recorder) Log() *record.Log { return r.log }
 
 // Close implements runtime.Recorder: it ends the recording and returns the first error of writing it.
 func (r *Recorder) Close() error {
-	r.mu.Lock()
-	closed := r.closed
-	r.closed = true
-	r.mu.Unlock()
-	if closed {
+	if !r.closing.CompareAndSwap(false, true) {
 		return nil
 	}
 	// The browser is still there for what is being read of it.
 	late := time.AfterFunc(closeTime, r.end)
+	r.takeEnded()
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
 	r.work.Wait()
+	r.queue.close()
 	late.Stop()
 	r.end()
 	err := r.log.Finish()
@@ -132,9 +138,21 @@ func (r *Recorder) spawn(f func()) bool {
 	return true
 }
 
+// Settle returns when what has happened until here is in the sinks, the snapshots after the last steps too.
+func (r *Recorder) Settle() {
+	r.takeEnded()
+	r.queue.settle()
+}
+
+// enqueue adds an event of this moment to the recording.
+func (r *Recorder) enqueue(kind record.Kind, tab int, data any) {
+	at := time.Now()
+	r.queue.add(func() { r.log.PutAt(at, kind, tab, data) })
+}
+
 // Opened implements runtime.Recorder.
 func (r *Recorder) Opened(info runtime.Info) {
-	r.log.Put(record.KindHost, 0, record.Host{Version: info.Version, Browser: info.Browser, Device: info.Device})
+	r.enqueue(record.KindHost, 0, record.Host{Version: info.Version, Browser: info.Browser, Device: info.Device})
 }
 
 // Event implements runtime.Recorder.
@@ -145,23 +163,30 @@ func (r *Recorder) Event(ev runtime.Event) {
 	case runtime.TabRemoved:
 		r.tab("removed", ev.Tab)
 		r.mu.Lock()
+		p := r.byTab[ev.Tab.TabID]
+		r.mu.Unlock()
+		if p == nil {
+			return
+		}
+		r.take(p) // the browser ends after its tabs were removed
+		r.mu.Lock()
 		if p := r.byTab[ev.Tab.TabID]; p != nil {
 			delete(r.pages, p.page)
 			delete(r.byTab, ev.Tab.TabID)
 		}
 		r.mu.Unlock()
 	case runtime.DOMEvent:
-		r.log.Put(record.KindSignal, ev.Tab.TabID, record.Signal{Name: ev.Name, URL: ev.URL, Payload: ev.Payload})
+		r.enqueue(record.KindSignal, ev.Tab.TabID, record.Signal{Name: ev.Name, URL: ev.URL, Payload: ev.Payload})
 	}
 }
 
 func (r *Recorder) tab(state string, t runtime.TabStatus) {
-	r.log.Put(record.KindTab, t.TabID, record.Tab{State: state, RuntimeID: t.RuntimeID, URL: t.URL, Title: t.Title, States: t.States})
+	r.enqueue(record.KindTab, t.TabID, record.Tab{State: state, RuntimeID: t.RuntimeID, URL: t.URL, Title: t.Title, States: t.States})
 }
 
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
-	return runtime.PageWants{Requests: r.opts.Pages, Console: r.opts.Pages, Pictures: r.opts.Pictures}
+	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures}
 }
 
 // Call implements runtime.Recorder.
@@ -171,21 +196,27 @@ func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answe
 	id = "c" + strconv.FormatInt(r.nextCall, 10)
 	r.mu.Unlock()
 	began := time.Now()
-	r.log.Put(record.KindCallBegin, tab.TabID, record.CallBegin{ID: id, Name: c.Name, URL: tab.URL, TimeoutMS: ms(c.Timeout)})
-	if c.Map != nil {
-		name := r.log.Keep("application/json", c.Map.JSON)
-		r.log.Put(record.KindMap, tab.TabID, record.Map{Path: c.Map.Path, Resource: name, Call: id}, name)
-	}
+	r.queue.add(func() {
+		r.log.PutAt(began, record.KindCallBegin, tab.TabID, record.CallBegin{ID: id, Name: c.Name, URL: tab.URL, TimeoutMS: ms(c.Timeout)})
+		if c.Map != nil {
+			name := r.log.Keep("application/json", c.Map.JSON)
+			r.log.PutAt(began, record.KindMap, tab.TabID, record.Map{Path: c.Map.Path, Resource: name, Call: id}, name)
+		}
+	})
 	return id, func(reply runtime.Reply) {
 		r.recordDownloads(tab.TabID)
-		end := record.CallEnd{
-			ID: id, Name: c.Name, CallerID: fault.Clip(c.ID, 200), Arguments: withoutStores(c.Name, object(c.Arguments)), OK: reply.Err == nil,
-			Output: r.output(c.Name, reply.Output), Summaries: reply.Steps, URL: reply.URL, DurationMS: ms(time.Since(began)),
-		}
-		if reply.Err != nil {
-			end.Error = jsonOf(reply.Err)
-		}
-		r.log.Put(record.KindCallEnd, tab.TabID, end, resources(end.Output)...)
+		at := time.Now()
+		r.queue.add(func() {
+			end := record.CallEnd{
+				ID: id, Name: c.Name, CallerID: fault.Clip(c.ID, 200), Arguments: withoutStores(c.Name, object(c.Arguments)), OK: reply.Err == nil,
+				Output: r.output(c.Name, reply.Output), Summaries: reply.Steps, URL: reply.URL, DurationMS: ms(at.Sub(began)),
+			}
+			if reply.Err != nil {
+				end.Error = jsonOf(reply.Err)
+			}
+			r.log.PutAt(at, record.KindCallEnd, tab.TabID, end, resources(end.Output)...)
+		})
+		r.queue.room()
 	}
 }
 
@@ -215,7 +246,6 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		return
 	}
 	at := time.Now()
-	var do func()
 	switch {
 	case e.Request != nil:
 		r.work.Go(func() { r.request(state, *e.Request) })
@@ -229,34 +259,29 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		return
 	case e.Console != nil:
 		m := e.Console
-		do = func() {
-			r.log.PutAt(at, record.KindConsole, state.tab, record.Console{
-				Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, URL: m.URL, Line: m.Line, Column: m.Column, At: m.At,
-			})
-		}
+		r.put(state, at, record.KindConsole, record.Console{
+			Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, URL: m.URL, Line: m.Line, Column: m.Column, At: m.At,
+		})
 	case e.Dialog != nil:
 		d := record.Dialog{State: "closed", Type: e.Dialog.Type, Message: e.Dialog.Message, Default: e.Dialog.DefaultPrompt, URL: e.Dialog.URL}
 		if e.Open {
 			d.State = "opened"
 		}
-		do = func() { r.log.PutAt(at, record.KindDialog, state.tab, d) }
-	default:
-		return
+		r.put(state, at, record.KindDialog, d)
 	}
-	if state.tab == 0 {
-		if len(state.waiting) < maxWaiting {
-			state.waiting = append(state.waiting, do)
-		}
-		return
-	}
-	do()
 }
 
-// put adds an event of a page, when its tab is known.
-func (r *Recorder) put(state *page, at time.Time, kind record.Kind, data any, resources ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	do := func() { r.log.PutAt(at, kind, state.tab, data, resources...) }
+// put adds an event of a page, when its tab is known. r.mu is held.
+func (r *Recorder) put(state *page, at time.Time, kind record.Kind, data any) {
+	r.later(state, func(tab int) { r.log.PutAt(at, kind, tab, data) })
+}
+
+// later queues f, when the tab of a page is known. r.mu is held.
+func (r *Recorder) later(state *page, f func(tab int)) {
+	do := func() {
+		tab := state.tab // known from here on, and the same
+		r.queue.add(func() { f(tab) })
+	}
 	if state.tab == 0 {
 		if len(state.waiting) < maxWaiting {
 			state.waiting = append(state.waiting, do)
@@ -284,7 +309,7 @@ func (r *Recorder) recordDownloads(tab int) {
 		r.downloads[d.ID] = d.State
 		r.mu.Unlock()
 		if !known {
-			r.log.Put(record.KindDownload, d.TabID, record.Download{ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Received: d.Received, SHA256: d.SHA256})
+			r.enqueue(record.KindDownload, d.TabID, record.Download{ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Received: d.Received, SHA256: d.SHA256})
 		}
 	}
 }

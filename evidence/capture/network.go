@@ -21,7 +21,7 @@ func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 		RequestHeaders: withoutCredentials(q.RequestHeaders), ResponseHeaders: withoutCredentials(q.ResponseHeaders),
 		Began: q.Started, FirstByteMS: ms(q.FirstByte), DurationMS: ms(q.Duration), Bytes: q.Bytes, State: q.State, Failure: q.Failure, RedirectedTo: q.RedirectedTo,
 	}
-	var names []string
+	var response, sent []byte
 	ctx, cancel := context.WithTimeout(r.ctx, bodyTime)
 	defer cancel()
 	select {
@@ -37,17 +37,29 @@ func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 		case body.Total > len(body.Data):
 			out.BodyMissing, out.BodySize = "too_large", body.Total
 		default:
-			out.Body, out.BodySize = r.log.Keep(q.MimeType, body.Data), body.Total
-			names = append(names, out.Body)
+			response, out.BodySize = body.Data, body.Total
 		}
 	}
 	if q.Method != "GET" && q.Method != "HEAD" && q.Method != "OPTIONS" {
 		if body, err := state.page.NetworkBody(ctx, q.ID, primitives.RequestBody, r.opts.BodyLimit); err == nil && len(body.Data) > 0 && body.Total == len(body.Data) {
-			out.RequestBody = r.log.Keep(contentType(q.RequestHeaders), body.Data)
-			names = append(names, out.RequestBody)
+			sent = body.Data
 		}
 	}
-	r.put(state, time.Now(), record.KindRequest, out, names...)
+	at, whole := time.Now(), q.State == "finished" && hasBody(q) && out.BodyMissing == ""
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.later(state, func(tab int) {
+		var names []string
+		if whole {
+			out.Body = r.log.Keep(q.MimeType, response)
+			names = append(names, out.Body)
+		}
+		if sent != nil {
+			out.RequestBody = r.log.Keep(contentType(q.RequestHeaders), sent)
+			names = append(names, out.RequestBody)
+		}
+		r.log.PutAt(at, record.KindRequest, tab, out, names...)
+	})
 }
 
 func hasBody(q primitives.NetworkRequest) bool {

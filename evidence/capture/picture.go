@@ -49,8 +49,12 @@ func (r *Recorder) picture(state *page, f *browser.CastFrame) {
 			return
 		}
 	}
-	name := r.log.Keep("image/jpeg", data)
-	r.put(state, f.At, record.KindPicture, record.Picture{Resource: name, Size: record.Size{Width: f.Width, Height: f.Height}, Painted: len(boxes)}, name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.later(state, func(tab int) {
+		name := r.log.Keep("image/jpeg", data)
+		r.log.PutAt(f.At, record.KindPicture, tab, record.Picture{Resource: name, Size: record.Size{Width: f.Width, Height: f.Height}, Painted: len(boxes)}, name)
+	})
 }
 
 // paint covers boxes of the page, which is width CSS pixels wide, in its picture.

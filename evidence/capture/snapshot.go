@@ -3,7 +3,10 @@ package capture
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives"
@@ -15,7 +18,9 @@ const maxFrames = 8
 // document is what is known of the document that a frame shows.
 type document struct {
 	token    string
+	version  int // of its content
 	resource string
+	text     []byte
 	frames   []string          // of its iframe elements
 	owners   map[string]string // frames by the handle of their element
 }
@@ -29,6 +34,7 @@ type taken struct {
 // snapshotAnswer is what the page library says of a document.
 type snapshotAnswer struct {
 	Token   string   `json:"token"`
+	Version int      `json:"version"`
 	URL     string   `json:"url"`
 	Title   string   `json:"title"`
 	Doctype string   `json:"doctype"`
@@ -42,72 +48,166 @@ type snapshotAnswer struct {
 // TakeText implements primitives.TextTaker.
 func (a *snapshotAnswer) TakeText(text []byte) { a.text = bytes.Clone(text) }
 
-// snapshots takes the documents of a page, the main frame first. A frame that does not answer is left out.
-func (r *Recorder) snapshots(ctx context.Context, p *page) []taken {
-	frames := p.page.Frames()
-	if len(frames) > maxFrames {
-		frames = frames[:maxFrames]
-	}
-	out := make([]taken, len(frames))
-	var all sync.WaitGroup
-	for i, f := range frames {
-		r.mu.Lock()
-		known := p.frames[f.ID]
-		r.mu.Unlock()
-		all.Go(func() {
-			d, answer := r.snapshot(ctx, p.page, f.ID, known)
-			if d == nil {
-				return
-			}
-			r.mu.Lock()
-			p.frames[f.ID] = d
-			r.mu.Unlock()
-			out[i] = taken{token: d.token, Snapshot: record.Snapshot{
-				Frame: string(f.ID), Main: i == 0, URL: answer.URL, Title: answer.Title, Doctype: answer.Doctype,
-				Size: record.Size{Width: answer.Width, Height: answer.Height}, Resource: d.resource, Frames: d.frames,
-			}}
-		})
-	}
-	all.Wait()
-	if len(out) == 0 || out[0].Resource == "" {
-		return nil
-	}
-	n := 0
-	for _, t := range out {
-		if t.Resource != "" {
-			out[n] = t
-			n++
-		}
-	}
-	return out[:n]
+// shot is the document of a frame as the page answered it, nil without an answer.
+type shot struct {
+	frame  primitives.FrameID
+	main   bool
+	known  *document // that it was compared with
+	answer *snapshotAnswer
+	owners map[string]string // frames by the handle of their element
 }
 
-func (r *Recorder) snapshot(ctx context.Context, p primitives.Page, frame primitives.FrameID, known *document) (*document, snapshotAnswer) {
+// frames are the frames of a page whose documents are taken, the main frame first.
+func (r *Recorder) frames(p *page) []shot {
+	frames := p.page.Frames()
+	out := make([]shot, 0, min(len(frames), maxFrames))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, f := range frames[:min(len(frames), maxFrames)] {
+		out = append(out, shot{frame: f.ID, main: i == 0, known: p.frames[f.ID]})
+	}
+	return out
+}
+
+func (s *shot) arguments() map[string]any {
+	if s.known == nil {
+		return map[string]any{}
+	}
+	return map[string]any{"known": s.known.token, "version": s.known.version}
+}
+
+// take reads a document.
+func (s *shot) take(ctx context.Context, p primitives.Page) {
 	var answer snapshotAnswer
-	args := map[string]any{}
-	if known != nil {
-		args["known"] = known.token
+	if p.Call(ctx, s.frame, "record_snapshot", s.arguments(), &answer) == nil {
+		s.answer = &answer
 	}
-	if p.Call(ctx, frame, "record_snapshot", args, &answer) != nil {
-		return nil, answer
+}
+
+// find finds the frames of the iframe elements.
+func (s *shot) find(ctx context.Context, p primitives.Page) {
+	if s.answer == nil || s.answer.Same {
+		return
 	}
-	if answer.Same && known != nil && known.token == answer.Token {
-		return known, answer
-	}
-	if len(answer.text) == 0 {
-		return nil, answer
-	}
-	d := &document{token: answer.Token, owners: map[string]string{}}
-	d.resource = r.log.Keep("application/json", answer.text)
-	for _, handle := range answer.Frames {
-		if known != nil && known.token == d.token && known.owners[handle] != "" {
-			d.owners[handle] = known.owners[handle]
-		} else if id, err := p.ChildFrame(ctx, frame, handle); err == nil {
-			d.owners[handle] = string(id)
+	s.owners = map[string]string{}
+	for _, handle := range s.answer.Frames {
+		if s.known != nil && s.known.token == s.answer.Token && s.known.owners[handle] != "" {
+			s.owners[handle] = s.known.owners[handle]
+		} else if id, err := p.ChildFrame(ctx, s.frame, handle); err == nil {
+			s.owners[handle] = string(id)
 		}
-		d.frames = append(d.frames, d.owners[handle])
 	}
-	return d, answer
+}
+
+// keep stores documents and returns them as snapshots. A frame that did not answer is left out, and without
+// the main frame there are none. The queue calls it.
+func (r *Recorder) keep(state *page, list []shot) []taken {
+	var out []taken
+	for _, s := range list {
+		if s.answer == nil {
+			continue
+		}
+		r.mu.Lock()
+		d := state.frames[s.frame]
+		r.mu.Unlock()
+		if !s.answer.Same {
+			if len(s.answer.text) == 0 {
+				continue
+			}
+			d = &document{token: s.answer.Token, version: s.answer.Version, owners: s.owners, text: s.answer.text, resource: r.log.Keep("application/json", s.answer.text)}
+			for _, handle := range s.answer.Frames {
+				d.frames = append(d.frames, s.owners[handle])
+			}
+			r.mu.Lock()
+			state.frames[s.frame] = d
+			r.mu.Unlock()
+		} else if d == nil || d.token != s.answer.Token || d.version != s.answer.Version {
+			continue
+		} else if !r.log.Has(d.resource) { // a ring has forgotten it
+			d.resource = r.log.Keep("application/json", d.text)
+		}
+		out = append(out, taken{token: d.token, Snapshot: record.Snapshot{
+			Frame: string(s.frame), Main: s.main, URL: s.answer.URL, Title: s.answer.Title, Doctype: s.answer.Doctype,
+			Size: record.Size{Width: s.answer.Width, Height: s.answer.Height}, Resource: d.resource, Frames: d.frames,
+		}})
+	}
+	if len(out) == 0 || !out[0].Main {
+		return nil
+	}
+	return out
+}
+
+// ended is a step whose snapshot afterwards is not taken yet.
+type ended struct {
+	step  string
+	tab   int
+	timer *time.Timer
+}
+
+// afterTime is how long after a step its snapshot is taken, unless another step begins before: then the
+// snapshot before that one is the same.
+const afterTime = 150 * time.Millisecond
+
+// after has the snapshot after a step taken.
+func (r *Recorder) after(state *page, tab int, step string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	e := &ended{step: step, tab: tab}
+	e.timer = time.AfterFunc(afterTime, func() { r.takeIf(state, e) })
+	if state.ended != nil { // of a call that ran beside this one
+		state.ended.timer.Stop()
+	}
+	state.ended = e
+}
+
+// takeEnded is the step that has no snapshot afterwards yet; nil for none. Recorder.mu is held.
+func (p *page) takeEnded() *ended {
+	e := p.ended
+	p.ended = nil
+	if e != nil {
+		e.timer.Stop()
+	}
+	return e
+}
+
+// takeEnded takes the snapshots after the last steps of all pages.
+func (r *Recorder) takeEnded() {
+	r.mu.Lock()
+	list := slices.Collect(maps.Values(r.byTab))
+	r.mu.Unlock()
+	for _, p := range list {
+		r.take(p)
+	}
+}
+
+func (r *Recorder) take(state *page) { r.takeIf(state, nil) }
+
+// takeIf takes the snapshot after the last step of a page, if that is e; nil is any.
+func (r *Recorder) takeIf(state *page, e *ended) {
+	r.mu.Lock()
+	if state.ended == nil || e != nil && state.ended != e {
+		r.mu.Unlock()
+		return
+	}
+	e = state.takeEnded()
+	r.mu.Unlock()
+	list := r.frames(state)
+	p := &probe{answered: make(chan struct{})}
+	r.queue.add(func() { r.putSnapshots(e.tab, e.step, "after", r.keep(state, p.wait().documents)) })
+	if !r.spawn(func() {
+		defer close(p.answered)
+		var all sync.WaitGroup
+		for i := range list {
+			all.Go(func() { list[i].take(r.ctx, state.page); list[i].find(r.ctx, state.page) })
+		}
+		all.Wait()
+		p.documents = list
+	}) {
+		close(p.answered)
+	}
 }
 
 func (r *Recorder) putSnapshots(tab int, step, phase string, list []taken) {

@@ -17,8 +17,12 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// probeTime bounds what is read of the page for a step.
-const probeTime = 500 * time.Millisecond
+const (
+	// probeTime bounds the wait for a probe to be sent, and reading the page for a picture.
+	probeTime = 500 * time.Millisecond
+	// answerTime bounds the wait for what a page answers.
+	answerTime = 10 * time.Second
+)
 
 // typing are the primitives whose arguments go into a field, by the members that do.
 var typing = map[string][]string{
@@ -37,8 +41,11 @@ func changesDocument(in runtime.Invocation) bool {
 	return in.Acts && !slices.ContainsFunc(still, func(prefix string) bool { return strings.HasPrefix(in.Primitive, prefix) })
 }
 
-// Primitive implements runtime.Recorder.
+// Primitive implements runtime.Recorder. What it reads of the page is under way when it returns: a page
+// answers calls in the order in which they were sent, so the primitive comes after it. The primitive does
+// not wait for the answer.
 func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done func(primitives.Result)) {
+	began := time.Now()
 	r.mu.Lock()
 	r.nextStep++
 	id := "s" + strconv.FormatInt(r.nextStep, 10)
@@ -46,70 +53,44 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 	r.mu.Unlock()
 	changes := changesDocument(in) && state != nil
 	begin := record.StepBegin{ID: id, Call: in.Call, Step: in.Step, Primitive: in.Primitive, Acts: in.Acts, URL: in.Page.Tab().URL}
-	var snapshots []taken
+	probe := &probe{}
+	var previous *ended
 	if changes {
-		r.await(ctx, state)
-		var look targetAnswer
-		probe, cancel := context.WithTimeout(ctx, probeTime)
-		if r.opts.Pages {
-			shots := make(chan []taken, 1)
-			if r.spawn(func() { shots <- r.snapshots(probe, state) }) {
-				look = findTarget(probe, in)
-				snapshots = <-shots
-			}
-		} else {
-			look = findTarget(probe, in)
-		}
-		cancel()
-		begin.Target = look.target(snapshots)
-		begin.Arguments = r.typed(in, look, begin.Target)
-	} else {
-		begin.Arguments = object(in.Arguments)
+		r.mu.Lock()
+		previous = state.takeEnded()
+		r.mu.Unlock()
+		probe = r.probe(ctx, in, state)
 	}
-	begin.Arguments = withoutStores(in.Primitive, begin.Arguments)
-	r.log.Put(record.KindStepBegin, in.TabID, begin)
-	r.putSnapshots(in.TabID, id, "before", snapshots)
-	began := time.Now()
-	return func(res primitives.Result) {
-		end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(time.Since(began)), WaitMS: ms(res.Wait), Effects: res.Effects}
-		if res.Err != nil {
-			end.Error = jsonOf(res.Err)
+	r.queue.add(func() {
+		look := probe.wait()
+		snapshots := r.keep(state, look.documents)
+		if previous != nil { // what is there before this step is what the step before has left
+			r.putSnapshots(in.TabID, previous.step, "after", snapshots)
 		}
-		end.Output = r.output(in.Primitive, res.Payload)
-		r.log.Put(record.KindStepEnd, in.TabID, end, resources(end.Output)...)
+		begin.Arguments = object(in.Arguments)
+		if changes {
+			begin.Target = look.target.target(snapshots)
+			begin.Arguments = r.typed(in, look.target, begin.Target)
+		}
+		begin.Arguments = withoutStores(in.Primitive, begin.Arguments)
+		r.log.PutAt(began, record.KindStepBegin, in.TabID, begin)
+		r.putSnapshots(in.TabID, id, "before", snapshots)
+	})
+	began = time.Now()
+	return func(res primitives.Result) {
+		at := time.Now()
+		r.queue.add(func() {
+			end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(at.Sub(began)), WaitMS: ms(res.Wait), Effects: res.Effects}
+			if res.Err != nil {
+				end.Error = jsonOf(res.Err)
+			}
+			end.Output = r.output(in.Primitive, res.Payload)
+			r.log.PutAt(at, record.KindStepEnd, in.TabID, end, resources(end.Output)...)
+		})
 		if changes && r.opts.Pages {
 			r.after(state, in.TabID, id)
 		}
-	}
-}
-
-// after takes the snapshot after a step while the call goes on; the next step waits for it.
-func (r *Recorder) after(state *page, tab int, step string) {
-	ready := make(chan struct{})
-	r.mu.Lock()
-	state.snapping = ready
-	r.mu.Unlock()
-	if !r.spawn(func() {
-		defer close(ready)
-		ctx, cancel := context.WithTimeout(r.ctx, probeTime)
-		defer cancel()
-		r.putSnapshots(tab, step, "after", r.snapshots(ctx, state))
-	}) {
-		close(ready)
-	}
-}
-
-// await returns when the snapshot of the step before was taken.
-func (r *Recorder) await(ctx context.Context, state *page) {
-	r.mu.Lock()
-	ready := state.snapping
-	r.mu.Unlock()
-	if ready == nil {
-		return
-	}
-	select {
-	case <-ready:
-	case <-ctx.Done():
+		r.queue.room()
 	}
 }
 
@@ -122,6 +103,15 @@ type targetAnswer struct {
 	Path    []int          `json:"path"`
 	Secret  bool           `json:"secret"`
 	point   *record.Point
+	// Snapshot is the document, where it was asked for too.
+	Snapshot *snapshotAnswer `json:"snapshot"`
+}
+
+// TakeText implements primitives.TextTaker.
+func (a *targetAnswer) TakeText(text []byte) {
+	if a.Snapshot != nil {
+		a.Snapshot.TakeText(text)
+	}
 }
 
 // place is what arguments say of the element.
@@ -133,12 +123,15 @@ type place struct {
 	Y       *float64        `json:"y"`
 }
 
-// findTarget describes the element that a primitive is about. An answer that is not known means that it
-// cannot be said.
-func findTarget(ctx context.Context, in runtime.Invocation) (out targetAnswer) {
+// findTarget describes the element that a primitive is about, with more arguments for the page. An answer
+// that is not known means that it cannot be said.
+func findTarget(ctx context.Context, in runtime.Invocation, more map[string]any) (out targetAnswer) {
 	var at place
 	if json.Unmarshal(in.Arguments, &at) != nil {
 		return out
+	}
+	if more == nil {
+		more = map[string]any{}
 	}
 	var named locator.SelectorOrLocator
 	switch {
@@ -154,15 +147,21 @@ func findTarget(ctx context.Context, in runtime.Invocation) (out targetAnswer) {
 		}
 	case at.X != nil && at.Y != nil:
 		out.point = &record.Point{X: *at.X, Y: *at.Y}
-		out.known = in.Page.Call(ctx, "", "record_target", map[string]any{"x": *at.X, "y": *at.Y}, &out) == nil
+		more["x"], more["y"] = *at.X, *at.Y
+		out.known = in.Page.Call(ctx, "", "record_target", more, &out) == nil
 		return out
 	case typing[in.Primitive] != nil:
-		out.known = locator.CallFocused(ctx, in.Page, "record_target", map[string]any{"focused": true}, &out) == nil
+		more["focused"] = true
+		out.known = locator.CallFocused(ctx, in.Page, "record_target", more, &out) == nil
 		return out
 	default:
-		return targetAnswer{known: true}
+		if len(more) > 0 { // the document alone
+			_ = in.Page.Call(ctx, "", "record_target", more, &out) // without it there is none
+		}
+		out.known = true
+		return out
 	}
-	out.known = named.Locator.Evaluate(ctx, in.Page, "record_target", nil, &out) == nil
+	out.known = named.Locator.Evaluate(ctx, in.Page, "record_target", more, &out) == nil
 	return out
 }
 

@@ -14,6 +14,8 @@ import (
 
 // Sink keeps entries. Its methods are called one at a time.
 type Sink interface {
+	// Has says whether a resource is kept.
+	Has(name string) bool
 	// Resource is called before the first event that names it, once or more often.
 	Resource(r Resource) error
 	// Event gets an event, its line without the line end, and the resources that it names.
@@ -97,7 +99,11 @@ func (l *Log) Keep(mediaType string, data []byte) string {
 	if l.mask != nil && textual(mediaType) {
 		data = l.mask(data)
 	}
-	r := newResource(mediaType, data)
+	name := nameOf(mediaType, data)
+	if l.Has(name) {
+		return name
+	}
+	r := newResource(name, mediaType, data)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range l.sinks {
@@ -105,7 +111,19 @@ func (l *Log) Keep(mediaType string, data []byte) string {
 			l.failed(err)
 		}
 	}
-	return r.Name
+	return name
+}
+
+// Has says whether every sink has a resource. A ring forgets those that no event names any more.
+func (l *Log) Has(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.sinks {
+		if !s.Has(name) {
+			return false
+		}
+	}
+	return true
 }
 
 // Finish adds the last event and returns the first error.
@@ -141,9 +159,15 @@ func textual(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "multipart/")
 }
 
-func newResource(mediaType string, data []byte) Resource {
-	sum := sha256.Sum256(append([]byte(mediaType+"\n"), data...))
-	r := Resource{Name: hex.EncodeToString(sum[:16]), Type: mediaType, Size: len(data), data: data}
+func nameOf(mediaType string, data []byte) string {
+	sum := sha256.New()
+	sum.Write([]byte(mediaType + "\n"))
+	sum.Write(data)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+func newResource(name, mediaType string, data []byte) Resource {
+	r := Resource{Name: name, Type: mediaType, Size: len(data), data: data}
 	if len(data) > 256 && (textual(mediaType) || strings.HasPrefix(mediaType, "image/svg")) {
 		var b bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is one of its own

@@ -37,6 +37,13 @@ func NewRing(age time.Duration, limit int) *Ring {
 	return &Ring{age: float64(age.Milliseconds()), limit: limit, lasting: map[string]kept{}, resources: map[string]*held{}}
 }
 
+// Has implements Sink.
+func (r *Ring) Has(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.resources[name] != nil
+}
+
 // Resource implements Sink.
 func (r *Ring) Resource(res Resource) error {
 	r.mu.Lock()
@@ -154,29 +161,67 @@ func (r *Ring) Data(name string) ([]byte, bool) {
 
 // Save writes what is remembered as a recording and returns how many events it has.
 func (r *Ring) Save(path string) (int, error) {
+	f, err := Create(path)
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.Write(f)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return n, err
+}
+
+// Write writes what is remembered as a whole recording, and returns how many events it has.
+func (r *Ring) Write(f *File) (int, error) {
 	r.mu.Lock()
 	all := r.all()
 	resources := make(map[string]Resource, len(r.resources))
 	for n, h := range r.resources {
 		resources[n] = h.Resource
 	}
-	r.mu.Unlock()
-	f, err := Create(path)
-	if err != nil {
-		return 0, err
+	since, last := 0.0, Event{}
+	if len(r.events) > 0 {
+		since, last = r.events[0].event.T, r.events[len(r.events)-1].event
 	}
-	for _, k := range all {
-		for _, n := range k.names {
-			if res, ok := resources[n]; ok && err == nil {
-				err = f.Resource(res)
+	r.mu.Unlock()
+	for i, k := range all {
+		if k.event.Kind == KindRecording {
+			if header, err := Of[Header](k.event); err == nil {
+				header.Since = since
+				if k.line, err = lineOf(&k.event, header); err != nil {
+					return i, err
+				}
 			}
 		}
-		if err == nil {
-			err = f.Event(k.event, k.line, nil)
+		for _, n := range k.names {
+			if res, ok := resources[n]; ok {
+				if err := f.Resource(res); err != nil {
+					return i, err
+				}
+			}
+		}
+		if err := f.Event(k.event, k.line, nil); err != nil {
+			return i, err
 		}
 	}
-	if closing := f.Close(); err == nil {
-		err = closing
+	if last.Kind == KindEnd {
+		return len(all), nil
 	}
-	return len(all), err
+	end := Event{Seq: last.Seq + 1, T: last.T, Kind: KindEnd}
+	line, err := lineOf(&end, End{Events: int64(len(all))})
+	if err != nil {
+		return len(all), err
+	}
+	return len(all) + 1, f.Event(end, line, nil)
+}
+
+// lineOf gives an event data, and returns it as a line.
+func lineOf(e *Event, data any) ([]byte, error) {
+	raw, err := encode(data)
+	if err != nil {
+		return nil, err
+	}
+	e.Data = raw
+	return encode(e)
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"sync"
 
@@ -12,7 +13,7 @@ import (
 // was written stays when the process is killed.
 type File struct {
 	mu   sync.Mutex
-	f    *os.File
+	f    io.Closer
 	w    *bufio.Writer
 	have map[string]bool
 }
@@ -23,7 +24,19 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s cannot be written", path)
 	}
-	return &File{f: f, w: bufio.NewWriterSize(f, 64<<10), have: map[string]bool{}}, nil
+	return NewFile(f), nil
+}
+
+// NewFile writes a recording to w.
+func NewFile(w io.WriteCloser) *File {
+	return &File{f: w, w: bufio.NewWriterSize(w, 64<<10), have: map[string]bool{}}
+}
+
+// Has implements Sink.
+func (f *File) Has(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.have[name]
 }
 
 // Resource implements Sink.

@@ -24,6 +24,7 @@ func (p *player) evidence(c Call) *PageEvidence {
 	if p.ring == nil {
 		return nil
 	}
+	p.shown.Settle()
 	calls := record.Calls(p.ring.Events())
 	if len(calls) == 0 {
 		return nil

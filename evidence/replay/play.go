@@ -163,6 +163,7 @@ type player struct {
 	start   string
 	network *network
 	ring    *record.Ring
+	shown   *capture.Recorder // writes to ring
 	folder  string // of the maps of the recording
 	known   func(primitive string) bool
 }
@@ -256,7 +257,8 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 	}
 	if o.Recorder == nil { // for the evidence of a difference
 		p.ring = record.NewRing(time.Hour, 64<<20)
-		o.Recorder = capture.New(capture.Options{Pages: true, Secrets: p.opts.Secrets, Sinks: []record.Sink{p.ring}})
+		p.shown = capture.New(capture.Options{Pages: true, Quiet: true, Secrets: p.opts.Secrets, Sinks: []record.Sink{p.ring}})
+		o.Recorder = p.shown
 	}
 	return nil
 }

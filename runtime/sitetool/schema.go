@@ -2,7 +2,7 @@ package sitetool
 
 // Schema is the input schema of actions.site.
 const Schema = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn"]},` +
+	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn","record"]},` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
 	`"arguments":{"type":"object"},` +
@@ -24,4 +24,4 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
 
 // Description is what an agent reads about actions.site.
-const Description = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares. Mode learn makes an action of the last calls, tries it in a fresh session, and says what it could not prove."
+const Description = "List the actions that the current page's site map declares, call one of them, check whether the page still is as its map says (with the setup that its checks declare), read the page's declared state, or be told when it changes or when the page says something that its map declares. Mode learn makes an action of the last calls and tries it in a fresh session; record saves them to replay."

@@ -28,7 +28,7 @@ type Tool struct {
 	monitor     *monitor.Monitor
 	signals     *signal.Signals
 	attachments *attach.Attachments
-	learn       func(ctx context.Context, arguments json.RawMessage) call.Reply // nil when calls are not remembered
+	remembered  func(ctx context.Context, arguments json.RawMessage) call.Reply // nil when calls are not remembered
 }
 
 // New is for one tab.
@@ -36,8 +36,10 @@ func New(actions *siteaction.Actions, states *state.Projections, monitor *monito
 	return &Tool{actions: actions, states: states, monitor: monitor, signals: signals, attachments: attachments}
 }
 
-// Learns has f answer mode learn. It is called before the first call.
-func (x *Tool) Learns(f func(ctx context.Context, arguments json.RawMessage) call.Reply) { x.learn = f }
+// Remembers has f answer modes learn and record. It is called before the first call.
+func (x *Tool) Remembers(f func(ctx context.Context, arguments json.RawMessage) call.Reply) {
+	x.remembered = f
+}
 
 // arguments are the arguments of actions.site.
 type arguments struct {
@@ -95,11 +97,11 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 		return x.siteSignals(ctx, c, in)
 	case "attachments":
 		return x.siteAttachments(ctx, c, in)
-	case "learn":
-		if x.learn == nil {
-			return call.Reply{Err: fault.New(fault.CapabilityUnavailable, "this host does not remember calls, so nothing can be learned of them").With("tool", call.SiteTool)}
+	case "learn", "record":
+		if x.remembered == nil {
+			return call.Reply{Err: fault.New(fault.CapabilityUnavailable, "this host does not remember calls, so nothing can be learned of them or saved").With("tool", call.SiteTool)}
 		}
-		return x.learn(ctx, args)
+		return x.remembered(ctx, args)
 	case "call":
 		action, arguments, err := in.target()
 		if err != nil {

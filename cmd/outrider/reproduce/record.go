@@ -1,19 +1,28 @@
 package reproduce
 
 import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"time"
+
 	"github.com/spf13/pflag"
 
+	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/recent"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/trace"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// RecordFlags say whether a host is recorded.
+// RecordFlags say whether a host is recorded, and what a verb that serves calls remembers of the last minutes.
 type RecordFlags struct {
 	file, trace string
 	pictures    bool
+	recent      string
 }
 
 // Add adds them to a verb that owns a browser.
@@ -23,17 +32,70 @@ func (r *RecordFlags) Add(f *pflag.FlagSet) {
 	f.BoolVar(&r.pictures, "record-pictures", true, "record pictures of the pages too")
 }
 
+// AddRecent adds the flag of a verb that serves calls.
+func (r *RecordFlags) AddRecent(f *pflag.FlagSet) {
+	f.StringVar(&r.recent, "recent", recent.Pages, "what is remembered of the last half hour, for record save and mode learn: off, calls, pages, or full (with requests, console and pictures)")
+}
+
+// Recorded is what is recorded of a host.
+type Recorded struct {
+	Verb, Profile string
+	Maps          []string
+	Secrets       *mask.Set
+	Face          bool // the verb serves calls: that a flow was worth keeping is known when it has worked
+	AtEnd         func(func())
+	Log           *slog.Logger
+}
+
 // Record has a host that is opened with options recorded, if the flags say so.
-func (r *RecordFlags) Record(options *runtime.Options, profile string, maps []string, secrets *mask.Set) error {
+func (r *RecordFlags) Record(options *runtime.Options, o Recorded) error {
 	b := options.Browser
-	header := record.Header{Program: "outrider " + options.Version, Profile: profile, Locale: b.Locale, Timezone: b.Timezone}
+	header := record.Header{Program: "outrider " + options.Version, Verb: o.Verb, Profile: o.Profile, Locale: b.Locale, Timezone: b.Timezone}
 	if v := b.Viewport; v.Width > 0 {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
-	recorder, err := capture.Open(capture.Files{Record: r.file, Trace: r.trace, Export: trace.ExportFile},
-		capture.Options{Header: header, Pages: true, Pictures: r.pictures, Secrets: secrets, Maps: maps})
-	if recorder != nil {
-		options.Recorder = recorder
+	files := capture.Files{Record: r.file, Trace: r.trace, Export: trace.ExportFile}
+	how := capture.Options{Header: header, Pages: true, Pictures: r.pictures, Secrets: o.Secrets, Maps: o.Maps}
+	if !o.Face || r.recent == recent.Off || r.recent == "" {
+		recorder, err := capture.Open(files, how)
+		if recorder != nil {
+			options.Recorder = recorder
+		}
+		return err
 	}
-	return err
+	if err := recent.Check(r.recent); err != nil {
+		return err
+	}
+	last, err := recent.New(recent.Folder(), func(ring record.Sink) (*capture.Recorder, error) {
+		if r.file == "" && r.trace == "" {
+			how = recent.Options(r.recent, how)
+		}
+		how.Sinks = append(how.Sinks, ring)
+		recorder, err := capture.Open(files, how)
+		if recorder == nil && err == nil {
+			recorder = capture.New(how)
+		}
+		return recorder, err
+	})
+	if err != nil {
+		return err
+	}
+	options.Recorder = last.Recorder()
+	learned := learn.Mode{Calls: last.Calls, Options: learn.Options{NewID: options.NewID, Now: time.Now}, Storage: learn.StorageOf(o.Maps)}
+	options.Remembered = func(ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage) runtime.Reply {
+		var in struct {
+			Mode string `json:"mode"`
+		}
+		if json.Unmarshal(arguments, &in) == nil && in.Mode == "record" {
+			return last.Answer(ctx, h, tab, arguments)
+		}
+		return learned.Answer(ctx, h, tab, arguments)
+	}
+	stop, err := last.Serve(context.Background(), recent.SocketFolder(), recent.Process{PID: os.Getpid(), Verb: o.Verb, Version: options.Version, Started: time.Now()})
+	if err != nil { // calls are served without it
+		o.Log.Info("record save cannot reach this process", "error", err)
+		return nil
+	}
+	o.AtEnd(stop)
+	return nil
 }

@@ -22,20 +22,26 @@ const previousNodeOf = getterOf(Node.prototype, 'previousSibling');
 const attributesOf = getterOf(Element.prototype, 'attributes');
 
 /** What the last answer about this document found, to say that nothing has changed since. */
-const recorded = { watching: false, changed: true, controls: '', roots: new WeakSet(), scrolled: new Set(), observer: null };
+const recorded = { watching: false, changed: true, version: 0, base: '', roots: new WeakSet(), scrolled: new Set(), observer: null, texts: new WeakMap(), controls: new WeakMap() };
 
-function recordChange() { recorded.changed = true; }
+/** recordChange says that a node is another: what was written of it and of those around it does not hold. */
+function recordChange(node) {
+  recorded.changed = true;
+  for (let at = node; at; at = nodeType(at) === 11 && at instanceof ShadowRoot ? hostOf(at) : parentOf(at)) recorded.texts.delete(at);
+}
 
 function recordMutations(changes) {
-  if (changes.length > 0) recorded.changed = true;
   for (const change of changes) {
+    recordChange(change.target);
     if (change.attributeName === 'type' && /^password$/i.test(change.oldValue || '')) secretFields.add(change.target);
   }
 }
 
+function recordEvent(event) { recordChange(event.target instanceof Node ? event.target : null); }
+
 function recordScroll(event) {
-  recorded.changed = true;
   const node = event.target === document ? scrollingElementOf(document) : event.target;
+  recordChange(node);
   if (node) recorded.scrolled.add(node);
 }
 
@@ -50,19 +56,21 @@ function watchDocument() {
   if (recorded.watching) return;
   recorded.watching = true;
   recorded.observer = new MutationObserver(recordMutations);
-  for (const name of ['input', 'change', 'toggle']) listen(globalThis, name, recordChange, true);
+  for (const name of ['input', 'change', 'toggle']) listen(globalThis, name, recordEvent, true);
   listen(globalThis, 'scroll', recordScroll, true);
   watchRoot(document);
 }
 
-/** controlsNow is what the controls show: script can change that and nothing reports it. */
-function controlsNow() {
-  let text = '';
+/** recordControls finds the controls that show something else: script can change that and nothing reports it. */
+function recordControls() {
   for (const node of queryIn(document, 'input, textarea, select')) {
-    text += isSecretField(node) ? (protoGet(node, 'value') === '' ? '-' : '*') : protoGet(node, 'value');
-    text += protoGet(node, 'checked') ? '\u0001' : '\u0000';
+    const value = protoGet(node, 'value') || '';
+    let text = isSecretField(node) ? (value === '' ? '-' : '*') : value;
+    text += (protoGet(node, 'checked') ? '\u0001' : '\u0000') + (protoGet(node, 'selectedIndex') ?? '');
+    if (recorded.controls.get(node) === text) continue;
+    recorded.controls.set(node, text);
+    recordChange(node);
   }
-  return text;
 }
 
 const unrecordedLinks = /(?:^|\s)(?:preload|prefetch|modulepreload|dns-prefetch|preconnect)(?:\s|$)/i;
@@ -106,39 +114,58 @@ function recordPath(node) {
   return path;
 }
 
+/** leastKept is how many nodes an element has whose text is kept for the next snapshot. */
+const leastKept = 16;
+
 /** SnapshotText writes a document as the node arrays of Playwright's snapshots. */
 class SnapshotText {
   constructor() {
-    this.parts = [];
     this.nodes = 0;
     this.frames = [];
+    this.own = 0; // what cannot be kept: it has frames, shadow trees or pictures that the browser chooses
   }
 
   sheets(root) {
     let list;
     try { list = protoGet(root, 'adoptedStyleSheets') || []; } catch { list = []; }
+    let text = '';
     for (const sheet of Array.from(list)) {
       let css = '';
       try { for (const rule of sheet.cssRules) css += rule.cssText + '\n'; } catch { continue; }
-      this.parts.push(',["template",', JSON.stringify({ __playwright_style_sheet_: css }), ']');
+      text += ',["template",' + JSON.stringify({ __playwright_style_sheet_: css }) + ']';
     }
+    return text;
   }
 
   children(node) {
     const list = childNodesOf(node);
     const veiled = nodeType(node) === 1 && secretFields.has(node);
+    let text = '';
     for (let i = 0; i < list.length; i++) {
       const child = list[i];
       if (!isRecorded(child)) continue;
-      this.parts.push(',');
       if (nodeType(child) === 3) {
         this.nodes++;
-        this.parts.push(JSON.stringify(veiled && norm(nodeValueOf(child)) !== '' ? veil : nodeValueOf(child) || ''));
-      } else this.element(child);
+        text += ',' + JSON.stringify(veiled && norm(nodeValueOf(child)) !== '' ? veil : nodeValueOf(child) || '');
+      } else text += ',' + this.element(child);
     }
+    return text;
   }
 
+  /** element is the text of an element, as it was written last when nothing in it has changed. */
   element(node) {
+    const kept = recorded.texts.get(node);
+    if (kept) {
+      this.nodes += kept.nodes;
+      return kept.text;
+    }
+    const nodes = this.nodes, own = this.own;
+    const text = this.written(node);
+    if (this.own === own && this.nodes - nodes >= leastKept) recorded.texts.set(node, { text, nodes: this.nodes - nodes });
+    return text;
+  }
+
+  written(node) {
     this.nodes++;
     const tag = localNameOf(node);
     const attributes = {};
@@ -158,30 +185,33 @@ class SnapshotText {
       }
     } else if (tag === 'option') attributes.__playwright_selected_ = String(protoGet(node, 'selected') === true);
     else if (tag === 'img') {
-      const source = protoGet(node, 'currentSrc');
-      if (source && attributes.srcset !== undefined) attributes.__playwright_current_src__ = source;
+      const source = attributes.srcset === undefined ? '' : protoGet(node, 'currentSrc');
+      if (attributes.srcset !== undefined) this.own++;
+      if (source) attributes.__playwright_current_src__ = source;
     } else if (tag === 'iframe' || tag === 'frame') {
       delete attributes.src;
       attributes.__outrider_frame__ = String(this.frames.length);
       this.frames.push(keep(node));
+      this.own++;
     } else if (tag === 'dialog' && attributes.open !== undefined) attributes.__playwright_dialog_open_ = matchesCSS(node, ':modal') ? 'modal' : 'true';
     if (recorded.scrolled.has(node)) {
       attributes.__playwright_scroll_top_ = String(scrollTopOf(node));
       attributes.__playwright_scroll_left_ = String(scrollLeftOf(node));
     }
-    this.parts.push('[', JSON.stringify(nodeNameOf(node)), ',', JSON.stringify(attributes));
+    let text = '[' + JSON.stringify(nodeNameOf(node)) + ',' + JSON.stringify(attributes);
     const shadow = shadowOf(node);
-    if (tag === 'head' && parentOf(node) === rootElement()) this.parts.push(',["BASE",', JSON.stringify({ href: protoGet(document, 'baseURI') }), ']');
+    if (tag === 'head' && parentOf(node) === rootElement()) text += ',["BASE",' + JSON.stringify({ href: protoGet(document, 'baseURI') }) + ']';
     else if (shadow) {
       watchRoot(shadow);
-      this.parts.push(',["template",{"__playwright_shadow_root_":"open"}');
-      this.children(shadow);
-      this.sheets(shadow);
-      this.parts.push(']');
+      this.own++;
+      text += ',["template",{"__playwright_shadow_root_":"open"}' + this.children(shadow) + this.sheets(shadow) + ']';
     }
-    if (tag !== 'textarea') this.children(node);
-    if (node === rootElement()) this.sheets(document);
-    this.parts.push(']');
+    if (tag !== 'textarea') text += this.children(node);
+    if (node === rootElement()) {
+      this.own++;
+      text += this.sheets(document);
+    }
+    return text + ']';
   }
 }
 
@@ -214,37 +244,57 @@ function secretBoxes(view) {
 
 queries.record_boxes = ({ view }) => ({ secret: secretBoxes(viewOf(view)), width: innerWidth, height: innerHeight });
 
-/** record_target describes what a call is about; with secret, its content is secret from here on. */
+/** recordedSnapshot is what is answered of the document, with its text unless that is the one that is known. */
+function recordedSnapshot({ known, version }) {
+  watchDocument();
+  recordMutations(recorded.observer.takeRecords());
+  recordControls();
+  const base = protoGet(document, 'baseURI');
+  if (base !== recorded.base) recordChange(queryIn(document, 'head')[0]);
+  recorded.base = base;
+  const doctype = protoGet(document, 'doctype');
+  const value = {
+    token, version: recorded.version, url: location.href, title: documentTitleOf(document), doctype: doctype ? doctype.name : '',
+    width: innerWidth, height: innerHeight, frames: [], nodes: 0, same: true,
+  };
+  if (!recorded.changed && known === token && version === recorded.version) return { value, text: '' };
+  const snapshot = new SnapshotText();
+  const root = rootElement();
+  const text = root ? snapshot.element(root) : '';
+  if (recorded.changed) recorded.version++;
+  recorded.changed = false;
+  return { value: { ...value, version: recorded.version, frames: snapshot.frames, nodes: snapshot.nodes, same: false }, text };
+}
+
+/**
+ * record_target describes what a call is about; with secret, its content is secret from here on. With
+ * snapshot it answers the document too, as record_snapshot does.
+ */
 queries.record_target = (args) => {
   watchDocument();
   const view = viewOf(args.view);
   const node = recordedTarget(args, view);
-  if (!node || !isElement(node)) return { element: null };
-  if (args.focused && isFrameElement(node)) return descended(node, view);
-  if (args.secret) secretFields.add(node);
-  const out = { token, element: appearance(node, new Map()), box: box(rectOf(node), view), path: recordPath(node), secret: isSecretField(node) };
-  if (out.secret) out.element.text = '';
-  return out;
+  let out = { element: null };
+  if (node && isElement(node)) {
+    if (args.focused && isFrameElement(node)) return descended(node, view);
+    if (args.secret) {
+      secretFields.add(node);
+      recordChange(node);
+    }
+    out = { token, element: appearance(node, new Map()), box: box(rectOf(node), view), path: recordPath(node), secret: isSecretField(node) };
+    if (out.secret) out.element.text = '';
+  }
+  if (!args.snapshot) return out;
+  const { value, text } = recordedSnapshot(args.snapshot);
+  out.snapshot = value;
+  return value.same ? out : new WithText(out, text);
 };
 
 /**
  * record_snapshot answers the document, as text behind the value; without it when nothing has changed
- * since the last answer and known is its token.
+ * since the answer with this token and version.
  */
-queries.record_snapshot = ({ known }) => {
-  watchDocument();
-  recordMutations(recorded.observer.takeRecords());
-  const doctype = protoGet(document, 'doctype');
-  const value = {
-    token, url: location.href, title: documentTitleOf(document), doctype: doctype ? doctype.name : '',
-    width: innerWidth, height: innerHeight, secret: secretBoxes(topView), frames: [], nodes: 0, same: false,
-  };
-  const controls = controlsNow();
-  if (!recorded.changed && known === token && controls === recorded.controls) return { ...value, same: true };
-  const text = new SnapshotText();
-  const root = rootElement();
-  if (root) text.element(root);
-  recorded.changed = false;
-  recorded.controls = controls;
-  return new WithText({ ...value, frames: text.frames, nodes: text.nodes }, text.parts.join(''));
+queries.record_snapshot = (args) => {
+  const { value, text } = recordedSnapshot(args);
+  return value.same ? value : new WithText(value, text);
 };
