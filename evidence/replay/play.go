@@ -164,7 +164,7 @@ type player struct {
 	network *network
 	ring    *record.Ring
 	shown   *capture.Recorder // writes to ring
-	folder  string // of the maps of the recording
+	folder  string            // of the maps of the recording
 	known   func(primitive string) bool
 }
 
