@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/runtime/verify"
@@ -50,119 +51,152 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 	if err != nil {
 		return call.Reply{Err: err}
 	}
-	maps := o.Library.For(url)
 	page, e := x.actions.LivePage(ctx)
 	if e != nil {
 		return call.Reply{Err: fault.From(e)}
 	}
-	states := verify.StatesOffered(o.Library, maps)
-	var checks []sites.Exposed[manifest.Check]
-	for _, m := range maps {
-		checks = append(checks, o.Library.Composition(m).Checks...)
+	k := checking{tool: x, caller: c, in: in, offer: o, page: page, maps: o.Library.For(url)}
+	k.states = verify.StatesOffered(o.Library, k.maps)
+	for _, m := range k.maps {
+		k.checks = append(k.checks, o.Library.Composition(m).Checks...)
 	}
-	setUp := func(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
-	s := verify.Batch{Library: o.Library}
-	inTime := in.expectations
-	inTime.ExpectStatus = 0 // no waiting changes it
-	probe := func(ctx context.Context, page primitives.Page) (bool, error) {
-		next := verify.Batch{Library: o.Library, Attached: x.attachments.State, Explain: true}
-		for _, n := range states {
-			next.AddState(n.In, n.Own)
-		}
-		for _, k := range checks {
-			if !setUp(k) {
-				next.AddCheck(k.Source.Map, k.Entry)
-			}
-		}
-		if err := next.Evaluate(ctx, page); err != nil {
-			return false, err
-		}
-		s = next
-		if len(checks)+len(states) == 0 {
-			return true, nil // nothing will come
-		}
-		sofar := checkReport{States: s.DiagnoseAll(states).States}
-		for _, k := range checks {
-			if setUp(k) {
-				sofar.Checks = append(sofar.Checks, verify.CheckOutcome{Status: verify.CheckPassed}) // it comes later
-			} else {
-				sofar.Checks = append(sofar.Checks, s.Check(k.Source.Map, k.Entry))
-			}
-		}
-		return !slices.ContainsFunc(sofar.Checks, verify.CheckOutcome.Breaks) && len(inTime.unmet(&sofar)) == 0, nil
-	}
-	if _, e := probe(ctx, page); e != nil && fault.CodeOf(e) != fault.PageNavigated {
+	if e := k.observe(ctx); e != nil {
 		return call.Reply{Err: fault.From(e)}
-	}
-	if in.WaitMS != nil && *in.WaitMS > 0 || s.At.IsZero() {
-		wait := max(siteaction.StateGrace, waitOf(in))
-		whole, end := observe.Answerable(ctx)
-		bounded, cancel := context.WithTimeout(whole, wait)
-		_, e := observe.Until(whole, bounded, x.actions, probe)
-		cancel()
-		end()
-		if s.At.IsZero() {
-			if e == nil {
-				e = fault.New(fault.Timeout, "the page could not be observed in time")
-			}
-			return call.Reply{Err: fault.From(e)}
-		}
 	}
 	status, e := primitives.HTTPStatus(ctx, page)
 	if e != nil {
 		return call.Reply{Err: fault.From(e)}
 	}
-	out := checkReport{
-		URL: s.URL, HTTPStatus: status, ObservedAt: call.Time(s.At), Checks: []verify.CheckOutcome{}, States: []verify.Diagnosis{}, Maps: []string{},
-		Summary: map[string]int{verify.CheckPassed: 0, verify.CheckDrifted: 0, verify.CheckFailed: 0, verify.CheckSkipped: 0, verify.CheckUnknown: 0, verify.CheckNotRun: 0},
+	return call.Encoded(k.report(ctx, status))
+}
+
+// checking is one call of mode check.
+type checking struct {
+	tool   *Tool
+	caller siteaction.Caller
+	in     arguments
+	offer  *mapset.Offer
+	page   primitives.Page
+	maps   []*sites.Map
+	states []verify.NamedState
+	checks []sites.Exposed[manifest.Check]
+	// seen is the last whole observation.
+	seen verify.Batch
+}
+
+func hasSetup(k sites.Exposed[manifest.Check]) bool { return len(k.Entry.SetupSteps) > 0 }
+
+// observe observes the page once, and with wait_ms again after each change while
+// something fails. A document that is replaced is observed again.
+func (k *checking) observe(ctx context.Context) error {
+	if _, err := k.once(ctx, k.page); err != nil && fault.CodeOf(err) != fault.PageNavigated {
+		return err
 	}
-	ev := evidence{actions: x.actions, caller: c}
-	seen := s.DiagnoseAll(states)
-	out.States = append(out.States, seen.States...)
-	for _, m := range maps {
+	if waitOf(k.in) <= 0 && !k.seen.At.IsZero() {
+		return nil
+	}
+	whole, end := observe.Answerable(ctx)
+	defer end()
+	bounded, cancel := context.WithTimeout(whole, max(siteaction.StateGrace, waitOf(k.in)))
+	defer cancel()
+	_, err := observe.Until(whole, bounded, k.tool.actions, k.once)
+	switch {
+	case !k.seen.At.IsZero():
+		return nil
+	case err == nil:
+		return fault.New(fault.Timeout, "the page could not be observed in time")
+	}
+	return err
+}
+
+// once is one observation: it reports whether nothing failed that waiting could mend.
+func (k *checking) once(ctx context.Context, page primitives.Page) (bool, error) {
+	next := verify.Batch{Library: k.offer.Library, Attached: k.tool.attachments.State, Explain: true}
+	for _, n := range k.states {
+		next.AddState(n.In, n.Own)
+	}
+	for _, c := range k.checks {
+		if !hasSetup(c) {
+			next.AddCheck(c.Source.Map, c.Entry)
+		}
+	}
+	if err := next.Evaluate(ctx, page); err != nil {
+		return false, err
+	}
+	k.seen = next
+	if len(k.checks)+len(k.states) == 0 {
+		return true, nil // nothing will come
+	}
+	sofar := checkReport{States: next.DiagnoseAll(k.states).States}
+	for _, c := range k.checks {
+		if hasSetup(c) {
+			sofar.Checks = append(sofar.Checks, verify.CheckOutcome{Status: verify.CheckPassed}) // it comes later
+		} else {
+			sofar.Checks = append(sofar.Checks, next.Check(c.Source.Map, c.Entry))
+		}
+	}
+	inTime := k.in.expectations
+	inTime.ExpectStatus = 0 // no waiting changes it
+	return !slices.ContainsFunc(sofar.Checks, verify.CheckOutcome.Breaks) && len(inTime.unmet(&sofar)) == 0, nil
+}
+
+// report judges what was seen, then runs the checks that have a setup: it moves the
+// page, so what needs none was seen before.
+func (k *checking) report(ctx context.Context, status int) *checkReport {
+	out := &checkReport{
+		URL: k.seen.URL, HTTPStatus: status, ObservedAt: call.Time(k.seen.At), States: []verify.Diagnosis{}, Maps: []string{},
+		Summary: map[string]int{verify.CheckPassed: 0, verify.CheckDrifted: 0, verify.CheckFailed: 0, verify.CheckSkipped: 0, verify.CheckUnknown: 0, verify.CheckNotRun: 0},
+		Checks:  make([]verify.CheckOutcome, len(k.checks)),
+	}
+	for _, m := range k.maps {
 		out.Maps = append(out.Maps, m.Path)
 	}
-	out.Checks = make([]verify.CheckOutcome, len(checks))
-	for i, k := range checks {
-		if setUp(k) {
-			continue
-		}
-		r := s.Check(k.Source.Map, k.Entry)
-		recall(ctx, page, &s, k.Source.Map, k.Entry, &r, in)
-		if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted {
-			r.Evidence = ev.collect(ctx, k.Entry, r)
-		}
-		if len(k.Entry.SetupRest) > 0 {
-			r.Setup = &verify.SetupOutcome{ByHand: k.Entry.SetupRest}
-		}
-		out.Checks[i] = r
-	}
-	if c.Message().Map == nil {
-		x.monitor.Note(seen)
-	}
-	// Setup moves the page, so what needs none was seen before.
-	for i, k := range checks {
-		if setUp(k) {
-			c.Progress(call.Progress{Step: k.Name, Phase: "setup"})
-			out.Checks[i] = x.preparedCheck(ctx, c, o, k.Source.Map, k.Entry, in)
+	states := k.seen.DiagnoseAll(k.states)
+	out.States = append(out.States, states.States...)
+	ev := evidence{actions: k.tool.actions, caller: k.caller}
+	for i, c := range k.checks {
+		if !hasSetup(c) {
+			out.Checks[i] = k.outcome(ctx, &ev, c)
 		}
 	}
-	for i, k := range checks {
+	if k.caller.Message().Map == nil {
+		k.tool.monitor.Note(states)
+	}
+	for i, c := range k.checks {
+		if hasSetup(c) {
+			k.caller.Progress(call.Progress{Step: c.Name, Phase: "setup"})
+			out.Checks[i] = k.tool.preparedCheck(ctx, k.caller, k.offer, c.Source.Map, c.Entry, k.in)
+		}
+	}
+	for i, c := range k.checks {
 		r := &out.Checks[i]
-		*r = r.Named(k.Name)
+		*r = r.Named(c.Name)
 		out.Summary[r.Status]++
 	}
-	out.Unmet = in.unmet(&out)
+	out.Unmet = k.in.unmet(out)
 	for _, d := range out.States { // a state that is not current is no failure
 		for i := range d.Diagnostics {
 			d.Diagnostics[i].Mismatches, d.Diagnostics[i].Box = nil, nil
 		}
 	}
 	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
-	if slices.ContainsFunc(checks, setUp) {
-		x.monitor.Poke()
+	if slices.ContainsFunc(k.checks, hasSetup) {
+		k.tool.monitor.Poke()
 	}
-	return call.Encoded(out)
+	return out
+}
+
+// outcome is the verdict on one check that has no setup, with its evidence.
+func (k *checking) outcome(ctx context.Context, ev *evidence, c sites.Exposed[manifest.Check]) verify.CheckOutcome {
+	r := k.seen.Check(c.Source.Map, c.Entry)
+	recall(ctx, k.page, &k.seen, c.Source.Map, c.Entry, &r, k.in)
+	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted {
+		r.Evidence = ev.collect(ctx, c.Entry, r)
+	}
+	if len(c.Entry.SetupRest) > 0 {
+		r.Setup = &verify.SetupOutcome{ByHand: c.Entry.SetupRest}
+	}
+	return r
 }
 
 // recall adds what the caller requested beside the verdict. A page that changed
