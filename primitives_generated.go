@@ -688,8 +688,10 @@ type PageSnapshotResult struct {
 		Because string `json:"because"`
 		Next    string `json:"next"`
 		// At least so many.
-		Nodes  int `json:"nodes"`
-		Offset int `json:"offset"`
+		Nodes int `json:"nodes"`
+		// Elements of the document after the last one that was read.
+		Elements int `json:"elements"`
+		Offset   int `json:"offset"`
 	} `json:"left_out"`
 	// Frames whose document did not answer.
 	MissedFrames []struct {

@@ -128,6 +128,33 @@ func BenchmarkLargeAnswer(b *testing.B) {
 	}
 }
 
+// A page of 100,000 elements, whose outline would have 3 MB, within the default budget of
+// an agent: the aim is 100 ms. flat has them side by side, nested in 2,000 parts.
+func BenchmarkHugePage(b *testing.B) {
+	row := `<h3>Item</h3><a href="/items">open item</a><span>7 EUR</span><p>Text that describes <b>an</b> item</p><input type="checkbox" aria-label="Take item"><button aria-expanded="false">More</button>`
+	for _, c := range []struct{ name, page string }{
+		{"flat", `<ul>` + strings.Repeat(`<li>`+row+`</li>`, 12_500) + `</ul>`},
+		{"nested", strings.Repeat(`<section><ul>`+strings.Repeat(`<li>`+row+`</li>`, 6)+`</ul></section>`, 2_000)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			call := lineClient(b, open(b, serve(b, `<main><h1>Goods</h1>`+c.page+`</main>`)), "core")
+			call("snapshot", `{}`) // the first one installs the page library
+			var times []time.Duration
+			for b.Loop() {
+				at := time.Now()
+				if line := call("snapshot", `{}`); !bytes.Contains(line, []byte(`"elements":9`)) {
+					b.Fatalf("it does not say what is left: %.600s", line)
+				}
+				times = append(times, time.Since(at))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1e3, "ms")
+			b.ReportMetric(float64(times[0].Microseconds())/1e3, "ms/fastest")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
 // lineClient is a client that speaks lines, as over standard input and output. call
 // returns the line that answers a call of a tool, until the next one.
 func lineClient(tb testing.TB, host mcp.Host, tools string) (call func(tool, args string) []byte) {

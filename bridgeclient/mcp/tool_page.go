@@ -149,6 +149,9 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 		}
 	}
 	out := map[string]any{"nodes": nodes, "because": "max_tokens", "next": "take a snapshot without since, or one of the ref of a row"}
+	if elements, ok := left["elements"]; ok {
+		out["elements"] = elements
+	}
 	if in.Since == "" || result["delta"] == nil {
 		out["offset"] = in.Offset + shown
 		out["next"] = "ask again with this offset, with the ref of a row, or with find"

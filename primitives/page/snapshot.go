@@ -48,7 +48,10 @@ type below struct {
 
 // snapshotLeftOut says what is missing and how to get it.
 type snapshotLeftOut struct {
-	Nodes   int    `json:"nodes"` // at least
+	Nodes int `json:"nodes"` // at least
+	// Elements are those of the document that come after what was read.
+	Elements int `json:"elements,omitempty"`
+
 	Because string `json:"because"`
 	Next    string `json:"next"`
 	Offset  int    `json:"offset"`
@@ -77,6 +80,7 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 	if left += tree.left; left > 0 {
 		out.Truncated = true
 		out.LeftOut = in.leftOut(len(rows), left, tree.stopped)
+		out.LeftOut.Elements = tree.unseen
 	}
 	out.NodeCount = len(rows)
 	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0}

@@ -76,6 +76,7 @@ type tree struct {
 	rows    []treeRow
 	frames  int // documents that answered
 	left    int
+	unseen  int // elements that were not walked
 	stopped bool
 	title   *string // nil for a part of the page
 	below   *below  // nil where nothing lies below the viewport, and for a part of the page
@@ -103,6 +104,7 @@ type documentRows struct {
 		Next   int    `json:"next"`
 	} `json:"refs_inside"`
 	LeftOut int      `json:"left_out"`
+	Unseen  int      `json:"unseen"` // elements that were not walked, of this document
 	Stopped bool     `json:"stopped"`
 	Hosts   []string `json:"hosts"`
 	More    bool     `json:"more_hosts"`
@@ -231,7 +233,7 @@ func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc
 		})
 	}
 	wg.Wait()
-	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, stopped: doc.Stopped}
+	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, unseen: doc.Unseen, stopped: doc.Stopped}
 	if len(doc.Frames) == 0 {
 		return out
 	}

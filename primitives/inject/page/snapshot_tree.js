@@ -49,6 +49,7 @@ const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
 const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
 
+const elementsIn = methodOf(Element.prototype, 'getElementsByTagName');
 const firstInDocument = methodOf(Document.prototype, 'querySelector');
 const nothingOwned = Object.freeze({ owners: new Map(), owned: new Set() });
 
@@ -111,7 +112,8 @@ class Row {
 /**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
  * only compares), limit of rows, places (whether neighbours are noted), overdue, states
- * ('first' or 'again', which walk of a snapshot it is: see wantsSemantics).
+ * ('first' or 'again', which walk of a snapshot it is: see wantsSemantics), brief (what
+ * comes after the last row that fits is not walked, only its outermost elements counted).
  */
 class TreeWalk {
   constructor(options) {
@@ -214,6 +216,10 @@ class TreeWalk {
     if (skippedTags.has(tag)) return;
     if (level > maxTreeDepth) {
       this.tooDeep++;
+      this.leftOut++;
+      return;
+    }
+    if (this.full && this.options.brief) {
       this.leftOut++;
       return;
     }
@@ -774,7 +780,9 @@ queries.page_snapshot = (args) => {
   const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
   writeRows(walk, args, output, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs } = output;
+  const all = walk.full ? elementsIn(root, '*').length : 0;
   return new WithText({
+    unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
     count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
   }, lines.join('\n'));
@@ -787,7 +795,7 @@ function overdueIn(ms) {
 }
 
 const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue) =>
-  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', overdue });
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue });
 
 function tellVisible(walk) {
   const clips = new Map();
