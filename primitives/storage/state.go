@@ -104,7 +104,7 @@ func sessionOf(ctx context.Context, p primitives.Page) (stateOrigin, error) {
 	var items struct {
 		Items []primitives.StorageItem `json:"items"`
 	}
-	err := p.Call(ctx, "", "session_read", nil, &items)
+	err := p.Call(ctx, "", "storage_read", map[string]any{"area": "session"}, &items)
 	out.SessionStorage = items.Items
 	return out, err
 }
@@ -198,9 +198,9 @@ func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, r
 		if len(o.SessionStorage) == 0 {
 			continue
 		}
-		items[o.Origin] = map[string]any{"items": o.SessionStorage, "replace": replace}
+		items[o.Origin] = map[string]any{"area": "session", "items": o.SessionStorage, "replace": replace}
 		if originOf(p.Tab().URL) == o.Origin {
-			if err := p.Call(ctx, "", "session_write", items[o.Origin], nil); err != nil {
+			if err := p.Call(ctx, "", "storage_write", items[o.Origin], nil); err != nil {
 				return err
 			}
 			continue
@@ -217,5 +217,5 @@ func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, r
 		return fault.New(fault.InvalidArguments, "sessionStorage belongs to a tab: that of another origin is set in a tab that shows about:blank").
 			With("origins", others).Next("set the state before the tab opens a page")
 	}
-	return p.CallInEmpty(ctx, others, "session_write", func(origin string) any { return items[origin] })
+	return p.CallInEmpty(ctx, others, "storage_write", func(origin string) any { return items[origin] })
 }

@@ -1,18 +1,19 @@
-// storage_area answers what the document's origin has in localStorage.
+// storage_area reads and writes what the document's origin has in localStorage, or in
+// sessionStorage of this tab.
 
 const storageMethods = Storage.prototype;
 
-/** localStorageArea is the area, or a failure: a sandboxed or opaque origin has none. */
-function localStorageArea() {
+/** storageArea is the area 'local' or 'session', or a failure: a sandboxed or opaque origin has none. */
+function storageArea(area) {
   try {
-    return localStorage;
+    return area === 'session' ? sessionStorage : localStorage;
   } catch (error) {
-    throw new Fault('capability_unavailable', 'this document has no localStorage', { capability: 'storage.local' });
+    throw new Fault('capability_unavailable', `this document has no ${area}Storage`, { capability: `storage.${area}` });
   }
 }
 
-queries.storage_read = () => {
-  const area = localStorageArea();
+queries.storage_read = ({ area: which }) => {
+  const area = storageArea(which);
   const items = [];
   for (let i = 0; i < area.length; i++) {
     const name = storageMethods.key.call(area, i);
@@ -21,8 +22,8 @@ queries.storage_read = () => {
   return { items: items.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)) };
 };
 
-queries.storage_write = ({ items, replace }) => {
-  const area = localStorageArea();
+queries.storage_write = ({ area: which, items, replace }) => {
+  const area = storageArea(which);
   if (replace) storageMethods.clear.call(area);
   for (const { name, value } of items || []) {
     try {

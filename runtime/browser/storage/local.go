@@ -25,7 +25,7 @@ func (s *Store) LocalStorage(ctx context.Context, origins []string) ([]primitive
 		var items struct {
 			Items []primitives.StorageItem `json:"items"`
 		}
-		if err := s.atOrigin(ctx, o, shown, "storage_read", nil, &items); err != nil {
+		if err := s.atOrigin(ctx, o, shown, "storage_read", map[string]any{"area": "local"}, &items); err != nil {
 			return nil, err
 		}
 		out = append(out, primitives.OriginStorage{Origin: o, Items: items.Items})
@@ -37,7 +37,7 @@ func (s *Store) LocalStorage(ctx context.Context, origins []string) ([]primitive
 func (s *Store) SetLocalStorage(ctx context.Context, origins []primitives.OriginStorage, replace bool) error {
 	shown := s.shownOrigins()
 	for _, o := range origins {
-		args := map[string]any{"items": o.Items, "replace": replace}
+		args := map[string]any{"area": "local", "items": o.Items, "replace": replace}
 		if err := s.atOrigin(ctx, o.Origin, shown, "storage_write", args, nil); err != nil {
 			return err
 		}
