@@ -225,6 +225,7 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			wait = min(wait, frameSlice)
 		}
 		args["timeout_ms"] = wait.Milliseconds()
+		args["read_ms"] = (left() / 2).Milliseconds() // the other half is for the target
 		if a.guard && !force {
 			h.watch.end(ctx)
 			h.watch = watchClick(ctx, p, at)

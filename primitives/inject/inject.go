@@ -59,6 +59,7 @@
 //	accname/role.js       roleOf(element); name.js: nameOf(element), unexposed(element)
 //	accname/semantics.js  what components say of themselves; name_mismatch.js: which name an element cannot have
 //	actionability/acted.js           actedTarget(element, view): what an action says of its target
+//	actionability/document_read.js   readTime, documentRead: whether the scripts of the document have run
 //	actionability/actionable.js      act_target: resolve an element and wait until it can be acted on
 //	actionability/hit_test_guard.js  what a click hits
 //	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf

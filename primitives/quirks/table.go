@@ -54,6 +54,7 @@ const (
 	PlainHitTest          Name = "plain_hit_test"
 	WholeAXTree           Name = "whole_ax_tree"
 	GatedByText           Name = "gated_by_text"
+	ActsWhileLoading      Name = "acts_while_loading"
 )
 
 var table = []Quirk{
@@ -309,5 +310,10 @@ var table = []Quirk{
 		Name: WholeAXTree, Where: "a11y.tree, a11y.query", InPage: true, Proof: "quirks/whole_ax_tree.html",
 		Upstream: "the tree is that of the main document, with the pieces of each line of text; node_count counts its ignored nodes too; the hit at the middle of a node does not look into shadow roots, and what is no element is not attested",
 		Strict:   "the documents of frames are part of the tree, pieces of lines and ignored nodes are not; the hit looks into shadow roots",
+	},
+	{
+		Name: ActsWhileLoading, Where: "pointer.click, text.insert and other actions on an element", InPage: true, Proof: "quirks/acts_while_loading.html",
+		Upstream: "an action is done as soon as its target is there, also before the scripts of the page have run",
+		Strict:   "it waits for DOMContentLoaded, for half of its time and three seconds of each document at most",
 	},
 }

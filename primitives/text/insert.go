@@ -70,7 +70,7 @@ func mayBecomeEditable(err error) bool {
 // what has the focus, following it into frames.
 func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
 	query := func(pressed []string, handle string) (out json.RawMessage, err error) {
-		args := map[string]any{"text": text, "replace": mode == "replace"}
+		args := map[string]any{"text": text, "replace": mode == "replace", "read_ms": (actionability.Timeout(ctx, nil) / 2).Milliseconds()}
 		if len(pressed) > 0 {
 			args["pressed"], args["handle"] = pressed, handle
 		}

@@ -300,8 +300,11 @@ function renderedAgainFor(args, view) {
  * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
  * the answer has what is missing instead of a failure. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and to call again.
+ * A document that is still being read is waited for first, for read_ms.
  */
 queries.act_target = (args) => {
+  const unread = args.force ? 0 : readTime(args.read_ms);
+  if (unread > 0) return documentRead(unread).then(() => queries.act_target({ ...args, read_ms: 0 }));
   const view = viewOf(args.view);
   const attempts = new Attempts(args.attempts, view);
   args.from = windowOffsets();

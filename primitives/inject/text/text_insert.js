@@ -6,7 +6,10 @@
 // only real input does is answered with press: the caller presses that and calls
 // again, with what it has pressed so far.
 
-queries.text_insert = ({ locator, text, replace, pressed = [], handle, view: given }) => {
+queries.text_insert = (args) => {
+  const { locator, text, replace, pressed = [], handle, view: given, read_ms } = args;
+  const unread = readTime(read_ms);
+  if (unread > 0) return documentRead(unread).then(() => queries.text_insert({ ...args, read_ms: 0 }));
   const view = viewOf(given);
   let target;
   if (locator) {
