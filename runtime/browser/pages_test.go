@@ -107,6 +107,10 @@ func (v *viewport) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(v))
 }
 
+// clipboardUse is of a page that is walked alone: the clipboard is the browser's, and tabs
+// side by side would find each other's texts in it.
+var clipboardUse = regexp.MustCompile(`"(clipboard|transfer)\.|(Control|Meta)\+[cCxXvV]"`)
+
 var expectScript = regexp.MustCompile(`(?s)<script type="application/json" id="expect">(.*?)</script>`)
 
 // servePages serves the table under two origins. {{OTHER}} and {{ORIGIN2}} in a
@@ -162,6 +166,9 @@ func TestPages(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.ToSlash(rel), ".html")
 		t.Run(name, func(t *testing.T) {
+			if !clipboardUse.Match(m[1]) {
+				t.Parallel()
+			}
 			var e expectation
 			dec := json.NewDecoder(bytes.NewReader(m[1]))
 			dec.DisallowUnknownFields()
