@@ -14,16 +14,20 @@ PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./...
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
 
+# Where the folder of the upstream extension and bridge and Node are there, test compares a sample with them.
+OUTRIDER_PEERS ?= $(abspath ../shared/peers)
+export OUTRIDER_PEERS
+
 test:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GO) test -timeout $(TEST_TIMEOUT) $(PACKAGES)
 
-# peers compares with the real upstream extension behind the real upstream bridge. It is skipped without their folder.
-OUTRIDER_PEERS ?= $(abspath ../shared/peers)
+# peers compares with the real upstream extension behind the real upstream bridge, and writes docs/profiles.md. It is
+# skipped without their folder.
 peers:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS="$(OUTRIDER_PEERS)" OUTRIDER_PEERS_ALL=1 && \
-		export OUTRIDER_BROWSER OUTRIDER_PEERS OUTRIDER_PEERS_ALL && \
-		exec $(GO) test -count=1 -v -timeout 20m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS_ALL=1 && export OUTRIDER_BROWSER OUTRIDER_PEERS_ALL && \
+		$(GO) test -count=1 -v -timeout 30m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
+	@OUTRIDER_GENERATE=1 $(GO) test -count=1 -run PageIsCurrent ./bridgeclient/peers
 
 # agents lets scripted agents do tasks on applications of npm and PyPI, beside two other servers, and writes docs/agents.md.
 agents:
@@ -72,7 +76,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./cmd/outrider
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./bridgeclient/peers ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

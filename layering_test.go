@@ -120,6 +120,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/mcp":                   {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {}, // tests only
+	"bridgeclient/peers/peerstest":       {}, // starts the upstream peers, for tests
 	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
 	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
@@ -190,6 +191,7 @@ var doors = map[string][]string{
 	"github.com/nats-io":                     {"fleet"},
 	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
 	"golang.org/x/image":                     {"primitives/browser"},
+	"golang.org/x/text":                      {"sites/location"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
 	"golang.org/x/term":                      {"cmd/outrider"},
 	"go.yaml.in/yaml":                        {"cmd/outrider", "fleet/tenant", "plan/spec", "sites"},

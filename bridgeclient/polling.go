@@ -101,6 +101,54 @@ func (n *numbered) batch() [][]byte {
 	return n.frames[:len(n.frames):len(n.frames)]
 }
 
+// outbound are items for the peer, and who waits for a change of them or of what
+// else its mutex protects. changed is closed and replaced with each change.
+type outbound struct {
+	mu      sync.Mutex
+	changed chan struct{}
+	out     numbered
+}
+
+func newOutbound() outbound { return outbound{changed: make(chan struct{})} }
+
+// notify wakes who waits. mu is held.
+func (o *outbound) notify() {
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// until waits for a condition, which is evaluated under mu, until ctx or the
+// connection ends, whose error is why.
+func (o *outbound) until(ctx context.Context, ended <-chan struct{}, why func() error, holds func() bool) error {
+	for {
+		o.mu.Lock()
+		ok, changed := holds(), o.changed
+		o.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ended:
+			return why()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// write adds an item as soon as no whole message waits for the peer.
+func (o *outbound) write(ctx context.Context, ended <-chan struct{}, why func() error, frame []byte) error {
+	return o.until(ctx, ended, why, func() bool {
+		if len(o.out.frames) > 0 && o.out.bytes > pollBatch {
+			return false
+		}
+		o.out.add(frame)
+		o.notify()
+		return true
+	})
+}
+
 // itemList writes frames as a JSON array, byte for byte.
 func itemList(b *bytes.Buffer, frames [][]byte) {
 	b.WriteByte('[')
@@ -129,13 +177,10 @@ type polling struct {
 	cancel    context.CancelCauseFunc
 	wg        sync.WaitGroup
 
-	// mu protects the rest. changed is closed and replaced when it changes.
-	mu      sync.Mutex
-	changed chan struct{}
-	out     numbered
-	pings   uint64    // asked for
-	ponged  uint64    // the last ping whose POST was answered
-	reached time.Time // when a request last succeeded
+	outbound           // its mutex protects the rest
+	pings    uint64    // asked for
+	ponged   uint64    // the last ping whose POST was answered
+	reached  time.Time // when a request last succeeded
 }
 
 func dialPolling(ctx context.Context, u *url.URL, o *Options) (Conn, error) {
@@ -157,7 +202,7 @@ func dialPolling(ctx context.Context, u *url.URL, o *Options) (Conn, error) {
 	}
 	p := &polling{
 		http: client, items: items.String(), header: header, session: hex.EncodeToString(id[:]), maxRead: o.MaxRead, deadAfter: o.DeadAfter,
-		in: make(chan []byte), changed: make(chan struct{}), reached: time.Now(),
+		in: make(chan []byte), outbound: newOutbound(), reached: time.Now(),
 	}
 	// The first request opens the session, and says at once what is wrong.
 	if _, err := p.post(ctx, nil, 1, ""); err != nil {
@@ -188,15 +233,11 @@ func (p *polling) Read(ctx context.Context) ([]byte, error) {
 }
 
 func (p *polling) Write(ctx context.Context, frame []byte) error {
-	return p.until(ctx, func() bool {
-		if len(p.out.frames) > 0 && p.out.bytes > pollBatch {
-			return false
-		}
-		p.out.add(frame)
-		p.notify()
-		return true
-	})
+	return p.write(ctx, p.ctx.Done(), p.lost, frame)
 }
+
+// lost is why the connection has ended.
+func (p *polling) lost() error { return context.Cause(p.ctx) }
 
 // Ping waits for the answer to what was written, or to an empty request.
 func (p *polling) Ping(ctx context.Context) error {
@@ -208,38 +249,13 @@ func (p *polling) Ping(ctx context.Context) error {
 	}
 	ping := p.pings
 	p.mu.Unlock()
-	return p.until(ctx, func() bool { return p.out.acked >= mark && p.ponged >= ping })
-}
-
-// until waits for a condition, which is evaluated under mu.
-func (p *polling) until(ctx context.Context, holds func() bool) error {
-	for {
-		p.mu.Lock()
-		ok, changed := holds(), p.changed
-		p.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-p.ctx.Done():
-			return context.Cause(p.ctx)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// notify wakes who waits. mu is held.
-func (p *polling) notify() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+	return p.until(ctx, p.ctx.Done(), p.lost, func() bool { return p.out.acked >= mark && p.ponged >= ping })
 }
 
 // postAll sends what is written until the connection ends.
 func (p *polling) postAll() error {
 	for {
-		err := p.until(p.ctx, func() bool { return len(p.out.frames) > 0 || p.ponged < p.pings })
+		err := p.until(p.ctx, nil, nil, func() bool { return len(p.out.frames) > 0 || p.ponged < p.pings })
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (s *PollingServer) session(r *http.Request, id string, first bool) (*polled
 	case !first || !sessionIDs().MatchString(id):
 		return nil, http.StatusGone, fault.New(fault.SessionLost, "there is no such session").Next("open a new one with a POST whose first is 1")
 	}
-	p = &polled{changed: make(chan struct{}), done: make(chan struct{}), idle: s.idle()}
+	p = &polled{outbound: newOutbound(), done: make(chan struct{}), idle: s.idle()}
 	p.ended = func() { s.forget(id, p) }
 	p.timer = time.AfterFunc(p.idle, func() { p.end("the peer made no request for "+p.idle.String(), false) })
 	if err := s.Accept(r, p); err != nil {
@@ -197,16 +197,13 @@ type polled struct {
 	active atomic.Uint64
 	posts  sync.Mutex // one POST at a time
 
-	// mu protects the rest. changed is closed and replaced when it changes.
-	mu       sync.Mutex
-	changed  chan struct{}
+	outbound // its mutex protects the rest
 	done     chan struct{}
 	timer    *time.Timer
 	requests int // under way
 	in       [][]byte
 	inBytes  int
 	received uint64
-	out      numbered
 	getter   uint64 // of the GETs, the newest
 	nudged   bool   // a GET that waits is to come back
 	closing  string // why it ended; "" while it is open
@@ -243,7 +240,7 @@ func (p *polled) take(ctx context.Context, in *posted) (uint64, *fault.Error) {
 		if in.First+uint64(i) <= received {
 			continue
 		}
-		err := p.until(ctx, func() bool {
+		err := p.until(ctx, p.done, broken, func() bool {
 			if len(p.in) > 0 && p.inBytes > pollBatch {
 				return false
 			}
@@ -286,7 +283,7 @@ func (p *polled) give(ctx context.Context, after uint64, wait time.Duration) (fi
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	_ = p.until(ctx, func() bool {
+	_ = p.until(ctx, p.done, broken, func() bool {
 		return len(p.out.frames) > 0 || p.nudged || p.getter != mine
 	})
 	p.mu.Lock()
@@ -306,31 +303,6 @@ func (p *polled) gone() *fault.Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return fault.New(fault.SessionLost, "the session has ended: %s", p.closing)
-}
-
-// until waits for a condition, which is evaluated under mu, until ctx or the
-// session ends.
-func (p *polled) until(ctx context.Context, holds func() bool) error {
-	for {
-		p.mu.Lock()
-		ok, changed := holds(), p.changed
-		p.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-p.done:
-			return broken()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (p *polled) notify() {
-	close(p.changed)
-	p.changed = make(chan struct{})
 }
 
 // end closes the session. keep leaves what was received to the reader.
@@ -383,14 +355,7 @@ func (p *polled) Read(ctx context.Context) ([]byte, error) {
 }
 
 func (p *polled) Write(ctx context.Context, frame []byte) error {
-	return p.until(ctx, func() bool {
-		if len(p.out.frames) > 0 && p.out.bytes > pollBatch {
-			return false
-		}
-		p.out.add(frame)
-		p.notify()
-		return true
-	})
+	return p.write(ctx, p.done, broken, frame)
 }
 
 // Ping waits for a GET that confirms everything that was written. One that waits
@@ -401,7 +366,7 @@ func (p *polled) Ping(ctx context.Context) error {
 	p.nudged = true
 	p.notify()
 	p.mu.Unlock()
-	return p.until(ctx, func() bool { return p.out.acked >= mark && p.getter > getter })
+	return p.until(ctx, p.done, broken, func() bool { return p.out.acked >= mark && p.getter > getter })
 }
 
 func (p *polled) Close(reason string) { p.end(reason, false) }

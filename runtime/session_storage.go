@@ -38,7 +38,7 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 	if bundle != nil {
 		protocol := sites.BundleProtocol
 		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, bundle.Version, &imported, bundle.SyncedAtMS
-		reached := slices.DeleteFunc(bundle.Paths(), func(p string) bool { return !s.from.ReachesStored(p) })
+		reached := slices.DeleteFunc(bundle.Listed(), func(p string) bool { return !s.from.ReachesStored(p) })
 		out.Paths = append(out.Paths, reached...) // an empty list, not null, of an empty bundle
 		out.EntryCount = len(out.Paths)
 	}

@@ -20,6 +20,7 @@ const BundleProtocol = "actions.json.storage.bundle"
 // Bundle is a storage workspace that came as one JSON value. It is immutable.
 type Bundle struct {
 	entries map[string]entry
+	listed  []string // their paths as storage.list has them: as they came, merged ones by locale
 	// Version is what the bundle says of itself, nil where that is no integer.
 	Version    *int64
 	SyncedAtMS *int64
@@ -73,8 +74,8 @@ func ParseBundle(raw json.RawMessage) (*Bundle, *fault.Error) {
 	for _, e := range in.Entries {
 		b.put(e.Path, e)
 	}
-	for name, e := range in.Files {
-		b.put(name, e)
+	for _, name := range slices.Sorted(maps.Keys(in.Files)) {
+		b.put(name, in.Files[name])
 	}
 	return b, nil
 }
@@ -105,50 +106,46 @@ func (b *Bundle) put(name string, e bundleEntry) {
 			break
 		}
 	}
+	if _, again := b.entries[name]; !again {
+		b.listed = append(b.listed, name)
+	}
 	b.entries[name] = out
 }
 
-// Paths returns the entries' paths, sorted.
-func (b *Bundle) Paths() []string {
-	if b == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(b.entries))
-}
+// Listed returns the entries' paths in the order in which they are kept.
+func (b *Bundle) Listed() []string { return slices.Clone(b.listed) }
 
 // Import returns what a runtime has after in arrived, b being what it had
 // before (nil is nothing). A hydration is merged path by path: an entry it has
 // is kept unless the new one says a strictly later time, and entries that did
-// not come stay. Any other bundle replaces all.
+// not come stay. Any other bundle replaces all, and counts as no update of one.
 func (b *Bundle) Import(in *Bundle, now time.Time) (*Bundle, ImportResult) {
-	r := ImportResult{OK: true, SyncedAtMS: in.SyncedAtMS, ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"), Merged: in.Hydration && b != nil}
-	if !r.Merged {
-		r.EntryCount, r.UpdatedCount = len(in.entries), len(in.entries)
+	r := ImportResult{OK: true, Merged: in.Hydration, SyncedAtMS: in.SyncedAtMS, ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z")}
+	if !in.Hydration {
+		r.EntryCount = len(in.entries)
 		return in, r
 	}
-	out := &Bundle{entries: maps.Clone(b.entries), Version: in.Version, SyncedAtMS: in.SyncedAtMS, Hydration: in.Hydration}
+	out := &Bundle{entries: map[string]entry{}, Version: in.Version, SyncedAtMS: in.SyncedAtMS, Hydration: true}
+	if b != nil {
+		maps.Copy(out.entries, b.entries)
+	}
 	for name, e := range in.entries {
 		if old, ok := out.entries[name]; ok && !later(e, old) {
+			r.PreservedCount++
 			continue
 		}
 		out.entries[name] = e
 		r.UpdatedCount++
 	}
+	out.listed = location.ByLocale(slices.Collect(maps.Keys(out.entries)))
 	r.EntryCount = len(out.entries)
-	r.PreservedCount = r.EntryCount - r.UpdatedCount
 	return out, r
 }
 
 // later reports whether e says a strictly later time than old. An entry without
 // a time is never later, and one with a time is later than one without.
 func later(e, old entry) bool {
-	switch {
-	case e.modifiedMS == nil:
-		return false
-	case old.modifiedMS == nil:
-		return true
-	}
-	return *e.modifiedMS > *old.modifiedMS
+	return e.modifiedMS != nil && (old.modifiedMS == nil || *e.modifiedMS > *old.modifiedMS)
 }
 
 // Library loads the maps of the bundle: entries called actions.json in a site
@@ -160,9 +157,12 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		refused []refusal
 		place   = map[*Map]int{} // of its report
 	)
+	if b == nil {
+		b = &Bundle{}
+	}
 	storage, problems := b.workspace()
 	reports = append(reports, problems...)
-	for _, name := range b.Paths() {
+	for _, name := range slices.Sorted(maps.Keys(b.entries)) {
 		if path.Base(name) != "actions.json" || slices.ContainsFunc(strings.Split(name, "/"), location.HoldsNoMaps) {
 			continue
 		}
@@ -194,9 +194,6 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 
 // workspace reads what the bundle's storage says about its scopes.
 func (b *Bundle) workspace() (*workspace, []FileReport) {
-	if b == nil {
-		return nil, nil
-	}
 	var folders []string
 	for name := range b.entries {
 		if path.Base(name) == scopeFile && !strings.Contains(name, "/sites/") {

@@ -236,7 +236,7 @@ func TestBundlesMergeByModificationTime(t *testing.T) {
 		`{"path":"`+path("newer")+`","content":`+toJSON(t, doc([]string{"new"}))+`,"mtime_ms":11}`,
 		entryOf(path("untimed"), doc([]string{"new"}), "1"), entryOf(path("added"), doc([]string{"new"}), "")))
 	merged, result := held.Import(hydration, now)
-	if got, want := toJSON(t, result), `{"ok":true,"entry_count":6,"merged":true,"updated_count":3,"preserved_count":3,"synced_at_ms":5,"imported_at":"2026-01-02T03:04:05.006Z"}`; got != want {
+	if got, want := toJSON(t, result), `{"ok":true,"entry_count":6,"merged":true,"updated_count":3,"preserved_count":2,"synced_at_ms":5,"imported_at":"2026-01-02T03:04:05.006Z"}`; got != want {
 		t.Errorf("result\n got %s\nwant %s", got, want)
 	}
 	l, _ := merged.Library(sites.Options{})
@@ -246,14 +246,39 @@ func TestBundlesMergeByModificationTime(t *testing.T) {
 		}
 	}
 	replaced, result := held.Import(parse(bundleOf(false, entryOf(path("only"), doc(nil), ""))), now)
-	if result.Merged || result.EntryCount != 1 || !slices.Equal(replaced.Paths(), []string{path("only")}) {
-		t.Errorf("an unmarked bundle gave %+v with %q", result, replaced.Paths())
+	if result.Merged || result.EntryCount != 1 || result.UpdatedCount != 0 || !slices.Equal(replaced.Listed(), []string{path("only")}) {
+		t.Errorf("an unmarked bundle gave %+v with %q", result, replaced.Listed())
 	}
-	if len(held.Paths()) != 5 {
-		t.Errorf("the held bundle changed: %q", held.Paths())
+	if len(held.Listed()) != 5 {
+		t.Errorf("the held bundle changed: %q", held.Listed())
 	}
 	var nothing *sites.Bundle
-	if first, result := nothing.Import(hydration, now); result.Merged || result.UpdatedCount != 5 || len(first.Paths()) != 5 {
+	if first, result := nothing.Import(hydration, now); !result.Merged || result.UpdatedCount != 5 || len(first.Listed()) != 5 {
 		t.Errorf("the first hydration gave %+v", result)
+	}
+}
+
+// What storage.list shows is in the order in which a bundle came, and that of a
+// reader once bundles were merged.
+func TestTheOrderOfABundle(t *testing.T) {
+	parse := func(hydration bool, names ...string) *sites.Bundle {
+		var entries []string
+		for _, name := range names {
+			entries = append(entries, entryOf(name, "x", ""))
+		}
+		b, err := sites.ParseBundle(json.RawMessage(bundleOf(hydration, entries...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	var nothing *sites.Bundle
+	came, _ := nothing.Import(parse(false, "s/B.txt", "s/a.txt", "s/_x", "s/a-b", "s/B.txt"), time.Time{})
+	if got, want := came.Listed(), []string{"s/B.txt", "s/a.txt", "s/_x", "s/a-b"}; !slices.Equal(got, want) {
+		t.Errorf("as it came: %q, want %q", got, want)
+	}
+	merged, _ := came.Import(parse(true, "s/SKILL.md", "s/actions.json", "s/1"), time.Time{})
+	if got, want := merged.Listed(), []string{"s/_x", "s/1", "s/a-b", "s/a.txt", "s/actions.json", "s/B.txt", "s/SKILL.md"}; !slices.Equal(got, want) {
+		t.Errorf("merged: %q, want %q", got, want)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/workflow"
 )
 
@@ -198,4 +200,23 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// With LateExpressions an expression that does not compile is a warning, and its
+// step fails when it gets there, after the steps before it.
+func TestLateExpressions(t *testing.T) {
+	text := workflowText(`{"id":"first","primitive":"page.info"},{"id":"bad","primitive":"page.info","args":{"x":"a {% input.x %}"}}`, `"{% ( %}"`)
+	p, problems := workflow.Compile(json.RawMessage(text), workflow.CompileOptions{Engine: theEngine(t), LateExpressions: true})
+	if len(problems) > 0 || len(p.Warnings()) < 2 {
+		t.Fatalf("problems %v, warnings %v", problems, p.Warnings())
+	}
+	pg := &page{answer: func(int, string, json.RawMessage) primitives.Result {
+		return primitives.Result{Payload: json.RawMessage(`{}`)}
+	}}
+	out := p.Run(t.Context(), pg, workflow.RunOptions{Quirks: quirks.Extension()})
+	m := fields(t, out.Err)
+	cause, _ := m["cause"].(map[string]any)
+	if m["code"] != "workflow_step_failed" || m["step_id"] != "bad" || cause["code"] != "partial_expression_unsupported" || m["retryable"] != false || len(out.Steps) != 2 {
+		t.Errorf("got %v after %v", m, out.Steps)
+	}
 }

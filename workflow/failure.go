@@ -13,6 +13,7 @@ import (
 type failure struct {
 	code        fault.Code
 	message     string
+	said        string // by $error or $assert of an expression
 	recoverable bool
 	json        json.RawMessage // the error as cause
 	err         error
@@ -21,6 +22,7 @@ type failure struct {
 func failureOf(cause error) *failure {
 	e := fault.From(cause)
 	f := &failure{code: e.Code, message: e.Message, err: e}
+	f.said, _ = e.Evidence["said"].(string)
 	text, err := json.Marshal(e)
 	if err != nil {
 		text = []byte(`{"code":"internal","message":"encoding the error"}`)
@@ -69,7 +71,7 @@ func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 		c.retryable = false
 		c.recovery = "correct the arguments: those of the call that the step computes its own from, or those that the map gives it; then call again"
 	}
-	if r.opts.Quirks.Has(quirks.RetryableByClass) && slices.Contains(ofExpressions, cause.code) {
+	if r.opts.Quirks.Has(quirks.RetryableByClass) && c.class == classOther && slices.Contains(ofExpressions, cause.code) {
 		c.retryable, c.recoverable = false, false
 	}
 	e := fault.New(code, "step %s (%s) failed: %s", s.id, s.primitive, cause.message).
@@ -85,7 +87,10 @@ func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 	return e
 }
 
-// ofExpressions are the causes that the extension does not retry.
+// classOther is the class of what is of no other.
+const classOther = "target_not_found"
+
+// ofExpressions are the causes of that class that the extension does not retry.
 var ofExpressions = []fault.Code{
 	fault.PartialExpressionUnsupported, fault.DisallowedExpressionFunction, fault.InvalidExpression,
 	fault.ExpressionEvaluationFailed, fault.ExpressionOutputTooLarge,
@@ -101,7 +106,7 @@ type classification struct {
 // reference, which has no class for arguments that are refused: whatever is of
 // no other class is target_not_found.
 func classify(s *step, cause *failure) classification {
-	text := strings.ToLower(string(cause.code) + " " + cause.message)
+	text := strings.ToLower(string(cause.code) + " " + cause.message + " " + cause.said)
 	id := strings.ToLower(s.id)
 	contains := func(text string, words ...string) bool {
 		for _, w := range words {
@@ -123,6 +128,6 @@ func classify(s *step, cause *failure) classification {
 		return classification{"control_not_ready", "readiness", true, true,
 			"retry from the nearest step whose effect was verified"}
 	}
-	return classification{"target_not_found", "precondition", cause.recoverable, cause.recoverable,
+	return classification{classOther, "precondition", cause.recoverable, cause.recoverable,
 		"return to the base state of the page and verify which object it shows, then retry"}
 }

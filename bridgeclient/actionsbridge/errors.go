@@ -12,9 +12,11 @@ import (
 // wireError encodes err as the error member of action_error: code, message,
 // severity, recoverable, further members, evidence, next_step. Codes go out as
 // they are; one that is not declared becomes internal, so that a peer never
-// meets a code that docs/reference/errors.md does not explain.
+// meets a code that docs/reference/errors.md does not explain. Those of the
+// expression engine go out where the profile passes them on
+// (quirks.UpstreamAnswers).
 func wireError(err *fault.Error) json.RawMessage {
-	if _, ok := fault.Lookup(err.Code); !ok {
+	if _, ok := fault.Lookup(err.Code); !ok && err.Evidence["jsonata_code"] != string(err.Code) {
 		known := *err
 		known.Code = fault.Internal
 		err = &known

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -20,12 +21,11 @@ type row struct {
 	Page    string `json:"page"`
 	Call    string `json:"call"`
 	Path    string `json:"path"`
-	// At is the position of the call on its page, where only that one is meant.
-	At *int `json:"at,omitempty"`
+	// Args is a part of the arguments, where only some calls are meant.
+	Args string `json:"args,omitempty"`
 	// Kind is quirk, environment (a limit of headless Chromium or of the
 	// harness), program (what cannot be the same in another program: names, ids,
-	// clocks, texts), addition (the extension does not have the member) or open (a
-	// difference that is still to be mended).
+	// clocks, texts) or addition (the extension does not have the member).
 	Kind string `json:"kind"`
 	// Quirk is the name in primitives/quirks.
 	Quirk string `json:"quirk,omitempty"`
@@ -39,17 +39,21 @@ type row struct {
 type seen struct {
 	Page     string `json:"page"`
 	Call     string `json:"call"`
+	Args     string `json:"args"`
 	At       int    `json:"at"`
 	Path     string `json:"path"`
 	Upstream string `json:"extension"`
-	Strict   string `json:"strict"`
+	Program  string `json:"strict"`
 }
 
 func (d differences) check(t *testing.T) {
 	t.Helper()
 	for i, r := range d {
-		if r.Why == "" || r.Path == "" || !slices.Contains([]string{"quirk", "environment", "program", "addition", "open"}, r.Kind) {
+		if r.Why == "" || r.Path == "" || !slices.Contains([]string{"quirk", "environment", "program", "addition"}, r.Kind) {
 			t.Errorf("differences.json/%d explains nothing: %+v", i, *r)
+		}
+		if r.Kind == "quirk" && r.Path == "*" {
+			t.Errorf("differences.json/%d: a row names the path of its difference: %+v", i, *r)
 		}
 		if (r.Kind == "quirk") != (r.Quirk != "") {
 			t.Errorf("differences.json/%d: a quirk has a name and nothing else has one: %+v", i, *r)
@@ -65,21 +69,22 @@ func (d differences) check(t *testing.T) {
 	}
 }
 
-// explains reports whether a row is about this difference.
-func (d differences) explains(profile, page, name string, at int, diff difference) bool {
+// explains returns the row about a difference, nil for none.
+func (d differences) explains(profile string, where seen, diff difference) *row {
 	for _, r := range d {
-		if r.Profile != "" && r.Profile != profile || r.At != nil && *r.At != at || !matches(r.Page, page) || !matches(r.Call, name) || !matches(r.Path, diff.path) {
+		if r.Profile != "" && r.Profile != profile || !strings.Contains(where.Args, r.Args) || !matches(r.Page, where.Page) || !matches(r.Call, where.Call) || !matches(r.Path, diff.path) {
 			continue
 		}
 		if r.Kind == "addition" && diff.upstream != "absent" {
 			continue
 		}
 		if r.first == nil {
-			r.first = &seen{page, name, at, diff.path, cut(diff.upstream), cut(diff.program)}
+			where.Path, where.Upstream, where.Program = diff.path, cut(diff.upstream), cut(diff.program)
+			r.first = &where
 		}
-		return true
+		return r
 	}
-	return false
+	return nil
 }
 
 // matches takes an empty pattern for any text.
@@ -98,20 +103,26 @@ func (d differences) unused(t *testing.T) {
 	}
 }
 
-// evidence writes where each quirk was seen, for the documentation, when that is
-// generated.
-func (d differences) evidence(t *testing.T) {
+// evidence is testdata/peers/evidence.json: what make peers found last.
+type evidence struct {
+	Calls int `json:"calls"`
+	Pages int `json:"pages"`
+	// Same counts by profile the calls whose answer and effect are the extension's,
+	// ids, clocks, texts for people and further members apart.
+	Same   map[string]int     `json:"same"`
+	Quirks map[string][]*seen `json:"quirks"`
+}
+
+// write keeps where each quirk was seen, for docs/profiles.md.
+func (e evidence) write(t *testing.T, d differences) {
 	t.Helper()
-	if os.Getenv("OUTRIDER_GENERATE") == "" {
-		return
-	}
-	shown := map[string][]*seen{}
+	e.Quirks = map[string][]*seen{}
 	for _, r := range d {
 		if r.Kind == "quirk" && r.first != nil {
-			shown[r.Quirk] = append(shown[r.Quirk], r.first)
+			e.Quirks[r.Quirk] = append(e.Quirks[r.Quirk], r.first)
 		}
 	}
-	b, err := json.MarshalIndent(shown, "", "  ")
+	b, err := json.MarshalIndent(e, "", "  ")
 	if err == nil {
 		err = os.WriteFile(data+"evidence.json", append(b, '\n'), 0o644)
 	}

@@ -1,16 +1,11 @@
 package peers_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/bridgeclient/peers/peerstest"
 )
 
 // boardMap is what the hub has in its storage folder for the extension.
@@ -41,21 +37,17 @@ const boardPage = `<!doctype html><title>Board</title><h1>Board</h1><label>Title
 // https and on an http page, and calls what the hub answers for it and every tool of
 // its catalog.
 func TestPeersHub(t *testing.T) {
-	folder := os.Getenv("OUTRIDER_PEERS")
-	if folder == "" {
-		t.Skip("OUTRIDER_PEERS names no folder of the upstream extension and bridge: see make peers")
+	for _, scheme := range schemes() {
+		t.Run(scheme, func(t *testing.T) { (&extensionOnHub{T: t}).run(scheme) })
 	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// schemes are those of the pages; the sample leaves http out.
+func schemes() []string {
+	if peerstest.All() {
+		return []string{"https", "http"}
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skipf("no Node to run the extension's harness: %v", err)
-	}
-	for _, scheme := range []string{"https", "http"} {
-		t.Run(scheme, func(t *testing.T) { (&extensionOnHub{T: t}).run(node, folder, scheme) })
-	}
+	return []string{"https"}
 }
 
 type extensionOnHub struct {
@@ -63,19 +55,13 @@ type extensionOnHub struct {
 	hub *hub.Hub
 }
 
-func (x *extensionOnHub) run(node, folder, scheme string) {
+func (x *extensionOnHub) run(scheme string) {
 	t := x.T
-	site := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	extension := peerstest.StartExtension(t)
+	site := peerstest.Site(t, scheme, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, boardPage)
 	}))
-	site.Config.ErrorLog = log.New(io.Discard, "", 0) // of sockets that browsers open and drop
-	if scheme == "https" {
-		site.StartTLS()
-	} else {
-		site.Start()
-	}
-	defer site.Close()
 	root := t.TempDir()
 	maps := filepath.Join(root, "scopes/private/sites/127.0.0.1/board")
 	if err := os.MkdirAll(maps, 0o755); err != nil {
@@ -105,35 +91,8 @@ func (x *extensionOnHub) run(node, folder, scheme string) {
 	defer running.Wait()
 	defer cancel()
 
-	cmd := exec.Command(node, data+"extension.mjs")
-	cmd.Env = append(os.Environ(), "OUTRIDER_PEERS="+folder)
-	if browser := os.Getenv("OUTRIDER_BROWSER"); browser != "" {
-		cmd.Env = append(cmd.Env, "CHROME="+browser)
-	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = in.Close()
-		forced := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
-		defer forced.Stop()
-		_ = cmd.Wait()
-	}()
 	// What the reader of docs/reference/hub.md pastes into the extension.
-	_, _ = fmt.Fprintf(in, `{"url":%q,"bridge":%q}`+"\n", site.URL+"/", h.PairingURL())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.Contains(line, `"ok":true`) {
-		t.Fatalf("claiming the page: %s %v", line, err)
-	}
+	extension.Claim(t, site.URL+"/", h.PairingURL())
 	select {
 	case <-connected:
 	case <-time.After(time.Minute):

@@ -5,16 +5,11 @@
 package peers_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -22,12 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/bridgeclient/peers/peerstest"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	vocabulary "github.com/outrider-run/outrider/primitives/upstream"
 )
 
 const (
-	data = "../../testdata/peers/"
+	data = peerstest.Data
 	// upstream is the name of the peer with the extension, the others are
 	// profiles of this program.
 	upstream = "upstream"
@@ -69,17 +65,20 @@ func TestTable(t *testing.T) {
 func TestPeers(t *testing.T) {
 	s := start(t)
 	groups, table := committed(t)
-	all := os.Getenv("OUTRIDER_PEERS_ALL") != ""
+	all := peerstest.All()
 	only := os.Getenv("OUTRIDER_PEERS_PAGE")
-	calls, identical, began := 0, map[string]int{}, time.Now()
+	report := reporter(t)
+	found, pages, began := evidence{Same: map[string]int{}}, map[string]bool{}, time.Now()
 	for _, g := range groups {
 		if !all && !g.Sample && only == "" || only != "" && !strings.Contains(g.Page, only) {
 			continue
 		}
+		shown, before := time.Now(), found.Calls
+		pages[g.Page] = true
 		s.show(t, g)
 		saved := map[string]map[string]any{}
 		for i, c := range g.calls(t) {
-			calls++
+			found.Calls++
 			args := map[string]json.RawMessage{}
 			for _, peer := range peers {
 				args[peer] = substituted(t, strings.ReplaceAll(string(c.Args), "{pages}", s.pages), saved[peer])
@@ -102,22 +101,28 @@ func TestPeers(t *testing.T) {
 				if c.Then != "" {
 					diffs = walk("then", member(effects[upstream], "body", "output", "result"), member(effects[profile], "body", "output", "result"), diffs)
 				}
-				if len(diffs) == 0 {
-					identical[profile]++
-				}
+				same := true
 				for _, d := range diffs {
-					if !table.explains(profile, g.Page, c.Name, i, d) {
+					where := seen{Page: g.Page, Call: c.Name, Args: clip(string(c.Args)), At: i}
+					by := table.explains(profile, where, d)
+					if by == nil {
 						t.Errorf("%s: call %d, %s %s, profile %s: %s", g.Page, i, c.Name, c.Args, profile, d)
 					}
+					same = same && by != nil && (by.Kind == "program" || by.Kind == "addition")
+					report(where, profile, d, by)
+				}
+				if same {
+					found.Same[profile]++
 				}
 			}
 		}
+		t.Logf("%s: %d calls in %s", g.Page, found.Calls-before, time.Since(shown).Round(time.Millisecond))
 	}
-	t.Logf("%d calls in %s; byte for byte as the extension: %d in its profile, %d in the strict one",
-		calls, time.Since(began).Round(time.Second), identical[quirks.ExtensionProfile], identical[quirks.StrictProfile])
+	found.Pages = len(pages)
+	t.Logf("%d calls on %d pages in %s; answered and done as by the extension: %v", found.Calls, found.Pages, time.Since(began).Round(time.Second), found.Same)
 	if all && only == "" && !t.Failed() {
 		table.unused(t)
-		table.evidence(t)
+		found.write(t, table)
 	}
 }
 
@@ -212,8 +217,7 @@ func raw(v any) json.RawMessage {
 // suite is the running peers.
 type suite struct {
 	pages string
-	in    io.Writer
-	out   *bufio.Reader
+	*peerstest.Driver
 }
 
 type request struct {
@@ -225,56 +229,9 @@ type request struct {
 
 func start(t *testing.T) *suite {
 	t.Helper()
-	folder := os.Getenv("OUTRIDER_PEERS")
-	if folder == "" {
-		t.Skip("OUTRIDER_PEERS names no folder of the upstream extension and bridge: see make peers")
-	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(folder, "peers.mjs")); err != nil {
-		t.Skipf("OUTRIDER_PEERS has no peers.mjs: %v", err)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skipf("no Node to run the extension's harness: %v", err)
-	}
-	program := filepath.Join(t.TempDir(), "outrider")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/outrider").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(servePage))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of sockets that browsers open and drop
-	server.StartTLS()
-	t.Cleanup(server.Close)
-
-	cmd := exec.Command(node, data+"driver.mjs")
-	cmd.Env = append(os.Environ(), "OUTRIDER_PEERS="+folder, "OUTRIDER="+program)
-	if browser := os.Getenv("OUTRIDER_BROWSER"); browser != "" {
-		cmd.Env = append(cmd.Env, "CHROME="+browser)
-	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = in.Close() // the driver stops the peers and ends
-		forced := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
-		defer forced.Stop()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the driver of the peers: %v", err)
-		}
-	})
-	s := &suite{pages: server.URL + "/", in: in, out: bufio.NewReader(out)}
+	peerstest.Folder(t) // before the build
+	driver := peerstest.Drive(t, "driver.mjs", "OUTRIDER="+peerstest.Program(t))
+	s := &suite{pages: peerstest.Site(t, "https", http.HandlerFunc(servePage)).URL + "/", Driver: driver}
 	s.ask(t, request{Op: "start", URL: s.pages + "page/info.html"}, nil)
 	return s
 }
@@ -310,21 +267,12 @@ func (s *suite) call(t *testing.T, name string, args map[string]json.RawMessage)
 // ask sends one request to the driver and waits for its answer.
 func (s *suite) ask(t *testing.T, r request, into any) {
 	t.Helper()
-	if _, err := s.in.Write(append(raw(r), '\n')); err != nil {
-		t.Fatal(err)
-	}
-	line, err := s.out.ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("the driver of the peers ended: %v", err)
-	}
 	var answer struct {
 		OK    bool            `json:"ok"`
 		Error string          `json:"error"`
 		Value json.RawMessage `json:"value"`
 	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
+	s.Ask(t, r, &answer)
 	if !answer.OK {
 		t.Fatalf("%s %s %s: %s", r.Op, r.Name, r.URL, answer.Error)
 	}
@@ -336,8 +284,31 @@ func (s *suite) ask(t *testing.T, r request, into any) {
 	}
 }
 
-func cut(v any) string {
-	text := string(raw(v))
+// reporter writes every difference as a line of JSON to the file that
+// OUTRIDER_PEERS_REPORT names, with the row that explains it.
+func reporter(t *testing.T) func(where seen, profile string, d difference, by *row) {
+	t.Helper()
+	name := os.Getenv("OUTRIDER_PEERS_REPORT")
+	if name == "" {
+		return func(seen, string, difference, *row) {}
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	lines := json.NewEncoder(f)
+	return func(where seen, profile string, d difference, by *row) {
+		where.Path, where.Upstream, where.Program = d.path, string(raw(d.upstream)), string(raw(d.program))
+		if err := lines.Encode(map[string]any{"profile": profile, "where": where, "by": by}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func cut(v any) string { return clip(string(raw(v))) }
+
+func clip(text string) string {
 	if len(text) > 160 {
 		text = text[:157] + "..."
 	}

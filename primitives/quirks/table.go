@@ -14,6 +14,7 @@ const (
 	PostconditionOnce    Name = "postcondition_once"
 	BlankSelector        Name = "blank_selector"
 	OverlayMenuThrows    Name = "overlay_menu_throws"
+	OverlayInPage        Name = "overlay_in_page"
 
 	SyntheticInput        Name = "synthetic_input"
 	FramesUnseen          Name = "frames_unseen"
@@ -48,6 +49,7 @@ const (
 	SiteActionsBeside     Name = "site_actions_beside"
 	UpstreamAnswers       Name = "upstream_answers"
 	TypesAnywhere         Name = "types_anywhere"
+	TypesVerbatim         Name = "types_verbatim"
 	UpstreamVocabulary    Name = "upstream_vocabulary"
 	ScriptHelpers         Name = "script_helpers"
 	DocumentSession       Name = "document_session"
@@ -72,6 +74,11 @@ var table = []Quirk{
 		Name: TypesAnywhere, Where: "text.type", InPage: true, Proof: "text/type_on_a_button.html",
 		Upstream: "trusted text is typed whatever has the focus, and a space in it clicks a button",
 		Strict:   "a button, a link, a checkbox or a switch with the focus is target_not_editable; what opens a list by its letters is not",
+	},
+	{
+		Name: TypesVerbatim, Where: "text.type", Proof: "text/type_trusted.html",
+		Upstream: "trusted text is one key event per code point with itself as text, also for line breaks, tabs and control characters: only \\r breaks a line, \\n and control characters are keys that type nothing",
+		Strict:   "a line break, \\r\\n included, is one Enter, a tab is Tab, and a control character is invalid_input before anything is typed",
 	},
 	{
 		Name: JoinedTextEquals, Where: "locators", InPage: true, Proof: "quirks/text_equals.html",
@@ -122,6 +129,11 @@ var table = []Quirk{
 		Name: OverlayMenuThrows, Where: "overlay.menu.*", Proof: "overlay/menu.html",
 		Upstream: "the menu is the extension's own, which this host does not have, so it is handler_failed, which ends an unguarded workflow; an overlay is no menu",
 		Strict:   "it is about the open overlay; without one it succeeds and changes nothing",
+	},
+	{
+		Name: OverlayInPage, Where: "overlay.open, overlay.register_launcher", InPage: true, Proof: "overlay/launcher.html",
+		Upstream: "the overlay opens 72 pixels from the left and 56 from the top, 980 by 760 and at least 420 by 320; a launcher is a button of the page, which a script can click; a url_matches or a selector that does not parse finds no place for it",
+		Strict:   "the overlay opens in the upper right corner; a launcher is apart from the page and answers to people alone; what does not parse is launcher_failed or invalid_selector",
 	},
 	{
 		Name: SyntheticInput, Where: "pointer.*, keyboard.press", Proof: "quirks/synthetic_input.html",
@@ -277,7 +289,7 @@ var table = []Quirk{
 	},
 	{
 		Name: UpstreamAnswers, Where: "answers of primitives", Proof: "runtime.TestQuirkUpstreamAnswers",
-		Upstream: "the adapter is extension, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
+		Upstream: "the adapter is extension, a failed expression of a projection has the code of the JSONata engine, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
 		Strict:   "the adapter is cdp, a bridge gets each failure as action_error, and trusted typing and keys have the envelope of the others",
 	},
 	{

@@ -12,6 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/keyboard"
 	"github.com/outrider-run/outrider/primitives/keys"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 type textTypeIn struct {
@@ -81,7 +82,15 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 			return nil, fault.Wrap(fault.TrustedTextFailed, err, "selecting back")
 		}
 	}
-	if err := typeText(ctx, p, string(in.Text), time.Duration(in.DelayMS)*time.Millisecond); err != nil {
+	events := typingEvents
+	if primitives.QuirksOf(p).Has(quirks.TypesVerbatim) {
+		events = verbatimEvents
+	}
+	presses, err := events(string(in.Text))
+	if err != nil {
+		return nil, err
+	}
+	if err := typeText(ctx, p, presses, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
 	return textTypeOut{Typed: true, Length: Utf16Length(string(in.Text)), SelectedBack: back, Fidelity: primitives.FidelityTrusted, Target: target, Dialog: primitives.DialogOpenOn(p)}, nil
@@ -92,14 +101,8 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 // short.
 const typeBatch = 256
 
-// typeText sends one press per code point in pipelined batches. A line break is
-// Enter and a tab is Tab, as a person would type them. With a delay each
-// character is awaited.
-func typeText(ctx context.Context, p primitives.Page, text string, delay time.Duration) error {
-	presses, err := typingEvents(text)
-	if err != nil {
-		return err
-	}
+// typeText sends presses in pipelined batches. With a delay each is awaited.
+func typeText(ctx context.Context, p primitives.Page, presses []primitives.KeyEvent, delay time.Duration) error {
 	batch := 2 * typeBatch
 	if delay > 0 {
 		batch = 2
@@ -120,6 +123,8 @@ func typeText(ctx context.Context, p primitives.Page, text string, delay time.Du
 	return nil
 }
 
+// typingEvents has one press per code point. A line break is Enter and a tab is
+// Tab, as a person would type them.
 func typingEvents(text string) ([]primitives.KeyEvent, error) {
 	runes := []rune(text)
 	events := make([]primitives.KeyEvent, 0, 2*len(runes))
@@ -133,6 +138,21 @@ func typingEvents(text string) ([]primitives.KeyEvent, error) {
 				With("position", i).With("code_point", int(r))
 		}
 		down, up := hit.Events(0)
+		events = append(events, down, up)
+	}
+	return events, nil
+}
+
+// verbatimEvents is typingEvents with quirks.TypesVerbatim: what is on no key of
+// the table is a key that has itself as text.
+func verbatimEvents(text string) ([]primitives.KeyEvent, error) {
+	var events []primitives.KeyEvent
+	for _, r := range text {
+		down := primitives.KeyEvent{Type: primitives.KeyDown, Key: string(r), Text: string(r)}
+		up := primitives.KeyEvent{Type: primitives.KeyUp, Key: string(r)}
+		if hit, ok := keys.Find(string(r)); ok && r >= ' ' {
+			down, up = hit.Events(0)
+		}
 		events = append(events, down, up)
 	}
 	return events, nil

@@ -77,7 +77,9 @@ func CompileTemplate(e Engine, raw json.RawMessage) (*Template, error) {
 }
 
 // CheckTemplate is CompileTemplate for validators: it goes on after an error
-// and returns all of them. Pointer is where each belongs.
+// and returns all of them. Pointer is where each belongs. What compiled can be
+// evaluated all the same: a slot that did not fails then. The template is nil
+// only where the value is no JSON.
 func CheckTemplate(e Engine, raw json.RawMessage) (*Template, []error) {
 	return compileTemplate(e, raw, false)
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -20,10 +21,10 @@ func compileTemplate(e Engine, raw json.RawMessage, stopAtFirst bool) (*Template
 	}
 	c := &compiler{engine: e, raw: compact(raw), first: stopAtFirst}
 	root, _ := c.value("")
-	if len(c.errs) > 0 {
+	if len(c.errs) > 0 && stopAtFirst {
 		return nil, c.errs
 	}
-	return &Template{root: root, slots: c.slots}, nil
+	return &Template{root: root, slots: c.slots}, c.errs
 }
 
 type compiler struct {
@@ -52,7 +53,8 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 		}
 		if err != nil {
 			c.errs = append(c.errs, at(pointer, err))
-			return nil, false
+			c.slots++
+			return &slot{program: failing{err}, pointer: pointer}, false
 		}
 	case '{', '[':
 		if c.raw[start] == '{' {
@@ -68,6 +70,27 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 	}
 	return constant(c.raw[start:c.at:c.at]), true
 }
+
+// Late is an engine whose Compile never fails: what does not compile fails when it
+// is evaluated, as in the upstream extension.
+func Late(e Engine) Engine { return late{e} }
+
+type late struct{ Engine }
+
+func (l late) Compile(src string) (Program, error) {
+	p, err := l.Engine.Compile(src)
+	if err != nil {
+		return failing{err}, nil
+	}
+	return p, nil
+}
+
+// failing is a slot that does not compile: its evaluation fails for the same reason.
+type failing struct{ err error }
+
+func (f failing) Source() string { return "" }
+
+func (f failing) Eval(context.Context, Input, Limits) (Value, error) { return Value{}, f.err }
 
 // more steps over what stands before the next member or element, and over the
 // end of the object or array when there is none.

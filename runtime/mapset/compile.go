@@ -96,9 +96,17 @@ func mapPostcondition(match *sites.Match) (raw json.RawMessage, containing strin
 	return nil, ""
 }
 
+// projection compiles a declared projection.
+func (m *Maps) projection(raw json.RawMessage) (*projection.Projection, []projection.Problem) {
+	if m.how.Salvage {
+		return projection.CompileAsItComes(raw, m.Engine)
+	}
+	return projection.Compile(raw, m.Engine)
+}
+
 // projectionProblems checks a declared projection when its map loads.
 func (m *Maps) projectionProblems(raw json.RawMessage) []manifest.Problem {
-	_, problems := projection.Compile(raw, m.Engine)
+	_, problems := m.projection(raw)
 	out := make([]manifest.Problem, len(problems))
 	for i, p := range problems {
 		out[i] = manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message}
@@ -141,7 +149,7 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 	if err := manifest.Invalid("projection", declared.Name, declared.Wrong); err != nil {
 		return nil, err
 	}
-	p, problems := projection.Compile(declared.Raw, m.Engine)
+	p, problems := m.projection(declared.Raw)
 	if len(problems) > 0 {
 		return nil, fault.New(problems[0].Code, "%s", problems[0].Message).With("projection", declared.Name).With("pointer", problems[0].Pointer)
 	}

@@ -195,7 +195,7 @@ func (m *Maps) names() []string {
 
 // compiling is how workflows are compiled, without a check of arguments.
 func (m *Maps) compiling() workflow.CompileOptions {
-	how := workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.names}
+	how := workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.names, LateExpressions: m.how.Salvage}
 	if m.how.Upstream {
 		how.Dictionary = "the extension"
 	}

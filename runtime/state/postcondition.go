@@ -97,7 +97,7 @@ func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc
 		}
 		failure = unread
 	}
-	out := *failure // it may be the tab's own
+	out := *p.coded(failure) // it may be the tab's own
 	out.Fields = maps.Clone(out.Fields)
 	out.Field("postcondition", result)
 	if out.NextStep == "" {

@@ -75,6 +75,29 @@ type Query struct {
 // Answer answers the state modes of actions.site. supplied is the map that came
 // with the call, nil for none.
 func (p *Projections) Answer(ctx context.Context, supplied *call.SuppliedMap, in Query) call.Reply {
+	reply := p.answer(ctx, supplied, in)
+	reply.Err = p.coded(reply.Err)
+	return reply
+}
+
+// coded is a failure as the profile answers it: the extension passes the code of
+// the expression engine on.
+func (p *Projections) coded(err *fault.Error) *fault.Error {
+	if err == nil || !p.Quirks.Has(quirks.UpstreamAnswers) {
+		return err
+	}
+	switch err.Code {
+	case fault.StateProjectionFailed, fault.StateSummaryFailed, fault.ExpressionEvaluationFailed:
+		if code, ok := err.Evidence["jsonata_code"].(string); ok && code != "" {
+			out := *err
+			out.Code = fault.Code(code)
+			return &out
+		}
+	}
+	return err
+}
+
+func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in Query) call.Reply {
 	if in.Projection == "" {
 		return call.Reply{Err: fault.New(fault.InvalidInput, "mode %s needs the name of a projection", in.Mode).
 			With("tool", call.SiteTool).With("missing_required", []string{"projection_name"})}

@@ -225,8 +225,8 @@ const relaxedName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // upstream extension finds those, and says what is wrong with them when they
 // are read.
 func (c *checker) usable(list []Projection) []Projection {
-	if !c.opts.AcceptDrafts || c.opts.Salvage {
-		return list
+	if !c.opts.AcceptDrafts || c.opts.Salvage || c.opts.Parts {
+		return list // those that break a rule are marked, or checked when they are read
 	}
 	return slices.DeleteFunc(list, func(p Projection) bool { return p.Broken })
 }

@@ -187,6 +187,23 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// What is wrong with a tool or projection as a whole stays with it by its name: a
+// call says what is wrong, and not that there is none. Issue 16.
+func TestAPartThatIsWrongAsAWhole(t *testing.T) {
+	wrong := func(json.RawMessage) []manifest.Problem {
+		return []manifest.Problem{{Code: fault.InvalidStatePostcondition, Message: "m"}}
+	}
+	const text = `{"protocol":"actions.json","version":1,
+		"tools":[{"name":"sound","description":"d","input_schema":{"type":"object"},"x_actions":{"handler":"page.info"}}],
+		"state_projections":[{"name":"p","snapshot":{"version":1,"source":"dom","extract":[{"id":"x","selector":"b"}],"projection":{"language":"jsonata","expression":"records"}}}]}`
+	for _, drafts := range []bool{false, true} {
+		m, report := manifest.Parse([]byte(text), manifest.Options{Parts: true, AcceptDrafts: drafts, CheckProjection: wrong})
+		if m == nil || len(m.Tools) != 1 || len(m.StateProjections) != 1 || len(m.StateProjections[0].Wrong) != 1 {
+			t.Fatalf("drafts %v: got %+v, %v", drafts, m, report)
+		}
+	}
+}
+
 // The first published maps have a text as their version; the error says how to
 // read them. Issue 16.
 func TestADraftIsRefusedWithItsRemedy(t *testing.T) {

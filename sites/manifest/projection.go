@@ -84,6 +84,9 @@ func (c *checker) projection(o *object) Projection {
 		for _, e := range c.opts.CheckProjection(p.Raw) {
 			o.insideDeviates(e)
 			p.Broken = true
+			if c.opts.Parts && c.opts.AcceptDrafts && !c.opts.Salvage {
+				p.Wrong = append(p.Wrong, Problem{Pointer: o.at.String() + e.Pointer, Code: e.Code, Message: e.Message})
+			}
 		}
 		if c.opts.WarnProjection != nil {
 			for _, w := range c.opts.WarnProjection(p.Raw) {

@@ -65,7 +65,7 @@ func (c *checker) leave(m *Manifest) {
 		}
 		c.found.left = append(c.found.left, e)
 		at := "/" + section + "/" + strconv.Itoa(i)
-		if e.Pointer == at || e.Pointer == at+"/name" {
+		if e.Pointer == at+"/name" {
 			if nameless[section] == nil {
 				nameless[section] = map[int]bool{}
 			}

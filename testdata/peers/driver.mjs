@@ -67,7 +67,7 @@ const requests = {
     const browser = browserFor()
     for (const profile of ['extension', 'strict']) {
       const o = outrider(['connect', peers[profile].ws, '--profile', profile, '--no-events', '--viewport', viewport,
-        '--browser', browser, '--open', url])
+        '--browser', browser, '--open', url, ...(profile === 'strict' ? ['--accept-drafts'] : [])])
       peers[profile].errors = o.err
     }
     const out = {}

@@ -5,13 +5,16 @@
 // of the page do not find it; a picture of the page shows it.
 
 const overlayHost = '__actions_json_overlay_runtime_host';
-const launcherHost = 'data-actions-json-launcher';
+const launcherHost = () => overlayInPage() ? 'data-actions-json-overlay-launcher' : 'data-actions-json-launcher';
 const collapsedSide = 42;
 const overlayMargin = 16;
 const overlayBar = 32;
 const maxReattach = 20;
 
 let overlay = null;
+
+/** overlayInPage draws it as the extension does: where and how large that does, and for the page to take away. */
+const overlayInPage = () => quirk('overlay_in_page');
 
 /** So many events of the overlay are kept for the next overlay_events; older ones are dropped. */
 const maxOverlayEvents = 100;
@@ -99,7 +102,7 @@ class Overlay {
     this.reattached++;
     root.append(this.host);
     this.watch.disconnect();
-    this.watch.observe(root, { childList: true });
+    if (!overlayInPage()) this.watch.observe(root, { childList: true });
   }
 
   open({ html, title, width, height }) {
@@ -158,14 +161,20 @@ class Overlay {
     this.move(right ? innerWidth : 0, bottom ? innerHeight : 0);
   }
 
+  /** size is what the panel takes, its border included. */
+  size() {
+    if (this.collapsed) return [collapsedSide, collapsedSide];
+    if (!overlayInPage()) return [Math.min(this.width, innerWidth - 2 * overlayMargin), Math.min(this.height, innerHeight - 2 * overlayMargin)];
+    return [Math.max(420, Math.min(this.width, innerWidth - 96)) + 2, Math.max(320, Math.min(this.height, innerHeight - 96)) + 2];
+  }
+
   /** place draws the panel where it belongs, always within the viewport. */
   place() {
     this.attach();
-    const width = this.collapsed ? collapsedSide : Math.min(this.width, innerWidth - 2 * overlayMargin);
-    const height = this.collapsed ? collapsedSide : Math.min(this.height, innerHeight - 2 * overlayMargin);
+    const [width, height] = this.size();
     if (this.left === null) {
-      this.left = innerWidth - width - overlayMargin;
-      this.top = overlayMargin;
+      this.left = overlayInPage() ? 72 : innerWidth - width - overlayMargin;
+      this.top = overlayInPage() ? 56 : overlayMargin;
     }
     const within = (at, size, space) => Math.max(0, Math.min(at, space - size));
     const left = within(this.left, width, innerWidth);
@@ -215,7 +224,7 @@ function openOverlay(content, how, more) {
 queries.overlay_events = ({ timeout_ms }) => {
   if (overlayWaiter) overlayWaiter();
   const answer = () => ({
-    events: overlayEvents.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost + ']').length > 0,
+    events: overlayEvents.splice(0), live: overlay !== null || queryIn(document, '[' + launcherHost() + ']').length > 0,
   });
   if (overlayEvents.length > 0 || !(timeout_ms > 0)) return answer();
   return new Promise((resolve) => {
@@ -253,7 +262,7 @@ queries.overlay_menu = ({ op, corner, left, top }) => {
 function installLaunchers(launchers, content) {
   return launchers.map((launcher, i) => {
     const id = launcher.id || 'launcher-' + (i + 1);
-    for (const old of queryIn(document, '[' + launcherHost + ']')) if (attributeOf(old, launcherHost) === id) old.remove();
+    for (const old of queryIn(document, '[' + launcherHost() + ']')) if (attributeOf(old, launcherHost()) === id) old.remove();
     const out = { id, label: launcher.label || content.title, installed: 0 };
     if (!launcherApplies(launcher)) return { ...out, reason: 'other_url' };
     for (const anchor of anchorsOf(launcher).slice(0, launcher.max_instances || 3)) {
@@ -266,16 +275,36 @@ function installLaunchers(launchers, content) {
 function launcherApplies(launcher) {
   if (launcher.url_contains && !location.href.includes(launcher.url_contains)) return false;
   if (!launcher.url_matches) return true;
-  return patternFor(launcher.url_matches, 'launcher_failed', 'url_matches')(cut(location.href, maxMatchedText));
+  try {
+    return patternFor(launcher.url_matches, 'launcher_failed', 'url_matches')(cut(location.href, maxMatchedText));
+  } catch (error) {
+    if (!overlayInPage()) throw error;
+    return false;
+  }
+}
+
+/** anywhere is the selector of a launcher that has none. */
+function anywhere(launcher) {
+  if (!overlayInPage()) return 'body';
+  return launcher.text_contains ? 'a, button, h1, h2, h3, h4, [role=heading], span, div' : ':not(*)';
+}
+
+function anchorsFor(selector) {
+  try {
+    return queryList(document, selector);
+  } catch (error) {
+    if (!overlayInPage()) throw error;
+    return [];
+  }
 }
 
 function anchorsOf(launcher) {
-  const selectors = launcher.selectors && launcher.selectors.length > 0 ? launcher.selectors : launcher.selector ? [launcher.selector] : ['body'];
+  const selectors = launcher.selectors && launcher.selectors.length > 0 ? launcher.selectors : launcher.selector ? [launcher.selector] : [anywhere(launcher)];
   const clips = new Map();
   const equals = norm(launcher.text_equals).toLowerCase();
   const found = new Set();
   for (const selector of selectors) {
-    for (const node of queryList(document, selector)) {
+    for (const node of anchorsFor(selector)) {
       const text = textOrLabel(node);
       if (!hasFolded(text, launcher.text_contains) || equals && text.toLowerCase() !== equals) continue;
       if (node === bodyOf() || isVisible(node, topView, clips)) found.add(node);
@@ -286,21 +315,28 @@ function anchorsOf(launcher) {
 }
 
 function launcherFor(id, launcher, content) {
-  const host = made('span', { display: 'inline-block', margin: '0 4px' });
-  host.setAttribute(launcherHost, id);
   const button = made('button', {
     display: 'inline-block', padding: '4px 10px', border: '1px solid #888', 'border-radius': '4px', background: '#eee', color: '#111',
     cursor: 'pointer', font: '13px/1.2 system-ui, sans-serif',
   });
-  button.textContent = launcher.label || content.title;
+  if (overlayInPage()) {
+    styled(button, {
+      'box-sizing': 'border-box', padding: '4px 8px', 'margin-left': '8px', 'border-radius': '6px', 'white-space': 'nowrap', 'vertical-align': 'middle',
+      font: '700 12px/1.2 system-ui, -apple-system, BlinkMacSystemFont, "Segoe UI", sans-serif',
+    });
+    button.setAttribute('type', 'button');
+  }
+  button.textContent = launcher.label || (overlayInPage() ? 'Open overlay' : content.title);
   if (launcher.title) button.title = launcher.title;
   button.addEventListener('click', (event) => {
-    if (!event.isTrusted) return;
+    if (!event.isTrusted && !overlayInPage()) return;
     event.stopPropagation();
     recordOverlayEvent('launcher-opened', 'user', { launcher_id: id });
     openOverlay(content, 'user', { launcher_id: id });
   });
-  host.attachShadow({ mode: 'closed' }).append(button);
+  const host = overlayInPage() ? button : made('span', { display: 'inline-block', margin: '0 4px' });
+  host.setAttribute(launcherHost(), id);
+  if (host !== button) host.attachShadow({ mode: 'closed' }).append(button);
   return host;
 }
 
