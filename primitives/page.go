@@ -294,6 +294,9 @@ type Dialog struct {
 	DefaultPrompt string
 	URL           string
 	OpenedAt      time.Time
+	// Accepted and Answer say how it was closed, once it was.
+	Accepted bool
+	Answer   string
 }
 
 // EvaluateOptions say how an expression is evaluated.

@@ -135,6 +135,27 @@ type StepBegin struct {
 	Acts      bool            `json:"acts,omitempty"`
 	URL       string          `json:"url"`
 	Target    *Target         `json:"target,omitempty"`
+	// To is where a drag ends.
+	To *Target `json:"to,omitempty"`
+	// Meant is what a person said of the step, nil for a step of a program.
+	Meant *Meant `json:"meant,omitempty"`
+}
+
+// Meant is what a person who did a step meant by it.
+type Meant struct {
+	// Keep says that the step belongs to the action although it changes nothing: "assert" or "read".
+	Keep string `json:"keep,omitempty"`
+	// Expected is the text of an assertion.
+	Expected string `json:"expected,omitempty"`
+	// Choice is what the element is one choice of: its name is an argument of this title.
+	Choice string `json:"choice,omitempty"`
+	// Options are what else there was to choose.
+	Options []string `json:"options,omitempty"`
+	// Type is that of the field, and Limits are its attributes that bound what it takes.
+	Type   string            `json:"type,omitempty"`
+	Limits map[string]string `json:"limits,omitempty"`
+	// Fixed: what was typed is the same each time.
+	Fixed bool `json:"fixed,omitempty"`
 }
 
 // Target is the element that a step is about, before it.

@@ -80,7 +80,7 @@ import (
 )
 
 //go:embed a11y accname actionability base browser changes clipboard dom files geometry keyboard locator maps overlay page
-//go:embed pointer record storage text
+//go:embed pointer person record storage text
 var files embed.FS
 
 // first are the files whose declarations the others use while they load.
@@ -93,7 +93,9 @@ func Files() []string {
 	if err != nil {
 		panic(err) // the pattern is right
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.Contains(first, name) || strings.HasPrefix(name, "person/")
+	})
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
 	return append(slices.Clone(first), names...)
 }
@@ -114,16 +116,27 @@ func Source(name string) string {
 // and indents, and in ASCII, which the browser reads faster: a third less time.
 func Library() string { return library() }
 
-var library = sync.OnceValue(func() string {
+var library = sync.OnceValue(func() string { return joined("outrider-library.js", Files()) })
+
+// PersonFiles are the files that follow a person, in the order in which they are joined.
+func PersonFiles() []string { return []string{"person/follow.js", "person/record_bar.js"} }
+
+// Person returns the script that follows a person: a library of its own, for a world of
+// its own, that reports through the binding outriderPerson.
+func Person() string { return person() }
+
+var person = sync.OnceValue(func() string { return joined("outrider-person.js", append(Files(), PersonFiles()...)) })
+
+func joined(called string, names []string) string {
 	var b strings.Builder
 	b.WriteString("(() => {\n'use strict';\nif (Object.hasOwn(globalThis, 'outrider')) return;\n")
-	for _, name := range Files() {
+	for _, name := range names {
 		b.WriteString("// --- " + name + "\n")
 		lean(&b, Source(name))
 	}
-	b.WriteString("Object.defineProperty(globalThis, 'outrider', { value: outrider });\n})();\n//# sourceURL=outrider-library.js\n")
+	b.WriteString("Object.defineProperty(globalThis, 'outrider', { value: outrider });\n})();\n//# sourceURL=" + called + "\n")
 	return b.String()
-})
+}
 
 // lean copies a file without lines that are only a comment, without indents, and
 // with escapes for what is not ASCII. Nothing of it is for text that goes over

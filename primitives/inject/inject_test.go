@@ -17,7 +17,7 @@ import (
 func TestFilesNameOnlyDeclaredCodes(t *testing.T) {
 	code := regexp.MustCompile(`(?:new Fault\(\s*|\bcode:\s*)'([^']*)'`)
 	total := 0
-	for _, name := range inject.Files() {
+	for _, name := range allFiles() {
 		for _, m := range code.FindAllStringSubmatch(inject.Source(name), -1) {
 			total++
 			if _, ok := fault.Lookup(fault.Code(m[1])); !ok {
@@ -36,7 +36,7 @@ func TestTopLevelNamesAreUnique(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^(?:async )?(?:function\*?|const|let|var|class) +([A-Za-z_$][\w$]*)`)
 	query := regexp.MustCompile(`(?m)^queries\.(\w+) =`)
 	seen := map[string]string{}
-	for _, name := range inject.Files() {
+	for _, name := range allFiles() {
 		src := inject.Source(name)
 		for _, m := range declared.FindAllStringSubmatch(src, -1) {
 			if first, ok := seen[m[1]]; ok {
@@ -54,7 +54,7 @@ func TestTopLevelNamesAreUnique(t *testing.T) {
 }
 
 func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
-	for _, name := range inject.Files() {
+	for _, name := range allFiles() {
 		src := inject.Source(name)
 		if !strings.HasPrefix(src, "// "+firstWord(name)) {
 			t.Errorf("%s does not begin with a comment that says what it answers", name)
@@ -89,6 +89,9 @@ func TestFilesAreWrittenLikeTheOthers(t *testing.T) {
 	}
 }
 
+// allFiles are those of the library and those that follow a person, which share its scope.
+func allFiles() []string { return append(inject.Files(), inject.PersonFiles()...) }
+
 func firstWord(file string) string {
 	word, _, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".js"), "_")
 	return word
@@ -100,8 +103,8 @@ func TestNodeParsesEveryFile(t *testing.T) {
 		t.Skip("node is not installed")
 	}
 	dir := t.TempDir()
-	texts := map[string]string{"library.js": inject.Library()}
-	for _, name := range inject.Files() {
+	texts := map[string]string{"library.js": inject.Library(), "person.js": inject.Person()}
+	for _, name := range allFiles() {
 		texts[name] = "'use strict';\n" + inject.Source(name)
 	}
 	for name, text := range texts {

@@ -39,6 +39,7 @@ type Browser struct {
 	product   string
 	transfers *files.Transfers
 	listener  *listen.Listener  // nil without Options.OnSignal
+	follower  *listen.Listener  // nil without Options.OnPerson
 	egress    *network.Egress   // nil without allowed or blocked origins
 	offline   *offline.Network  // nil without Options.Answer
 	insecure  *network.Insecure // nil without origins whose certificates are not checked
@@ -237,7 +238,10 @@ func (b *Browser) serve(t cdp.Transport) {
 		b.offline = offline.New(b.client, b.opts.Answer)
 	}
 	if b.opts.OnSignal != nil {
-		b.listener = listen.New(b.client, b.opts.Listen)
+		b.listener = listen.New(b.client, listen.Signals, b.opts.Listen)
+	}
+	if b.opts.OnPerson != nil {
+		b.follower = listen.New(b.client, listen.Person, listen.Script{Source: b.opts.Follow, Any: true})
 	}
 	b.wg.Go(func() { b.onEnd(b.client.Run()) })
 	if b.process != nil {

@@ -83,6 +83,10 @@ type Options struct {
 	// OnSignal gets what that script reports. The reader of the connection
 	// calls it, so it must not wait for anything. Without it no document gets the script.
 	OnSignal func(t *Tab, report []byte)
+	// Follow is a script that hears what a person does, for every document, and OnPerson gets what it
+	// reports, under the rules of OnSignal. Without OnPerson no document gets it.
+	Follow   string
+	OnPerson func(t *Tab, report []byte)
 	// OnFrames is called when a child frame of a tab was attached, detached, or shows another
 	// document or address. The reader of the connection calls it, so it must not
 	// wait for anything.

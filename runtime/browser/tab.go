@@ -83,6 +83,8 @@ func (t *Tab) handleEvent(s *cdp.Session, method, params []byte) {
 		}
 		if report, ok := t.browser.listener.Report(params); ok {
 			t.browser.opts.OnSignal(t, report)
+		} else if report, ok := t.browser.follower.Report(params); ok {
+			t.browser.opts.OnPerson(t, report)
 		}
 	}
 }
@@ -127,6 +129,7 @@ func (o *observer) FrameBegan(s *cdp.Session, frame primitives.FrameID) {
 	if o.browser.listener != nil {
 		o.browser.listener.FrameBegan(s, string(frame), o.Page.Tab().URL)
 	}
+	o.browser.follower.FrameBegan(s, string(frame), "")
 }
 
 func (o *observer) DocumentReplaced(frame primitives.FrameID, loader string, top bool) {

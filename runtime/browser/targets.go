@@ -188,6 +188,7 @@ func (b *Browser) subscriptions(s *attached) []cdp.Command {
 	c = append(c, b.certificateCommands(s.ID)...)
 	c = append(c, s.tab.sessionCommands(s.Session)...)
 	c = append(c, b.listener.SessionCommands(s.Session)...)
+	c = append(c, b.follower.SessionCommands(s.Session)...)
 	return append(c, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})
 }
 
@@ -200,6 +201,7 @@ func (b *Browser) onDetached(params []byte) {
 	}
 	delete(b.sessions, id)
 	b.listener.SessionDetached(s.Session)
+	b.follower.SessionDetached(s.Session)
 	if s.Frame == "" {
 		b.forget(s.tab) // the tab's end comes before its session's: who waits for both must see why
 	}
@@ -244,6 +246,7 @@ func (b *Browser) forget(t *Tab) {
 		if s.tab == t {
 			delete(b.sessions, id)
 			b.listener.SessionDetached(s.Session)
+			b.follower.SessionDetached(s.Session)
 		}
 	}
 	t.End(fault.New(fault.TabClosed, "the tab was closed"))

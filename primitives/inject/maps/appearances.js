@@ -63,7 +63,7 @@ function appearance(node, known) {
     path.push({ tag: tagOf(at), nth, id: attributeOf(at, 'id') || undefined, testid: attributeOf(at, 'data-testid') || undefined, role: attributeOf(at, 'role') || undefined });
   }
   const [nth, siblings] = nthOfType(node);
-  return { tag: tagOf(node), role: roleOf(node), name: cut(nameOf(node, known), maxAppearanceText), text: shortText(node), attributes, path, nth, siblings, near: cut(nearbyText(node), 400) };
+  return { tag: tagOf(node), role: roleOf(node), name: cut(nameOf(node, known), maxAppearanceText), text: shortText(node), attributes, path, nth, siblings, near: cut(nearbyText(node), 400), shadow: rootOf(node) !== document || undefined };
 }
 
 /**

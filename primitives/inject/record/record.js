@@ -298,3 +298,18 @@ queries.record_snapshot = (args) => {
   const { value, text } = recordedSnapshot(args);
   return value.same ? value : new WithText(value, text);
 };
+
+/** record_at describes the element that a person points at; in a frame it answers the frame, and the point in it. */
+queries.record_at = ({ x, y }) => {
+  const node = deepHit(x, y);
+  if (!node) return { element: null };
+  if (isFrameElement(node)) {
+    const rect = ownRectOf(node);
+    const style = styleOf(node);
+    return { frame: keep(node), x: x - rect.left - clientLeftOf(node) - parseFloat(style.paddingLeft), y: y - rect.top - clientTopOf(node) - parseFloat(style.paddingTop) };
+  }
+  const secret = isSecretField(node);
+  const out = { element: appearance(node, new Map()), secret };
+  if (secret) out.element.text = '';
+  return out;
+};

@@ -22,12 +22,18 @@ import (
 // the world: the number of a context may mean another one by the time that the
 // command arrives, even one of the page's own.
 
-const (
-	worldName = "outrider-signals"
-	binding   = "outriderReport" // as the script calls it
-	// maxReport bounds one report of the script, which bounds itself to less.
-	maxReport = 1 << 20
+// World is where a script runs, and the binding that it calls there.
+type World struct{ Name, Binding string }
+
+// Signals is the world of the script that hears the signals of maps, Person that of the
+// script that follows a person.
+var (
+	Signals = World{"outrider-signals", "outriderReport"}
+	Person  = World{"outrider-person", "outriderPerson"}
 )
+
+// maxReport bounds one report of a script, which bounds itself to less.
+const maxReport = 1 << 20
 
 // Script is a script that hears page events, and the pages whose documents get the
 // binding through which it reports: those of Hosts and below, or Any.
@@ -41,6 +47,7 @@ type Script struct {
 // nothing.
 type Listener struct {
 	client *cdp.Client
+	world  World
 
 	mu       sync.Mutex
 	script   Script // without a source nobody is subscribed
@@ -54,9 +61,9 @@ type installed struct {
 	id      string // of the script that the browser keeps for new documents
 }
 
-// New makes the listener of a browser.
-func New(client *cdp.Client, script Script) *Listener {
-	return &Listener{client: client, script: script, version: 1, sessions: map[*cdp.Session]installed{}}
+// New makes a listener of a browser.
+func New(client *cdp.Client, world World, script Script) *Listener {
+	return &Listener{client: client, world: world, script: script, version: 1, sessions: map[*cdp.Session]installed{}}
 }
 
 // subscribed reports whether the pages of an address get the binding.
@@ -86,13 +93,13 @@ func (l *Listener) FrameBegan(s *cdp.Session, frame string, page string) {
 		return
 	}
 	l.client.Post(
-		cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", frame, "worldName", worldName)},
-		bindCommand(s),
+		cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", frame, "worldName", l.world.Name)},
+		l.bindCommand(s),
 	)
 }
 
-func bindCommand(s *cdp.Session) cdp.Command {
-	return cdp.Command{Session: s.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", binding, "executionContextName", worldName), OnReply: func(cdp.Reply) {}}
+func (l *Listener) bindCommand(s *cdp.Session) cdp.Command {
+	return cdp.Command{Session: s.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", l.world.Binding, "executionContextName", l.world.Name), OnReply: func(cdp.Reply) {}}
 }
 
 // Replace puts another script into every document from here on, before its own
@@ -152,7 +159,7 @@ func (l *Listener) commands(s *cdp.Session, done func()) []cdp.Command {
 		return nil
 	}
 	version := l.version
-	params := cdp.Object("source", l.script.Source, "worldName", worldName)
+	params := cdp.Object("source", l.script.Source, "worldName", l.world.Name)
 	params = append(params[:len(params)-1], `,"runImmediately":true}`...)
 	return []cdp.Command{
 		{Session: s.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: params, OnReply: func(r cdp.Reply) {
@@ -163,7 +170,7 @@ func (l *Listener) commands(s *cdp.Session, done func()) []cdp.Command {
 				done()
 			}
 		}},
-		bindCommand(s), // for the documents that are there
+		l.bindCommand(s), // for the documents that are there
 	}
 }
 
@@ -195,7 +202,7 @@ func (l *Listener) SessionDetached(s *cdp.Session) {
 // Report takes the event of a binding apart. ok is false when it is not a report of the
 // script. The reader calls it.
 func (l *Listener) Report(params []byte) (report []byte, ok bool) {
-	if l == nil || len(params) > maxReport || string(cdp.PlainString(cdp.Member(params, "name"))) != binding {
+	if l == nil || len(params) > maxReport || string(cdp.PlainString(cdp.Member(params, "name"))) != l.world.Binding {
 		return nil, false
 	}
 	payload, ok := cdp.Unquote(cdp.Member(params, "payload"))

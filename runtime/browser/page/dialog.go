@@ -158,9 +158,19 @@ func (p *Page) onDialogOpening(s *cdp.Session, params []byte) {
 	p.observer.DialogOpened()
 }
 
-func (p *Page) onDialogClosed() {
+func (p *Page) onDialogClosed(params []byte) {
+	var e struct {
+		Result    bool   `json:"result"`
+		UserInput string `json:"userInput"`
+	}
+	_ = json.Unmarshal(params, &e) // without it, it counts as refused
 	p.mu.Lock()
 	p.dialog = nil
+	if p.lastDialog != nil {
+		d := *p.lastDialog
+		d.Accepted, d.Answer = e.Result, e.UserInput
+		p.lastDialog = &d
+	}
 	p.mu.Unlock()
 	p.resendReleases()
 	p.change.Notify()

@@ -29,7 +29,7 @@ func (p *Page) HandleEvent(s *cdp.Session, method, params []byte) bool {
 	case "Page.javascriptDialogOpening":
 		p.onDialogOpening(s, params)
 	case "Page.javascriptDialogClosed":
-		p.onDialogClosed()
+		p.onDialogClosed(params)
 	case "Page.fileChooserOpened":
 		p.onChooser(s, params)
 	case "Runtime.bindingCalled":

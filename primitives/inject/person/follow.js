@@ -1,0 +1,308 @@
+// follow reports what a person does on a page: trusted events only, before the page gets them. It is no part of the
+// library that calls use: it runs before the first script of every document, with the library's functions, in a world
+// of its own, while somebody records. Reports go through the binding outriderPerson as JSON text.
+
+const followed = { kept: [], patience: 10, gesture: null, drag: null, keyed: false, tabbed: false, enter: null, clicked: null, swallow: false };
+const longestPatience = 20000;
+const maxReports = 500;
+const clickSlack = 6; // pixels that the pointer may move within a click
+const maxFileReport = 256 << 10;
+const { top: topWindow } = globalThis;
+const isTopWindow = topWindow === globalThis;
+const hitAll = methodOf(Document.prototype, 'elementsFromPoint');
+
+/** tell sends a report. The binding comes a moment after the document: until then reports are kept. */
+function tell(report) {
+  flushEnter();
+  followed.kept.push(JSON.stringify({ doc: token, top: isTopWindow, url: location.href.slice(0, 4000), ...report }));
+  if (followed.kept.length > maxReports) followed.kept.shift();
+  deliverReports();
+}
+
+function deliverReports() {
+  try {
+    while (followed.kept.length > 0) {
+      Reflect.get(globalThis, 'outriderPerson')(followed.kept[0]);
+      followed.kept.shift();
+    }
+    followed.patience = 10;
+  } catch {
+    if (followed.patience > longestPatience) followed.kept = [];
+    else pageSetTimeout(deliverReports, followed.patience);
+    followed.patience *= 2;
+  }
+}
+
+const actedTags = /^(?:button|select|textarea|input|summary|option)$/;
+const actedRoles = /^(?:button|link|checkbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|switch|tab|treeitem|combobox|textbox|searchbox|spinbutton|slider|gridcell|columnheader)$/;
+const writtenTypes = /^(?:button|submit|reset|image|checkbox|radio|file|hidden)$/;
+
+const isEditable = (node) => node instanceof HTMLElement && protoGet(node, 'isContentEditable') === true;
+const isWritten = (node) => node instanceof HTMLTextAreaElement || node instanceof HTMLInputElement && !writtenTypes.test(protoGet(node, 'type'));
+
+/** isSink: a field that only takes keys for what is drawn elsewhere, as editors on a canvas have one. */
+function isSink(node) {
+  if (!isWritten(node)) return false;
+  const rect = ownRectOf(node);
+  return rect.width <= 3 || rect.height <= 3 || styleOf(node).opacity === '0';
+}
+
+/** The element below a label, or the label where its control is not drawn. */
+const controlOrLabel = (control, label) => rendered(control) && !isSink(control) && styleOf(control).opacity !== '0' && ownRectOf(control).width > 3 ? control : label;
+
+/** meant is the control that somebody means who points at a node. */
+function meant(node) {
+  const start = isElement(node) ? node : flatParentElement(node);
+  for (let at = start, n = 0; at && n < 12; at = flatParentElement(at), n++) {
+    const tag = tagOf(at);
+    if (tag === 'body' || tag === 'html') break;
+    if (tag === 'label') {
+      const control = protoGet(at, 'control');
+      if (control) return controlOrLabel(control, at);
+    }
+    if (actedTags.test(tag) || tag === 'a' && attributeOf(at, 'href') !== null || actedRoles.test(roleOf(at))) return at;
+    if (isEditable(at)) return editingHost(at);
+  }
+  let at = start;
+  while (at && namespaceOf(at) === svgNamespace && tagOf(at) !== 'svg') at = flatParentElement(at);
+  if (at && styleOf(at).cursor === 'pointer') {
+    for (let above = flatParentElement(at); above && tagOf(above) !== 'body' && styleOf(above).cursor === 'pointer'; above = flatParentElement(above)) at = above;
+  }
+  return at;
+}
+
+/** reportOf is an element as it is reported. What an editor or a secret field holds is not. */
+function reportOf(node) {
+  if (!node) return { element: null };
+  const out = { element: appearance(node, new Map()), handle: keep(node) };
+  const secret = (node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && isSecretField(node);
+  if (secret) out.secret = true;
+  if (secret || isEditable(node) || isWritten(node)) out.element.text = '';
+  if (isEditable(node)) out.editable = true;
+  if (isWritten(node)) out.field = true;
+  if (isSink(node)) out.sink = true;
+  return out;
+}
+
+/** choiceOf says what an option or a radio button is a choice of, and what else there is. */
+function choiceOf(node) {
+  const role = roleOf(node);
+  if (role === 'radio') {
+    const name = attributeOf(node, 'name');
+    const group = closestCSS(node, 'fieldset, [role=radiogroup]');
+    const all = group ? queryIn(group, 'input[type=radio], [role=radio]') : name ? queryIn(rootOf(node), `input[type=radio][name=${CSS.escape(name)}]`) : [];
+    return { title: legendOf(node) || name || '', options: all.slice(0, 50).map((each) => nameOf(each)).filter(Boolean) };
+  }
+  if (role !== 'option' && role !== 'menuitemradio') return undefined;
+  const list = closestCSS(node, '[role=listbox], [role=menu], [role=group]') || parentElementOf(node);
+  const id = attributeOf(list, 'id');
+  const owner = id && queryIn(rootOf(node), `[aria-controls~="${CSS.escape(id)}"], [aria-owns~="${CSS.escape(id)}"]`)[0];
+  const options = queryIn(list, '[role=option], [role=menuitemradio]').filter((each) => rendered(each)).slice(0, 50).map((each) => nameOf(each)).filter(Boolean);
+  return { title: owner && nameOf(owner) || attributeOf(list, 'aria-label') || '', options };
+}
+
+const modifiersOf = (event) => [['Control', event.ctrlKey], ['Alt', event.altKey], ['Shift', event.shiftKey], ['Meta', event.metaKey]].filter(([, held]) => held).map(([name]) => name);
+const targetOf = (event) => event.composedPath()[0];
+const buttonOf = (event) => ['left', 'middle', 'right'][event.button] || 'left';
+
+function pressed(event) {
+  if (!event.isTrusted || event.isPrimary === false) return;
+  const target = targetOf(event);
+  const node = isElement(target) ? meant(target) : null;
+  followed.gesture = node && { node, x: event.clientX, y: event.clientY, report: { ...reportOf(node), choice: choiceOf(node) } };
+  followed.tabbed = false;
+}
+
+function released(event) {
+  const from = followed.gesture;
+  followed.gesture = null;
+  if (!event.isTrusted || !from) return;
+  if (Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) {
+    const selected = selectionOf(document);
+    if (isWritten(from.node) || selected && !selected.isCollapsed && textOf(from.node) !== '' && !dragsByItself(from.node)) return; // text was selected, or a slider moved
+    const below = hitAll(document, event.clientX, event.clientY).find((node) => !flatContains(from.node, node) && node !== from.node);
+    if (below && tagOf(below) !== 'html') tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
+    return;
+  }
+  followed.clicked = from.node;
+  tell({ what: 'click', ...from.report, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
+}
+
+/** dragsByItself: what is grabbed here moves, it is not text that is selected. */
+const dragsByItself = (node) => closestCSS(node, '[draggable=true]') !== null || /^(?:grab|grabbing|move)$/.test(styleOf(node).cursor) || styleOf(node).userSelect === 'none';
+
+/** meantBelow is the place that something is dropped on: the nearest that can be told from others. */
+function meantBelow(node) {
+  for (let at = node, n = 0; at && n < 4; at = flatParentElement(at), n++) {
+    if (tagOf(at) === 'body') break;
+    if (attributeOf(at, 'id') || attributeOf(at, 'data-testid') || attributeOf(at, 'aria-label') || attributeOf(at, 'class') || attributeOf(at, 'role')) return at;
+  }
+  return node;
+}
+
+function dragBegan(event) {
+  const target = targetOf(event);
+  if (!event.isTrusted || !isElement(target)) return;
+  const node = closestCSS(target, '[draggable=true]') || target;
+  followed.gesture = null;
+  followed.drag = reportOf(node);
+}
+
+function dropped(event) {
+  const target = targetOf(event);
+  if (!event.isTrusted || !isElement(target)) return;
+  // The drag may have begun in another document: the recorder knows.
+  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(target), new Map()) });
+  followed.drag = null;
+}
+
+/** focusedNow is the element that keys go to, through open shadow roots; null for the page itself. */
+function focusedNow() {
+  const node = activeElement();
+  return node && !/^(?:body|html)$/.test(tagOf(node)) ? node : null;
+}
+
+const modifierKeys = /^(?:Shift|Control|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|Dead|Process|Unidentified|Compose)$/;
+const editingKeys = /^(?:Backspace|Delete|Home|End|ArrowLeft|ArrowRight|PageUp|PageDown)$/;
+const steppedTypes = /^(?:number|range|date|time|datetime-local|month|week|color)$/;
+
+function keyDown(event) {
+  if (!event.isTrusted || event.isComposing || modifierKeys.test(event.key)) return;
+  const node = focusedNow();
+  const chord = (event.ctrlKey || event.altKey || event.metaKey) && !event.getModifierState('AltGraph');
+  const printable = !chord && [...event.key].length === 1;
+  const sink = node && isSink(node);
+  const editing = node && (isEditable(node) || sink);
+  const field = node && isWritten(node) && !sink;
+  if (event.key === 'Tab' && !chord) {
+    followed.tabbed = true;
+    tell({ what: 'key', key: event.shiftKey ? 'Shift+Tab' : 'Tab' });
+    return;
+  }
+  if (printable && (field || node instanceof HTMLSelectElement)) return; // the field says what it holds
+  if (printable && (event.key === ' ' || event.key === 'Enter') && node && !editing && pressesItself(node)) return pressedByKey(node);
+  if (printable) {
+    followed.keyed = true;
+    tell({ what: 'chars', text: event.key, ...(editing && !sink ? reportOf(editingHost(node)) : {}), tabbed: followed.tabbed || undefined });
+    return;
+  }
+  if (node instanceof HTMLSelectElement && !chord) return; // its change is reported
+  const key = [...modifiersOf(event).filter((name) => name !== 'Shift' || chord || event.key.length > 1), event.key].join('+');
+  if (event.key === 'Enter' && !chord && node && !editing && !field && pressesItself(node)) return pressedByKey(node);
+  if (field) {
+    const type = node instanceof HTMLInputElement ? protoGet(node, 'type') : 'textarea';
+    if (chord && /^[acvxzy]$/i.test(event.key) || !chord && editingKeys.test(event.key)) return;
+    if (/^Arrow/.test(event.key) && (type === 'textarea' || steppedTypes.test(type))) return;
+    if (event.key === 'Enter' && !chord && type === 'textarea') { // a line end, or what sends: that shows when the field has changed
+      followed.enter = { what: 'key', key };
+      return;
+    }
+  }
+  tell({ what: 'key', key, ...(followed.tabbed && node && !field && !editing ? reportOf(node) : {}) });
+}
+
+/** flushEnter reports an Enter that wrote no line end. */
+function flushEnter() {
+  const report = followed.enter;
+  followed.enter = null;
+  if (report) tell(report);
+}
+
+const pressesItself = (node) => tagOf(node) === 'button' || tagOf(node) === 'summary' || tagOf(node) === 'a' || node instanceof HTMLInputElement && /^(?:button|submit|reset|checkbox|radio|file)$/.test(protoGet(node, 'type'));
+
+function pressedByKey(node) {
+  if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(protoGet(node, 'type'))) return; // its change is reported
+  tell({ what: 'click', ...reportOf(node), button: 'left', modifiers: [] });
+}
+
+function textInserted(event) {
+  if (!event.isTrusted) return;
+  const node = focusedNow();
+  if (!node || isWritten(node) && !isSink(node)) return;
+  const keyed = followed.keyed;
+  followed.keyed = false;
+  if (keyed && event.inputType === 'insertText') return;
+  let text = '';
+  if (event.inputType === 'insertText' || event.inputType === 'insertFromComposition') text = event.data || '';
+  else if (event.inputType === 'insertFromPaste') text = event.data || event.dataTransfer && event.dataTransfer.getData('text/plain') || '';
+  if (text !== '') tell({ what: 'chars', text, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
+}
+
+function composed(event) {
+  const node = focusedNow();
+  if (event.isTrusted && event.data && node && (isEditable(node) || isSink(node))) tell({ what: 'chars', text: event.data, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
+}
+
+function written(event) {
+  const node = targetOf(event);
+  if (!event.isTrusted || !isElement(node) || !isWritten(node) || isSink(node)) return;
+  if (/^insert(?:LineBreak|Paragraph)$/.test(event.inputType || '')) followed.enter = null;
+  const type = node instanceof HTMLInputElement ? protoGet(node, 'type') : 'textarea';
+  const limits = {};
+  for (const name of ['min', 'max', 'step', 'pattern', 'minlength', 'maxlength']) if (attributeOf(node, name) !== null) limits[name] = attributeOf(node, name).slice(0, 200);
+  tell({ what: 'write', ...reportOf(node), text: protoGet(node, 'value').slice(0, 100000), type, limits });
+}
+
+const optionLabel = (option) => norm(protoGet(option, 'label') || protoGet(option, 'text'));
+
+function changed(event) {
+  const node = targetOf(event);
+  if (!event.isTrusted || !isElement(node)) return;
+  if (node instanceof HTMLSelectElement) {
+    const all = queryIn(node, 'option');
+    const labels = all.map(optionLabel);
+    const said = (option) => labels.filter((each) => each === optionLabel(option)).length === 1 && optionLabel(option) !== '' ? optionLabel(option) : protoGet(option, 'value');
+    tell({
+      what: 'select', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined,
+      values: all.filter((option) => protoGet(option, 'selected')).map(said),
+      options: all.filter((option) => !matchesCSS(option, ':disabled') && protoGet(option, 'value') !== '').slice(0, 200).map(said),
+    });
+    return;
+  }
+  if (!(node instanceof HTMLInputElement)) return;
+  const type = protoGet(node, 'type');
+  if (type === 'file') {
+    chosenFiles(node);
+    return;
+  }
+  if (type !== 'checkbox' && type !== 'radio') return;
+  const by = followed.clicked;
+  if (by && (by === node || protoGet(node, 'labels') && [...protoGet(node, 'labels')].some((label) => label === by || contains(label, by)))) return; // the click is reported
+  tell({ what: 'click', ...reportOf(node), choice: choiceOf(node), button: 'left', modifiers: [] });
+}
+
+/** chosenFiles reports the names of files, and what is in them where that is little: the trial uploads the same. */
+async function chosenFiles(node) {
+  const report = { what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: [] };
+  let left = maxFileReport;
+  for (const file of [...protoGet(node, 'files')].slice(0, 20)) {
+    const entry = { name: file.name, size: file.size };
+    if (file.size <= left) {
+      left -= file.size;
+      try {
+        entry.data = btoa(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(''));
+      } catch { /* it is gone: its name is enough */ }
+    }
+    report.files.push(entry);
+  }
+  tell(report);
+}
+
+function doubled(event) {
+  if (event.isTrusted && isElement(targetOf(event))) tell({ what: 'double' });
+}
+
+const followers = {
+  pointerdown: pressed, pointerup: released, dblclick: doubled, dragstart: dragBegan, drop: dropped, keydown: keyDown, keyup: flushEnter,
+  beforeinput: textInserted, compositionend: composed, input: written, change: changed, pagehide: flushEnter,
+};
+
+/** follow begins. Opening the document anew takes every listener away, so they are put back when the root is another. */
+function follow() {
+  const all = () => { for (const [name, listener] of Object.entries(followers)) listen(globalThis, name, listener, true); };
+  all();
+  new MutationObserver(all).observe(document, { childList: true });
+  if (!isTopWindow) return;
+  const [entry] = performance.getEntriesByType('navigation');
+  tell({ what: 'open', how: entry ? entry.type : 'navigate' });
+}
