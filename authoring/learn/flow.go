@@ -27,7 +27,10 @@ type op struct {
 	// locator is what the session itself named the element by, nil for a ref or a point.
 	locator json.RawMessage
 	// at is the number of the call, from 1, for messages.
-	at int
+	at     int
+	to     *record.Target // where a drag ends
+	meant  record.Meant
+	person bool // a person did it, who means the element and not a selector
 	// with is the same step in another session, nil without one.
 	with *op
 }
@@ -66,11 +69,14 @@ func flowOf(calls []record.Call) *flow {
 		f.bytes += len(c.Arguments) + len(c.Output) + len(c.Error)
 		for _, s := range c.Steps {
 			seen(s.URL)
-			o := &op{primitive: s.Primitive, target: s.Target, acts: acting[s.Primitive], before: s.URL, at: i + 1, ok: s.End != nil && s.End.OK}
+			o := &op{primitive: s.Primitive, target: s.Target, to: s.To, acts: acting[s.Primitive], before: s.URL, at: i + 1, ok: s.End != nil && s.End.OK}
+			if s.Meant != nil {
+				o.meant, o.person = *s.Meant, true
+			}
 			if s.End != nil {
 				o.output = s.End.Output
 			}
-			if json.Unmarshal(s.Arguments, &o.args) != nil || !o.acts && !isRead(s.Primitive) {
+			if json.Unmarshal(s.Arguments, &o.args) != nil || !o.acts && !isRead(s.Primitive) && o.meant.Keep == "" {
 				continue
 			}
 			o.locator = locatorOf(o)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,8 @@ type Learned struct {
 	Tool   json.RawMessage `json:"tool"`
 	Map    json.RawMessage `json:"map"` // of the action alone
 	Inputs []string        `json:"inputs"`
+	// Values are the arguments of the session.
+	Values map[string]json.RawMessage `json:"-"`
 	// Verified: it was run again from the start, in a fresh session.
 	Verified bool `json:"verified"`
 	// Proven and Unproven say what was seen to hold, and what was not.
@@ -77,7 +80,9 @@ type step struct {
 	loop   *loop
 
 	locator map[string]any
+	to      map[string]any // of the other end of a drag
 	settle  map[string]any
+	chosen  *input // the name of the element is this argument, where names tell such elements apart
 }
 
 // loop is what a step is repeated for.
@@ -149,11 +154,11 @@ func Learn(ctx context.Context, h Host, sessions [][]record.Call, o Options) (*L
 func (l *learning) prepare() error {
 	l.last = -1
 	for _, o := range l.f.ops {
-		if !o.acts && o.locator == nil && (o.primitive == "locator.text_content" || o.primitive == "locator.value") {
+		if !o.acts && o.locator == nil && o.meant.Keep == "" && (o.primitive == "locator.text_content" || o.primitive == "locator.value") {
 			l.f.notes = append(l.f.notes, fmt.Sprintf("the read of call %d went by a ref and is left out", o.at))
 			continue
 		}
-		if o.primitive == "pointer.drag" && (strings.Contains(string(o.args["from"]), `"ref"`) || !strings.Contains(string(o.args["from"])+string(o.args["to"]), `"locator"`)) {
+		if o.primitive == "pointer.drag" && o.to == nil && (strings.Contains(string(o.args["from"]), `"ref"`) || !strings.Contains(string(o.args["from"])+string(o.args["to"]), `"locator"`)) {
 			l.out.Unproven = append(l.out.Unproven, fmt.Sprintf("the drag of call %d went by refs or points, which are others in another session", o.at))
 		}
 		l.steps = append(l.steps, &step{op: o, values: map[string]string{}})
@@ -166,13 +171,25 @@ func (l *learning) prepare() error {
 		return fault.New(fault.InvalidInput, "the session has no page that it began on: give the address to start from")
 	}
 	l.valued()
-	l.steps = slices.DeleteFunc(l.steps, func(s *step) bool { return !s.op.acts && !s.used && l.before(s) })
+	l.steps = slices.DeleteFunc(l.steps, func(s *step) bool { return !s.op.acts && !s.used && s.op.meant.Keep == "" && l.before(s) })
 	l.loops()
 	l.number()
+	l.ordered()
 	if len(l.steps) > maxSteps {
 		return fault.New(fault.InvalidInput, "the session has %d steps; a workflow has at most %d", len(l.steps), maxSteps).Next("learn a shorter span of it")
 	}
 	return nil
+}
+
+// ordered has the arguments in the order in which the steps use them.
+func (l *learning) ordered() {
+	first := func(in *input) int {
+		return slices.IndexFunc(l.steps, func(s *step) bool {
+			text := string(encode(s.values)) + s.name + string(encode(s.own))
+			return s.loop != nil && s.loop.in == in || regexp.MustCompile(`input\.`+in.name+`\b`).MatchString(text)
+		})
+	}
+	slices.SortStableFunc(l.inputs, func(a, b *input) int { return first(a) - first(b) })
 }
 
 // maxSteps leaves room for the steps that check the end.
@@ -198,7 +215,11 @@ func (l *learning) number() {
 			continue
 		}
 		verb := map[string]string{"pointer.click": "click", "text.insert": "write", "text.type": "type", "keyboard.press": "press", "dom.select_option": "choose", "page.select": "choose",
-			"browser.navigate": "open", "locator.text_content": "read", "locator.value": "read", "browser.extract_elements": "read", "pointer.drag": "drag", "upload.set_files": "upload"}[s.op.primitive]
+			"browser.navigate": "open", "locator.text_content": "read", "locator.value": "read", "browser.extract_elements": "read", "pointer.drag": "drag", "upload.set_files": "upload",
+			"locator.wait_for": "see", "browser.dismiss_dialog": "answer", "pointer.double_click": "double_click"}[s.op.primitive]
+		if s.op.meant.Keep == "assert" {
+			verb = "see"
+		}
 		name := naming.First(verb, strings.ReplaceAll(s.op.primitive, ".", "_"))
 		if e := s.element(); e != nil && naming.Slug(e.Name) != "" {
 			name += "_" + naming.Slug(e.Name)
@@ -343,6 +364,12 @@ func (l *learning) workflow() []any {
 				w = append(w, member{"retry_until", "{% steps." + s.id + ".output." + reads[s.op.primitive] + " != " + literal(was) + " %}"}, member{"max_attempts", 30})
 			}
 		}
+		if s.op.meant.Keep == "assert" && s.op.primitive == "locator.text_content" {
+			w = append(w, member{"retry_until", "{% $contains(steps." + s.id + ".output.text, " + l.worded(s.op.meant.Expected) + ") %}"}, member{"max_attempts", 30})
+		}
+		if s.op.primitive == closesDialog { // it opens a moment after what opens it
+			w = append(w, member{"on_error", "continue"}, member{"retry_until", "{% steps." + s.id + ".ok %}"}, member{"max_attempts", 20})
+		}
 		if s.settle != nil && s.loop == nil {
 			w = append(w, member{"settle_after", ordered{{"locator", s.settle}, {"timeout_ms", 8000}}})
 		}
@@ -357,6 +384,24 @@ func (l *learning) workflow() []any {
 	return out
 }
 
+// worded is the expression for a text in which arguments may stand.
+func (l *learning) worded(text string) string {
+	for _, in := range l.inputs {
+		v := unquote(in.value)
+		if v == "" && in.schema.Type == "number" {
+			v = string(in.value)
+		}
+		if before, after, ok := strings.Cut(text, v); ok && len(v) > 1 && !in.secret && !in.listing {
+			value := "input." + in.name
+			if in.schema.Type == "number" {
+				value = "$string(" + value + ")"
+			}
+			return joined(before, value, after)
+		}
+	}
+	return literal(text)
+}
+
 func memberOf(raw json.RawMessage, name string) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
@@ -368,6 +413,12 @@ func memberOf(raw json.RawMessage, name string) json.RawMessage {
 // arguments are those of a step: what was given by name, the rest as it was.
 func (l *learning) arguments(s *step) ordered {
 	out := ordered{}
+	if s.locator != nil && s.to != nil {
+		return ordered{{"from", ordered{{"locator", s.locator}}}, {"to", ordered{{"locator", s.to}}}}
+	}
+	if s.op.primitive == "locator.wait_for" {
+		return ordered{{"locator", s.locator}, {"state", "visible"}, {"timeout_ms", 8000}}
+	}
 	if s.locator != nil {
 		where := "locator"
 		if s.op.primitive == "text.insert" || s.op.primitive == "text.select" {
@@ -400,7 +451,7 @@ func (l *learning) arguments(s *step) ordered {
 func (l *learning) output() any {
 	var parts []string
 	for i, s := range l.steps {
-		if i < l.last || s.op.acts {
+		if keep := s.op.meant.Keep; s.op.acts || keep == "assert" || i < l.last && keep == "" {
 			continue
 		}
 		path := reads[s.op.primitive]

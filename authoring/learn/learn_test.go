@@ -353,11 +353,11 @@ func TestModeLearn(t *testing.T) {
 		Inputs   []string
 		Saved    learn.Saved
 	}
-	if err := json.Unmarshal(reply.Output, &out); err != nil || !out.Verified || !slices.Equal(out.Inputs, []string{"user"}) {
+	if err := json.Unmarshal(reply.Output, &out); err != nil || !out.Verified || !slices.Equal(out.Inputs, []string{"user", "password"}) {
 		t.Errorf("%v, got %s", err, reply.Output)
 	}
 	text, err := os.ReadFile(out.Saved.File)
-	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), "{{secret:") || !strings.HasPrefix(out.Saved.File, a.root) {
+	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), `"writeOnly": true`) || !strings.HasPrefix(out.Saved.File, a.root) {
 		t.Errorf("%v, saved %s", err, text)
 	}
 }

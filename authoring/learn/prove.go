@@ -65,7 +65,8 @@ func (l *learning) rehearse(ctx context.Context) error {
 	defer s.close(ctx)
 	var before survey.Page
 	for i, st := range l.steps {
-		if i == l.last {
+		// While a dialog is open the page cannot be observed.
+		if closing := l.steps[l.last].op.primitive == closesDialog; i == l.last && !closing || closing && i == l.last-1 {
 			if err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
 				before, err = survey.Take(ctx, p)
 				return err
@@ -87,6 +88,10 @@ func (l *learning) rehearse(ctx context.Context) error {
 				s.call(ctx, "browser.dismiss_dialog", map[string]any{"accept": true})
 				reply = s.call(ctx, st.op.primitive, st.tried(name))
 			}
+			for wait := 0; wait < 20 && reply.Err != nil && reply.Err.Code == fault.NoDialog; wait++ {
+				s.changed(ctx, 250*time.Millisecond)
+				reply = s.call(ctx, st.op.primitive, st.tried(name))
+			}
 			if reply.Err != nil {
 				return failed(st, reply.Err)
 			}
@@ -100,6 +105,9 @@ func (l *learning) rehearse(ctx context.Context) error {
 			}
 		}
 	}
+	l.inputs = slices.DeleteFunc(l.inputs, func(in *input) bool {
+		return slices.ContainsFunc(l.steps, func(st *step) bool { return st.chosen == in && st.name == "" })
+	})
 	for _, st := range l.steps { // what was a preliminary name is the one that was found
 		if i := slices.Index(l.steps, st); st.settle != nil && i+1 < len(l.steps) && l.steps[i+1].locator != nil {
 			st.settle = l.steps[i+1].locator
@@ -107,6 +115,8 @@ func (l *learning) rehearse(ctx context.Context) error {
 	}
 	return nil
 }
+
+const closesDialog = "browser.dismiss_dialog"
 
 func failed(st *step, err error) error {
 	f := fault.From(err)
@@ -180,6 +190,9 @@ func locatorFor(c locators.Locator) map[string]any {
 func (s *session) resolve(ctx context.Context, st, next *step) (there bool, err error) {
 	there = next == nil || next.element() == nil && next.op.locator == nil
 	e := st.element()
+	if st.op.primitive == closesDialog {
+		return true, nil
+	}
 	if e == nil {
 		if st.op.locator != nil {
 			var m map[string]any
@@ -197,7 +210,14 @@ func (s *session) resolve(ctx context.Context, st, next *step) (there bool, err 
 	}
 	err = s.visit(ctx, func(ctx context.Context, page primitives.Page) error {
 		if e != nil {
-			if err := st.find(ctx, page); err != nil {
+			var err error
+			if st.locator, err = st.find(ctx, page, *e); err != nil {
+				return err
+			}
+		}
+		if to := st.op.to; to != nil && to.Element != nil {
+			var err error
+			if st.to, err = (&step{op: st.op}).find(ctx, page, *to.Element); err != nil {
 				return err
 			}
 		}
@@ -212,8 +232,7 @@ func (s *session) resolve(ctx context.Context, st, next *step) (there bool, err 
 
 // find looks for the element of a step until it is there, in the document and then in its
 // frames.
-func (st *step) find(ctx context.Context, page primitives.Page) error {
-	e := *st.element()
+func (st *step) find(ctx context.Context, page primitives.Page, e likeness.Seen) (map[string]any, error) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -227,7 +246,7 @@ func (st *step) find(ctx context.Context, page primitives.Page) error {
 			}
 			found, like, err := named(ctx, page, id, e)
 			if err != nil && ctx.Err() != nil {
-				return err
+				return nil, err
 			}
 			if err != nil || len(found) == 0 || like < likeness.Least {
 				continue
@@ -237,24 +256,35 @@ func (st *step) find(ctx context.Context, page primitives.Page) error {
 		select {
 		case <-wait.Over:
 		case <-ctx.Done():
-			return fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
+			return nil, fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
 		}
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < time.Second {
-			return fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
+			return nil, fault.New(fault.TargetNotFound, "no locator finds the %s %q again", e.Role, clip(e.Name))
 		}
 	}
 }
 
 // take chooses among the locators that name the element alone.
-func (st *step) take(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen, found []locators.Locator) error {
+func (st *step) take(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen, found []locators.Locator) (map[string]any, error) {
+	var locator map[string]any
+	if st.chosen != nil && !slices.ContainsFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName }) {
+		st.name = "" // its name tells it from no other: it stays the one that was chosen
+	}
+	if st.op.meant.Keep != "" { // what it says may be another text each time
+		if lasting := slices.DeleteFunc(slices.Clone(found), func(l locators.Locator) bool {
+			return l.Kind == locators.Text || l.Kind == locators.RoleName && l.Name == e.Text
+		}); len(lasting) > 0 {
+			found = lasting
+		}
+	}
 	if st.name != "" {
 		i := slices.IndexFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName })
 		if i < 0 {
-			return fault.New(fault.MultipleTargets, "the %s %q differs between sessions and its name does not tell it from others", e.Role, clip(e.Name))
+			return nil, fault.New(fault.MultipleTargets, "the %s %q differs between sessions and its name does not tell it from others", e.Role, clip(e.Name))
 		}
-		st.locator = map[string]any{"role": e.Role, "name": "{% " + st.name + " %}"}
+		locator = map[string]any{"role": e.Role, "name": "{% " + st.name + " %}"}
 	} else {
-		st.locator = locatorFor(found[0])
+		locator = locatorFor(found[0])
 		kinds := []locators.Kind{found[0].Kind}
 		var fallback []string
 		for _, l := range found[1:] {
@@ -263,32 +293,35 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 			}
 		}
 		if len(fallback) > 0 {
-			st.locator["fallback"] = fallback
+			locator["fallback"] = fallback
+		}
+		if e.Shadow && locator["role"] == nil {
+			locator["pierce"] = true
 		}
 	}
 	if frame == "" {
-		return nil
+		return locator, nil
 	}
 	var frames []any
 	for at := frame; at != ""; {
 		parent, handle, ok, err := page.OwnerFrame(ctx, at)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok {
 			break
 		}
 		selector, err := frameSelector(ctx, page, parent, handle)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		frames = append([]any{selector}, frames...)
 		at = parent
 	}
 	if len(frames) > 0 {
-		st.locator["frame"] = frames
+		locator["frame"] = frames
 	}
-	return nil
+	return locator, nil
 }
 
 func frameSelector(ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string) (string, error) {
@@ -460,7 +493,10 @@ func (l *learning) confirm(ctx context.Context) error {
 		l.out.Verified = true
 		l.out.Proven = append(l.out.Proven, "it runs again from "+l.out.Start+" in a fresh session")
 	}
-	if l.end == nil {
+	l.out.Values = values
+	if asserted := slices.ContainsFunc(l.steps[l.last:], func(s *step) bool { return s.op.meant.Keep == "assert" }); l.end == nil && asserted {
+		l.out.Proven = append(l.out.Proven, "what was asserted at the end holds, and the action fails without it")
+	} else if l.end == nil {
 		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear at the end, so success means that every step was done")
 	} else {
 		l.out.Proven = append(l.out.Proven, "what appeared at the end appears again, and the action fails without it")
@@ -501,6 +537,10 @@ func (l *learning) others(values map[string]json.RawMessage) (out map[string]jso
 		switch {
 		case second:
 			out[in.name] = in.other
+		case in.choice && !in.listing && len(in.options) > 1:
+			at := slices.Index(in.options, unquote(in.value))
+			out[in.name] = quoted(in.options[(at+1)%len(in.options)])
+			made = true
 		case in.choice || in.secret:
 			out[in.name] = values[in.name]
 		default:

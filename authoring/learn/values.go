@@ -11,12 +11,13 @@ import (
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
+	"github.com/outrider-run/outrider/evidence/record"
 )
 
 // given are the members of arguments that callers choose.
 var given = map[string][]string{
 	"text.insert": {"text"}, "text.type": {"text"}, "dom.select_option": {"option", "value", "label"}, "page.select": {"value", "label"},
-	"clipboard.paste": {"text"}, "upload.set_files": {"paths"},
+	"clipboard.paste": {"text"}, "upload.set_files": {"paths"}, "browser.dismiss_dialog": {"prompt_text"},
 }
 
 // input is an argument of the learned action.
@@ -26,8 +27,9 @@ type input struct {
 	value   json.RawMessage // in the first session
 	other   json.RawMessage // in the second one, nil without
 	secret  bool
-	choice  bool // one of a list of the page: another value cannot be made up
-	listing bool // an array
+	choice  bool     // one of a list of the page: another value cannot be made up
+	options []string // what is known of that list
+	listing bool     // an array
 }
 
 // aligned pairs the steps of two sessions of the same task. What is in one alone is
@@ -137,8 +139,14 @@ func (l *learning) valued() {
 					continue // the same in both: it belongs to the task
 				}
 			}
-			if text := unquote(raw); strings.Contains(text, "{{secret:") {
-				continue // the reference stays: the value is in no file
+			if s.op.meant.Fixed {
+				continue
+			}
+			if strings.Contains(unquote(raw), "{{secret:") { // the call names it: a map alone may type no secret
+				in := l.argument(s, member, raw, other)
+				in.schema.Format, in.schema.WriteOnly, in.secret = "password", true, true
+				s.values[member] = "input." + in.name
+				continue
 			}
 			if e := l.fromPage(i, raw, other); e != "" {
 				s.values[member] = e
@@ -175,7 +183,11 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 	if raw[0] == '[' {
 		in.schema.Type, in.listing = "array", true
 	}
-	if e := s.element(); e != nil && e.Tag == "input" {
+	if in.options = s.op.meant.Options; in.choice && !in.listing {
+		in.schema.Enum = in.options
+	}
+	in.limited(s.op.meant)
+	if e := s.element(); e != nil && e.Tag == "input" && in.schema.Type == "string" {
 		switch t := e.Attributes["type"]; t {
 		case "email", "date", "time", "tel", "month", "week":
 			in.schema.Format = t
@@ -189,6 +201,51 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 	}
 	l.inputs = append(l.inputs, in)
 	return in
+}
+
+// limited puts into the schema what the field says of itself.
+func (in *input) limited(m record.Meant) {
+	number := func(name string) *float64 {
+		v, err := strconv.ParseFloat(m.Limits[name], 64)
+		if err != nil {
+			return nil
+		}
+		return &v
+	}
+	count := func(name string) *int {
+		v, err := strconv.Atoi(m.Limits[name])
+		if err != nil || v < 0 {
+			return nil
+		}
+		return &v
+	}
+	switch m.Type {
+	case "number", "range":
+		v, err := strconv.ParseFloat(unquote(in.value), 64)
+		if err != nil {
+			return
+		}
+		in.schema.Type, in.value = "number", encode(v)
+		in.schema.Minimum, in.schema.Maximum, in.schema.MultipleOf = number("min"), number("max"), number("step")
+		if m.Type == "range" && in.schema.Minimum == nil {
+			in.schema.Minimum = new(float64)
+		}
+		if m.Type == "range" && in.schema.Maximum == nil {
+			hundred := 100.0
+			in.schema.Maximum = &hundred
+		}
+		if in.schema.MultipleOf == nil {
+			one := 1.0
+			in.schema.MultipleOf = &one
+		}
+		if o, err := strconv.ParseFloat(unquote(in.other), 64); err == nil {
+			in.other = encode(o)
+		}
+	case "date", "time", "datetime-local", "month", "week", "color", "email", "tel":
+		in.schema.Format = m.Type
+	case "text", "search", "textarea", "url", "password":
+		in.schema.MinLength, in.schema.MaxLength, in.schema.Pattern = count("minlength"), count("maxlength"), m.Limits["pattern"]
+	}
 }
 
 // fromPage is the expression for a value that an earlier step read, "" for none. With two
@@ -268,7 +325,17 @@ func (l *learning) named() {
 			l.templated(s)
 			continue
 		}
-		if e == nil || e.Name == "" {
+		if e == nil || e.Name == "" || s.op.meant.Keep != "" {
+			continue
+		}
+		if s.op.meant.Choice != "" && s.op.with == nil {
+			in := l.inputFor(e.Name, "")
+			if in == nil {
+				title := strings.TrimRight(s.op.meant.Choice, " *:")
+				in = &input{name: l.free(naming.First(naming.Slug(title), e.Role)), value: quoted(e.Name), choice: true, options: s.op.meant.Options, schema: sample.Property{Type: "string", Title: clip(title)}}
+				l.inputs = append(l.inputs, in)
+			}
+			s.name, s.chosen = "input."+in.name, in
 			continue
 		}
 		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil && s.op.with.target.Element.Name != e.Name {

@@ -24,7 +24,8 @@ type Seen struct {
 	Path       []Ancestor        `json:"path"` // the parent first
 	Nth        int               `json:"nth"`  // among siblings with the same tag, from 1
 	Siblings   int               `json:"siblings"`
-	Near       string            `json:"near"` // text beside the element
+	Near       string            `json:"near"`             // text beside the element
+	Shadow     bool              `json:"shadow,omitempty"` // it is in a shadow root
 }
 
 // Ancestor is one element above another.
