@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"authoring/lint":                     {"authoring/edit", "authoring/likeness", "authoring/locators", "evidence/report", "primitives/fault", "sites"},
 	"authoring/naming":                   {},
 	"authoring/learn":                    {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime", "runtime/call", "runtime/observe"},
+	"authoring/recorder":                 {"authoring/learn", "authoring/likeness", "authoring/locators", "authoring/naming", "authoring/scaffold", "evidence/mask", "evidence/record", "evidence/report", "primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser"},
 	"authoring/picker":                   {"authoring/likeness", "authoring/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
 	"authoring/coverage":                 {"authoring/likeness", "authoring/lint", "authoring/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
 	"authoring/scaffold":                 {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
@@ -166,6 +167,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider/config":                {},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
 	"cmd/outrider/reproduce":             {"authoring/learn", "evidence/capture", "evidence/mask", "evidence/recent", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
+	"cmd/outrider/author":                {"authoring/coverage", "authoring/learn", "authoring/naming", "authoring/picker", "authoring/recorder", "authoring/scaffold", "evidence/mask", "evidence/record", "evidence/report", "runtime"},
 	"bridgeclient/provider/conformance":  {},
 }
 

@@ -49,20 +49,35 @@ func (r *Result) Write(dir string, force bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return WriteInto(dir, force, text, r.Plan)
+}
+
+// Free says whether the files of a first map may be written into a folder.
+func Free(dir string, force bool) error {
+	for _, name := range []string{mapFile, planFile} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil && !force {
+			return fault.New(fault.InvalidInput, "%s is there already: --force replaces it", path)
+		}
+	}
+	return nil
+}
+
+// WriteInto writes a map and a plan into a folder. Files that are there are kept unless
+// force is given.
+func WriteInto(dir string, force bool, text, plan []byte) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the folder of the map: %w", err)
+	}
+	if err := Free(dir, force); err != nil {
+		return nil, err
 	}
 	out := []string{filepath.Join(dir, mapFile), filepath.Join(dir, planFile)}
 	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if !force {
-		for _, path := range out {
-			if _, err := os.Lstat(path); err == nil {
-				return nil, fault.New(fault.InvalidInput, "%s is there already: --force replaces it", path)
-			}
-		}
 		how = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	}
-	for i, content := range [][]byte{text, r.Plan} {
+	for i, content := range [][]byte{text, plan} {
 		f, err := os.OpenFile(out[i], how, 0o644)
 		if err == nil {
 			_, err = f.Write(content)

@@ -175,9 +175,9 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		reproduce.Trace(reproducing{a}), reproduce.Record(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
-		a.initCommand(), a.locatorsCommand(), a.coverageCommand(), a.learnCommand(),
+		reproduce.Trace(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
+	root.AddCommand(a.authorVerbs()...)
 	complete.Verbs(root, a.mapsAtHand)
 	return root
 }

@@ -1,7 +1,10 @@
-package main
+// Package author has the verbs that write and judge maps: init, record, learn, locators and coverage. Each is flags and
+// one call; what they do is in the packages of authoring. The command adds them to its root.
+package author
 
 import (
 	"context"
+	"io"
 	"net/url"
 	"time"
 
@@ -13,11 +16,44 @@ import (
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/picker"
 	"github.com/outrider-run/outrider/authoring/scaffold"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-func (a *app) initCommand() *cobra.Command {
+// App is what the verbs use of the command.
+type App interface {
+	// AddBrowserFlags adds the flags of a verb that owns a browser.
+	AddBrowserFlags(cmd *cobra.Command)
+	// WithHost opens a host by those flags, with addresses in place of --open where there are some.
+	WithHost(ctx context.Context, addresses []string, do func(context.Context, *runtime.Host) error) error
+	// OpenHost opens a host by those flags, after change has changed its options.
+	OpenHost(ctx context.Context, change func(*runtime.Options) error) (h *runtime.Host, closing func(), err error)
+	// Bounded applies --timeout.
+	Bounded(ctx context.Context) (context.Context, context.CancelFunc)
+	// Asked returns what the flags of all verbs say.
+	Asked() Asked
+	PrintJSON(v any)
+	// Usage is an error of wrong usage, Verdict the exit of a verb whose result was written.
+	Usage(format string, args ...any) error
+	Verdict(ok bool) error
+	// Progress says on a terminal what runs.
+	Progress() *report.Progress
+}
+
+// Asked is what the flags of all verbs say.
+type Asked struct {
+	JSON       bool
+	Headed     bool
+	Maps       []string
+	Version    string
+	Secrets    *mask.Set
+	Out, Words io.Writer
+}
+
+// Init is the verb init.
+func Init(a App) *cobra.Command {
 	var out string
 	var force, submit bool
 	cmd := &cobra.Command{
@@ -31,22 +67,21 @@ func (a *app) initCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := url.Parse(args[0])
 			if err != nil || u.Host == "" {
-				return usage("init needs an address such as http://127.0.0.1:8080/, not %q", args[0])
+				return a.Usage("init needs an address such as http://127.0.0.1:8080/, not %q", args[0])
 			}
 			if out == "" {
 				out = u.Hostname()
 			}
-			a.browser.open = []string{args[0]}
 			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || naming.Local(u.Hostname())}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				progress := a.progress()
+			return a.WithHost(cmd.Context(), args, func(ctx context.Context, h *runtime.Host) error {
+				progress := a.Progress()
 				o.Progress = progress.Begin
 				written, err := scaffold.InitInto(ctx, h, o, out, force)
 				progress.Clear()
-				if err == nil && a.json {
-					a.printJSON(written)
+				if err == nil && a.Asked().JSON {
+					a.PrintJSON(written)
 				} else if err == nil {
-					written.Print(a.stdout)
+					written.Print(a.Asked().Out)
 				}
 				return err
 			})
@@ -56,11 +91,12 @@ func (a *app) initCommand() *cobra.Command {
 	f.StringVar(&out, "out", "", "folder for the files (default: the name of the host)")
 	f.BoolVar(&force, "force", false, "replace files that are there")
 	f.BoolVar(&submit, "submit", false, "try actions that may change something on the site: send forms, click buttons")
-	a.addBrowserFlags(cmd)
+	a.AddBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) locatorsCommand() *cobra.Command {
+// Locators is the verb locators.
+func Locators(a App) *cobra.Command {
 	var element string
 	cmd := &cobra.Command{
 		Use:   "locators URL",
@@ -71,24 +107,24 @@ func (a *app) locatorsCommand() *cobra.Command {
 		Example: "  outrider locators http://127.0.0.1:8080/ --element 'form button'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.browser.open = args
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				elements, err := picker.Elements(ctx, h, firstTab(h), element)
-				if err == nil && a.json {
-					a.printJSON(map[string]any{"ok": true, "elements": elements})
+			return a.WithHost(cmd.Context(), args, func(ctx context.Context, h *runtime.Host) error {
+				elements, err := picker.Elements(ctx, h, runtime.Target{}, element)
+				if err == nil && a.Asked().JSON {
+					a.PrintJSON(map[string]any{"ok": true, "elements": elements})
 				} else if err == nil {
-					picker.Print(a.stdout, elements)
+					picker.Print(a.Asked().Out, elements)
 				}
 				return err
 			})
 		},
 	}
 	cmd.Flags().StringVar(&element, "element", "", "CSS selector, or the JSON of a target of a map (default: every control)")
-	a.addBrowserFlags(cmd)
+	a.AddBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) coverageCommand() *cobra.Command {
+// Coverage is the verb coverage.
+func Coverage(a App) *cobra.Command {
 	var least int
 	cmd := &cobra.Command{
 		Use:   "coverage",
@@ -98,31 +134,32 @@ func (a *app) coverageCommand() *cobra.Command {
 		Example: "  outrider coverage --open http://127.0.0.1:8080/ --maps ./map/actions.json --least 80",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			files, err := coverage.Read(a.browser.maps)
+			files, err := coverage.Read(a.Asked().Maps)
 			if err != nil {
-				return usage("coverage needs --maps: %w", err)
+				return a.Usage("coverage needs --maps: %w", err)
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+			return a.WithHost(cmd.Context(), nil, func(ctx context.Context, h *runtime.Host) error {
 				pages, err := coverage.Of(ctx, h, files)
 				if err != nil {
 					return err
 				}
 				ok := coverage.Least(pages) >= least
-				if a.json {
-					a.printJSON(map[string]any{"ok": ok, "pages": pages})
+				if a.Asked().JSON {
+					a.PrintJSON(map[string]any{"ok": ok, "pages": pages})
 				} else {
-					coverage.Print(a.stdout, pages)
+					coverage.Print(a.Asked().Out, pages)
 				}
-				return verdict(ok, true)
+				return a.Verdict(ok)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&least, "least", 0, "share of the controls of each page that actions must reach, in percent")
-	a.addBrowserFlags(cmd)
+	a.AddBrowserFlags(cmd)
 	return cmd
 }
 
-func (a *app) learnCommand() *cobra.Command {
+// Learn is the verb learn.
+func Learn(a App) *cobra.Command {
 	var o learn.Options
 	var from, to int
 	var out string
@@ -139,13 +176,13 @@ func (a *app) learnCommand() *cobra.Command {
 			for _, f := range files {
 				calls, err := learn.Read(f, from, to)
 				if err != nil {
-					return usage("%w", err)
+					return a.Usage("%w", err)
 				}
 				sessions = append(sessions, calls)
 			}
 			o.NewID, o.Now = uuid.NewString, time.Now
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				return learn.Command(ctx, h, sessions, o, out, a.stdout, a.json)
+			return a.WithHost(cmd.Context(), nil, func(ctx context.Context, h *runtime.Host) error {
+				return learn.Command(ctx, h, sessions, o, out, a.Asked().Out, a.Asked().JSON)
 			})
 		},
 	}
@@ -156,6 +193,6 @@ func (a *app) learnCommand() *cobra.Command {
 	f.IntVar(&to, "to", 0, "number of the last call")
 	f.StringVar(&out, "out", "", "storage folder to save the action in (default: print its map)")
 	f.BoolVar(&o.Unproven, "unproven", false, "write the action also when it could not be run again")
-	a.addBrowserFlags(cmd)
+	a.AddBrowserFlags(cmd)
 	return cmd
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Record is the verb record.
-func Record(a App) *cobra.Command {
-	cmd := &cobra.Command{Use: "record", Short: "Save what a running process remembers"}
+// Save is the verb record save.
+func Save(a App) *cobra.Command {
 	var pid int
 	save := &cobra.Command{
 		Use:   "save [FILE]",
@@ -45,6 +44,5 @@ func Record(a App) *cobra.Command {
 		},
 	}
 	save.Flags().IntVar(&pid, "pid", 0, "the process, when several run")
-	cmd.AddCommand(save)
-	return cmd
+	return save
 }

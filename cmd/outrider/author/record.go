@@ -1,0 +1,68 @@
+package author
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/outrider-run/outrider/authoring/learn"
+	"github.com/outrider-run/outrider/authoring/recorder"
+)
+
+// Record is the verb record.
+func Record(a App) *cobra.Command {
+	c := recorder.Command{Learn: learn.Options{NewID: uuid.NewString, Now: time.Now}}
+	var headless bool
+	cmd := &cobra.Command{
+		Use:   "record URL",
+		Short: "Make a site action of what you do in a browser",
+		Long: "Open a window and follow what you do in it: click, type, choose, drag, upload, answer dialogs. A bar in the page asserts a text,\n" +
+			"asserts that something is there, reads, marks an argument, takes back and ends. What you type becomes arguments, a password\n" +
+			"a reference to a secret. The action is run again in a fresh session, also with other values, before it is written.",
+		Example: "  outrider record http://127.0.0.1:8080/ --name orders.add --out maps/shop",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := url.Parse(args[0])
+			if err != nil || u.Host == "" {
+				return a.Usage("record needs an address such as http://127.0.0.1:8080/, not %q", args[0])
+			}
+			ctx, cancel := a.Bounded(cmd.Context())
+			defer cancel()
+			asked := a.Asked()
+			display := os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+			c.Open, c.URL, c.Secrets, c.Version, c.Words, c.Headed = a.OpenHost, args[0], asked.Secrets, asked.Version, asked.Words, asked.Headed || display && !headless
+			if !c.Headed && !headless {
+				return a.Usage("record needs a display to open a window on")
+			}
+			if c.Out == "" {
+				c.Out = u.Hostname()
+			}
+			done, err := c.Run(ctx)
+			if err != nil {
+				return err
+			}
+			if asked.JSON {
+				a.PrintJSON(done)
+				return nil
+			}
+			done.Print(asked.Out)
+			for _, f := range done.Files {
+				fmt.Fprintf(asked.Out, "wrote      %s\n", f)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.Learn.Name, "name", "", "name of the action (default: made of the page and the last step)")
+	f.StringVar(&c.Out, "out", "", "folder for the map and the plan (default: the name of the host)")
+	f.StringVar(&c.Keep, "keep", "", "keep the steps as a recording too, for learn")
+	f.BoolVar(&headless, "headless", false, "open no window although there is a display")
+	f.BoolVar(&c.Force, "force", false, "replace files that are there")
+	f.BoolVar(&c.Learn.Unproven, "unproven", false, "write the action also when it could not be run again")
+	a.AddBrowserFlags(cmd)
+	return cmd
+}
