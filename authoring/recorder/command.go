@@ -14,6 +14,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/authoring/scaffold"
+	"github.com/outrider-run/outrider/authoring/view"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -29,6 +30,7 @@ type Command struct {
 	Out     string // folder for the map and the plan
 	Keep    string // file for the steps; "" for none
 	Headed  bool
+	View    string // HOST:PORT where the page is shown without a window; "" is any port of this machine
 	Force   bool
 	Secrets *mask.Set
 	Version string
@@ -54,14 +56,20 @@ func (c Command) Run(ctx context.Context) (*Done, error) {
 		return nil, fmt.Errorf("making a folder for uploads: %w", err)
 	}
 	defer os.RemoveAll(files)
-	r := New(Options{Files: files, Each: func(l Line) {
+	opts := Options{Files: files, Each: func(l Line) {
 		word := "step"
 		if l.Undone {
 			word = "undone"
 		}
 		fmt.Fprintf(c.Words, "%-10s %d %s\n", word, l.Number, report.Printable(l.Text))
-	}})
-	if err := c.follow(ctx, r); err != nil {
+	}}
+	var shown *view.View
+	if !c.Headed {
+		shown = view.New()
+		opts.Watch = shown
+	}
+	r := New(opts)
+	if err := c.follow(ctx, r, shown); err != nil {
 		return nil, err
 	}
 	if r.Steps() == 0 {
@@ -82,9 +90,9 @@ func (c Command) Run(ctx context.Context) (*Done, error) {
 	return done, err
 }
 
-// follow opens the page for a person.
-func (c Command) follow(ctx context.Context, r *Recorder) error {
-	_, closing, err := c.Open(ctx, func(o *runtime.Options) error {
+// follow opens the page for a person, in a window or in a view.
+func (c Command) follow(ctx context.Context, r *Recorder, shown *view.View) error {
+	h, closing, err := c.Open(ctx, func(o *runtime.Options) error {
 		if o.Recorder != nil {
 			return fault.New(fault.InvalidInput, "record follows a person: use --keep in place of --record and --trace")
 		}
@@ -97,6 +105,18 @@ func (c Command) follow(ctx context.Context, r *Recorder) error {
 		return err
 	}
 	defer closing()
+	if shown != nil {
+		address := c.View
+		if address == "" {
+			address = "127.0.0.1:0"
+		}
+		at, stop, err := shown.Serve(address, h)
+		if err != nil {
+			return fault.New(fault.InvalidInput, "--view: %v", err)
+		}
+		defer stop()
+		fmt.Fprintf(c.Words, "open       %s\n", at)
+	}
 	return r.Run(ctx)
 }
 

@@ -25,8 +25,16 @@ import (
 type Options struct {
 	// Each hears each step when it is done, and with undone when it is taken back. nil for nobody.
 	Each func(line Line)
+	// Watch, which may be nil, gets what a person needs to see who has no window.
+	Watch Watch
 	// Files is a folder for what the person uploads, so that a trial can upload the same. "" keeps nothing.
 	Files string
+}
+
+// Watch gets the pictures of the tabs, by their runtime ids, and the dialog that is open.
+type Watch interface {
+	Picture(tab string, f browser.CastFrame)
+	Dialog(d *primitives.Dialog)
 }
 
 // Line is one step, for people.
@@ -44,7 +52,9 @@ type Recorder struct {
 	waiting []heard
 	more    chan struct{} // has one element while something waits
 	closed  bool
-	open    map[int]bool // tabs, by their ids
+	open    map[int]bool                           // tabs, by their ids
+	ids     map[primitives.Page]string             // runtime ids of the pages
+	early   map[primitives.Page]*browser.CastFrame // pictures of pages whose ids are not known yet
 
 	steps    []*step
 	start    string
@@ -136,7 +146,7 @@ const (
 
 // New makes a recorder of one person.
 func New(opts Options) *Recorder {
-	return &Recorder{opts: opts, more: make(chan struct{}, 1), open: map[int]bool{}, secrets: map[string]string{}, fields: map[string]string{}, tabs: map[*browser.Tab]*tab{}}
+	return &Recorder{opts: opts, more: make(chan struct{}, 1), open: map[int]bool{}, ids: map[primitives.Page]string{}, early: map[primitives.Page]*browser.CastFrame{}, secrets: map[string]string{}, fields: map[string]string{}, tabs: map[*browser.Tab]*tab{}}
 }
 
 // Follow has the browser of a host that is opened with options report to the recorder.
@@ -167,7 +177,9 @@ func (r *Recorder) hear(h heard) {
 }
 
 // Wants implements runtime.Recorder.
-func (r *Recorder) Wants() runtime.PageWants { return runtime.PageWants{} }
+func (r *Recorder) Wants() runtime.PageWants {
+	return runtime.PageWants{Pictures: r.opts.Watch != nil}
+}
 
 // Opened implements runtime.Recorder.
 func (r *Recorder) Opened(runtime.Info) {}
@@ -201,7 +213,26 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 	if e.Tab != nil {
 		r.mu.Lock()
 		r.open[e.Tab.TabID] = true
+		r.ids[p] = e.Tab.RuntimeID
+		e.Picture = r.early[p] // a page that stays as it is shows no other
+		delete(r.early, p)
 		r.mu.Unlock()
+	}
+	if w := r.opts.Watch; w != nil {
+		r.mu.Lock()
+		id := r.ids[p]
+		if id == "" && e.Picture != nil {
+			r.early[p] = e.Picture
+		}
+		r.mu.Unlock()
+		switch {
+		case e.Picture != nil && id != "":
+			w.Picture(id, *e.Picture)
+		case e.Dialog != nil && e.Open:
+			w.Dialog(e.Dialog)
+		case e.Dialog != nil:
+			w.Dialog(nil)
+		}
 	}
 	if t, ok := p.(*browser.Tab); ok && e.Dialog != nil && !e.Open {
 		r.hear(heard{tab: t, dialog: e.Dialog})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -402,5 +405,145 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	}
 	if !slices.Equal(l.Inputs, []string{"button"}) || !bytes.Contains(l.Tool, []byte(`"Milk"`)) {
 		t.Errorf("inputs %q\n%s", l.Inputs, l.Tool)
+	}
+}
+
+// words are what a command says meanwhile.
+type words struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (w *words) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(b)
+}
+
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// The whole way without a display: the page is shown at an address, somebody acts on it there, and a map and a
+// plan are written. A password is in no file.
+func TestCommandInAView(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><title>In</title><style>input, button { position: absolute; left: 20px; width: 200px; height: 30px }</style>
+<form onsubmit="event.preventDefault(); said.textContent = confirm('Sure?') ? 'Hello ' + user.value : 'No'"><input id="user" aria-label="User" style="top: 20px"><input id="pass" type="password" aria-label="Password" style="top: 60px"><button style="top: 100px">Sign in</button></form><p id="said" role="status"></p>`)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "map")
+	var heard words
+	c := recorder.Command{
+		URL: server.URL + "/", Out: out, Keep: filepath.Join(dir, "task.rec"), Secrets: &mask.Set{}, Version: "test", Words: &heard,
+		Learn: learn.Options{NewID: runtimetest.NewID, Now: time.Now, Name: "session.sign_in"},
+	}
+	browsertest.Require(t)
+	c.Open = func(ctx context.Context, change func(*runtime.Options) error) (*runtime.Host, func(), error) {
+		o := runtime.Options{Registry: catalog.Standard(), Engine: runtimetest.Engine(t), NewID: runtimetest.NewID, Version: "test", Secrets: c.Secrets, Browser: browsertest.Options()}
+		if err := change(&o); err != nil {
+			return nil, nil, err
+		}
+		h, err := runtime.Open(ctx, o)
+		return h, func() { _ = h.Close(context.WithoutCancel(ctx)) }, err
+	}
+	type result struct {
+		done *recorder.Done
+		err  error
+	}
+	ended := make(chan result, 1)
+	ctx, cancel := context.WithCancel(browsertest.Within(t, 2*time.Minute))
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	running.Go(func() {
+		done, err := c.Run(ctx)
+		ended <- result{done, err}
+	})
+	at := ""
+	browsertest.Eventually(t, 30*time.Second, "the address of the view", func() bool {
+		_, rest, ok := strings.Cut(heard.String(), "open       ")
+		at, _, _ = strings.Cut(rest, "\n")
+		return ok && at != ""
+	})
+	if r, err := http.Get(strings.TrimSuffix(at, "/")[:len(at)-5] + "/"); err != nil {
+		t.Fatal(err)
+	} else if _ = r.Body.Close(); r.StatusCode != http.StatusNotFound {
+		t.Errorf("with a wrong address: %s", r.Status)
+	}
+	width, height := 0.0, 0.0
+	browsertest.Eventually(t, 30*time.Second, "a picture", func() bool {
+		r, err := http.Get(at + "picture?after=0")
+		if err != nil {
+			t.Log(err)
+			return false
+		}
+		defer r.Body.Close()
+		_, err = fmt.Sscanf(r.Header.Get("X-Size"), "%fx%f", &width, &height)
+		return err == nil && r.StatusCode == http.StatusOK && width > 0
+	})
+	send := func(inputs ...string) {
+		t.Helper()
+		r, err := http.Post(at+"input", "application/json", strings.NewReader("["+strings.Join(inputs, ",")+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		if text, _ := io.ReadAll(r.Body); r.StatusCode != http.StatusNoContent {
+			t.Fatalf("%s: %s", r.Status, text)
+		}
+	}
+	press := func(x, y float64) {
+		t.Helper()
+		place := fmt.Sprintf(`"x":%f,"y":%f`, x, y)
+		send(`{"type":"move",`+place+`}`, `{"type":"down","button":"left","buttons":1,"clicks":1,`+place+`}`, `{"type":"up","button":"left","clicks":1,`+place+`}`)
+	}
+	press(60, 35)
+	for _, r := range "Ada" {
+		send(fmt.Sprintf(`{"type":"key_down","key":%q,"code":"Key%s"}`, string(r), strings.ToUpper(string(r))), fmt.Sprintf(`{"type":"key_up","key":%q}`, string(r)))
+	}
+	press(60, 75)
+	send(`{"type":"text","text":"correct-horse-canary"}`)
+	press(60, 115)
+	browsertest.Eventually(t, 20*time.Second, "the dialog", func() bool {
+		r, err := http.Get(at + "picture?after=1000000")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		return r.Header.Get("X-Dialog") != ""
+	})
+	send(`{"type":"dialog","accept":true}`)
+	press(width-place["done"], height-above)
+	got := <-ended
+	if got.err != nil {
+		t.Fatalf("%v %v\n%s", got.err, fault.From(got.err).Evidence, heard.String())
+	}
+	if !got.done.Verified || !slices.Equal(got.done.Inputs, []string{"user", "password"}) || len(got.done.Files) != 2 {
+		t.Errorf("verified %v, inputs %q, files %q, unproven %q\n%s", got.done.Verified, got.done.Inputs, got.done.Files, got.done.Unproven, got.done.Tool)
+	}
+	for _, path := range append(got.done.Files, c.Keep) {
+		text, err := os.ReadFile(path)
+		if err != nil || bytes.Contains(text, []byte("canary")) {
+			t.Errorf("%v, %s: %s", err, path, text)
+		}
+	}
+	plan, _ := os.ReadFile(filepath.Join(out, "plan.yaml"))
+	if !bytes.Contains(plan, []byte("password: {env: PASSWORD}")) || !bytes.Contains(plan, []byte(`"password":"{{secret:password}}"`)) {
+		t.Errorf("the plan: %s", plan)
+	}
+	if bytes.Contains([]byte(heard.String()), []byte("canary")) || !strings.Contains(heard.String(), `write "Ada" in textbox "User"`) {
+		t.Errorf("it said: %s", heard.String())
+	}
+	// What was kept is a recording that learn reads.
+	if calls, err := learn.Read(c.Keep, 0, 0); err != nil || len(calls) != 4 {
+		t.Errorf("%d calls were kept, %v", len(calls), err)
 	}
 }

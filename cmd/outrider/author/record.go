@@ -22,7 +22,8 @@ func Record(a App) *cobra.Command {
 		Short: "Make a site action of what you do in a browser",
 		Long: "Open a window and follow what you do in it: click, type, choose, drag, upload, answer dialogs. A bar in the page asserts a text,\n" +
 			"asserts that something is there, reads, marks an argument, takes back and ends. What you type becomes arguments, a password\n" +
-			"a reference to a secret. The action is run again in a fresh session, also with other values, before it is written.",
+			"a reference to a secret. The action is run again in a fresh session, also with other values, before it is written. Without a\n" +
+			"display the page is shown at an address of this machine, for another browser.",
 		Example: "  outrider record http://127.0.0.1:8080/ --name orders.add --out maps/shop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,10 +35,7 @@ func Record(a App) *cobra.Command {
 			defer cancel()
 			asked := a.Asked()
 			display := os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
-			c.Open, c.URL, c.Secrets, c.Version, c.Words, c.Headed = a.OpenHost, args[0], asked.Secrets, asked.Version, asked.Words, asked.Headed || display && !headless
-			if !c.Headed && !headless {
-				return a.Usage("record needs a display to open a window on")
-			}
+			c.Open, c.URL, c.Secrets, c.Version, c.Words, c.Headed = a.OpenHost, args[0], asked.Secrets, asked.Version, asked.Words, asked.Headed || display && !headless && c.View == ""
 			if c.Out == "" {
 				c.Out = u.Hostname()
 			}
@@ -60,6 +58,7 @@ func Record(a App) *cobra.Command {
 	f.StringVar(&c.Learn.Name, "name", "", "name of the action (default: made of the page and the last step)")
 	f.StringVar(&c.Out, "out", "", "folder for the map and the plan (default: the name of the host)")
 	f.StringVar(&c.Keep, "keep", "", "keep the steps as a recording too, for learn")
+	f.StringVar(&c.View, "view", "", "show the page at this HOST:PORT of this machine in place of a window")
 	f.BoolVar(&headless, "headless", false, "open no window although there is a display")
 	f.BoolVar(&c.Force, "force", false, "replace files that are there")
 	f.BoolVar(&c.Learn.Unproven, "unproven", false, "write the action also when it could not be run again")
