@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/cmd/outrider/terminal"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
 	"github.com/outrider-run/outrider/fleet/status"
@@ -90,7 +91,7 @@ func (a *app) fleetUpCommand() *cobra.Command {
 func (a *app) fleetEnv() fleetverbs.Env {
 	return fleetverbs.Env{
 		Stdout: a.stdout, JSON: &a.json, Log: func() *slog.Logger { return a.log }, Bounded: a.bounded, Usage: usage, Ended: ended, Print: a.printJSON,
-		Unfit: func(err error) error { return &exit{exitEnvironment, err} }, Terminal: func() bool { return terminal(a.stdout) },
+		Unfit: func(err error) error { return &exit{exitEnvironment, err} }, Terminal: func() bool { return terminal.Is(a.stdout) },
 	}
 }
 

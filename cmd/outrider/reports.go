@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
+	"github.com/outrider-run/outrider/cmd/outrider/terminal"
 	"github.com/outrider-run/outrider/evidence/report"
 )
 
@@ -71,45 +71,13 @@ func (a *app) writeReports(out reports, run report.Run, artifacts string) (compl
 	return len(failed) == 0
 }
 
-// progress says on a terminal what runs. It is quiet elsewhere, and in continuous
-// integration.
+// progress says on a terminal what runs. It is quiet with --json.
 func (a *app) progress() *report.Progress {
-	if a.json || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb" || !terminal(a.stderr) {
+	if a.json {
 		return report.NewProgress(nil, nil)
 	}
-	return report.NewProgress(a.stderr, func() int {
-		if f, ok := file(a.stderr); ok {
-			if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-				return width
-			}
-		}
-		return 0
-	})
+	return terminal.Progress(a.stderr)
 }
 
-// coloured is standard output, with outcomes in colour where it is a terminal that
-// does not refuse it.
-func (a *app) coloured() io.Writer {
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !terminal(a.stdout) {
-		return a.stdout
-	}
-	return report.Coloured(a.stdout)
-}
-
-func terminal(w io.Writer) bool {
-	f, ok := file(w)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// file is what a writer writes to in the end, when that is a file.
-func file(w io.Writer) (*os.File, bool) {
-	for {
-		outer, ok := w.(interface{ Unwrap() io.Writer })
-		if !ok {
-			break
-		}
-		w = outer.Unwrap()
-	}
-	f, ok := w.(*os.File)
-	return f, ok
-}
+// coloured is standard output, with outcomes in colour where it is a terminal.
+func (a *app) coloured() io.Writer { return terminal.Coloured(a.stdout) }

@@ -38,6 +38,7 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&p.failOnFlaky, "fail-on-flaky", false, "exit with 1 when a case is flaky")
 	f.BoolVar(&p.updateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
 	f.BoolVar(&p.fix, "fix", false, "write the repairs of actions into the maps")
+	f.BoolVar(&p.watch, "watch", false, "run what a changed plan, map, lock file or file of data touches again, until q or an interrupt")
 	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
 }
 
@@ -126,52 +127,94 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if err != nil {
 		return err
 	}
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
-		o := plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
-		o.Evidence, o.Open, o.StorageState, o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
-		o.Maps, o.Locks, o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
-		done := a.follow(&o, suite)
-		b := plan.Isolated(h)
-		if profile {
-			b = plan.Shared(h)
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
+	r := &planRun{app: a, flags: p, paths: paths, out: out, storage: storage, profile: profile}
+	h, closeHost, err := a.openHost(ctx, func(o *runtime.Options) error { r.maps = o.Maps; return nil })
+	if err != nil {
+		return err
+	}
+	defer closeHost()
+	r.host = h
+	r.o = plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
+	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
+	r.o.Maps, r.o.Locks, r.o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
+	var result plan.Result
+	complete := true
+	if p.watch {
+		result, err = r.watch(ctx)
+	} else {
+		result = r.cases(ctx, suite)
+		complete, err = r.finish(result)
+	}
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ended(ctx)
+	}
+	return verdict(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete)
+}
+
+// planRun is one run of plans, or with --watch as many as there are changes.
+type planRun struct {
+	*app
+	flags   planFlags
+	paths   []string
+	out     reports
+	storage plan.Storage
+	profile bool
+	host    *runtime.Host
+	maps    *runtime.Maps
+	o       plan.RunOptions
+}
+
+// cases runs cases and shows them.
+func (r *planRun) cases(ctx context.Context, suite *plan.Suite) plan.Result {
+	o := r.o
+	done := r.follow(&o, suite)
+	b := plan.Isolated(r.host)
+	if r.profile {
+		b = plan.Shared(r.host)
+	}
+	result := suite.Run(ctx, b, o)
+	done()
+	if r.json {
+		r.printJSON(result.JSON())
+	} else if !suite.Single() {
+		result.PrintTotals(r.stdout)
+	}
+	return result
+}
+
+// finish writes what a run leaves: reports, lock files, repairs, storage state.
+func (r *planRun) finish(result plan.Result) (complete bool, err error) {
+	var written []string
+	if r.flags.updateLock {
+		if written, err = result.UpdateLocks(r.o.Maps); err != nil {
+			return false, err
 		}
-		result := suite.Run(ctx, b, o)
-		done()
-		if a.json {
-			a.printJSON(result.JSON())
-		} else if !suite.Single() {
-			result.PrintTotals(a.stdout)
+	}
+	repairs := result.Repairs()
+	complete = r.writeReports(r.out, result.Report(), "")
+	if !r.json {
+		plan.PrintRepairs(r.stdout, written, repairs, r.flags.fix)
+	}
+	for _, one := range repairs {
+		if !r.flags.fix {
+			break
 		}
-		var written []string
-		if p.updateLock {
-			if written, err = result.UpdateLocks(o.Maps); err != nil {
-				return err
-			}
+		if err := one.Apply(); err != nil {
+			return complete, err
 		}
-		repairs := result.Repairs()
-		complete := a.writeReports(out, result.Report(), "")
-		if !a.json {
-			plan.PrintRepairs(a.stdout, written, repairs, p.fix)
+	}
+	if saved := result.State(); saved != nil {
+		if err := plan.SaveState(r.storage.To, saved); err != nil {
+			r.warn(err)
+			complete = false
 		}
-		for _, r := range repairs {
-			if !p.fix {
-				break
-			}
-			if err := r.Apply(); err != nil {
-				return err
-			}
-		}
-		if saved := result.State(); saved != nil {
-			if err := plan.SaveState(storage.To, saved); err != nil {
-				a.warn(err)
-				complete = false
-			}
-		}
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return ended(ctx)
-		}
-		return verdict(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete)
-	})
+	}
+	return complete, nil
 }
 
 // follow shows a run while it goes on: of one case its steps, of several the cases.

@@ -243,6 +243,16 @@ func (c *Case) States() ([]string, error) {
 	return out, nil
 }
 
+// Data are the files of rows that the case's plans name.
+func (c *Case) Data() (out []string) {
+	for _, p := range c.All() {
+		if p.Data != nil && p.Data.File != "" {
+			out = append(out, p.Data.File)
+		}
+	}
+	return out
+}
+
 // Routed are the files that routes of the case answer with. Those that only a step names
 // are not among them.
 func (c *Case) Routed() (out []string) {

@@ -47,6 +47,9 @@ func (m *Maps) reload() sites.Change {
 	return change
 }
 
+// Reload reads the files of the maps again.
+func (m *Maps) Reload() { m.reload() }
+
 // Watch keeps the maps like their files until ctx ends, and reports each change
 // with the payload of ChangedEvent.
 func (m *Maps) Watch(ctx context.Context, report func(change sites.Change, payload json.RawMessage)) error {

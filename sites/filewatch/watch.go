@@ -34,12 +34,30 @@ const maxWatched = 8_000
 // out. Not every change is one of the maps; some files are known to be none,
 // such as logs and what editors leave beside a file.
 func Watch(ctx context.Context, paths []string, changed func()) error {
-	w, err := newWatcher(paths)
+	w, err := Open(paths)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = w.notify.Close() }()
-	return w.run(ctx, changed)
+	w.Run(ctx, changed)
+	return nil
+}
+
+// Watching is a watch that stands: what changes after Open is heard of by Run.
+type Watching struct{ w *watcher }
+
+// Open begins to watch. Run has to follow.
+func Open(paths []string) (*Watching, error) {
+	w, err := newWatcher(paths)
+	if err != nil {
+		return nil, err
+	}
+	return &Watching{w}, nil
+}
+
+// Run is Watch of what was opened. It is called once.
+func (o *Watching) Run(ctx context.Context, changed func()) {
+	defer func() { _ = o.w.notify.Close() }()
+	_ = o.w.run(ctx, changed)
 }
 
 type watcher struct {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/outrider-run/outrider/cmd/outrider/config"
+	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/watch"
+	"github.com/outrider-run/outrider/projection/expr"
+)
+
+// watch runs the cases, and those that a change touches again, in one browser.
+func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
+	engine, err := expr.New(r.browser.engine, nil)
+	if err != nil {
+		return plan.Result{}, err
+	}
+	defer engine.Close()
+	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.cases, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{config.ProjectFile}}
+	for _, file := range r.out.files {
+		o.Own = append(o.Own, file)
+	}
+	if r.flags.varsFile != "" {
+		o.Every = []string{r.flags.varsFile}
+	}
+	if r.origins["maps"] == config.ByDefault { // each case needs those of its plans alone
+		o.Maps = nil
+	}
+	o.Say = func(text string) { fmt.Fprintf(r.stderr, "outrider: %s\n", text) }
+	o.Load = func() (*plan.Suite, error) {
+		s, err := r.selection(r.flags, r.paths, engine)
+		if err != nil {
+			return nil, err
+		}
+		suite, err := plan.Load(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range suite.Maps() {
+			if o.Maps == nil && !slices.Contains(r.browser.maps, m) {
+				return nil, usage("the browser was started without the map %s: end, and start again", m)
+			}
+		}
+		if r.maps != nil {
+			r.maps.Reload()
+		}
+		if r.o.Locks, err = plan.LocksOf(r.browser.maps); err != nil {
+			return nil, err
+		}
+		return suite, suite.Resolve(ctx, r.secrets)
+	}
+	o.Done = func(all plan.Result) error {
+		_, err := r.finish(all)
+		return err
+	}
+	return watch.Run(ctx, o)
+}

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/outrider-run/outrider/evidence/report"
+)
+
+// Only is the suite with some of its cases.
+func (s *Suite) Only(ids map[string]bool) *Suite {
+	out := &Suite{single: s.single}
+	for i, c := range s.Cases {
+		if ids[c.ID] {
+			out.Cases, out.jobs = append(out.Cases, c), append(out.jobs, s.jobs[i])
+		}
+	}
+	return out
+}
+
+// With is the result of the cases of a suite: of each the newer one, where it was run.
+// One that neither has is skipped.
+func (r Result) With(s *Suite, newer Result) Result {
+	byID := map[string]CaseResult{}
+	for _, c := range slices.Concat(r.Cases, newer.Cases) {
+		byID[c.ID] = c
+	}
+	out := Result{OK: true, Totals: map[string]int{}, DurationMS: newer.DurationMS, single: s.single, started: newer.started, Cases: []CaseResult{}}
+	for _, c := range s.Cases {
+		one, ok := byID[c.ID]
+		if !ok {
+			one = CaseResult{Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: []StepResult{}, Outcome: report.Skipped}
+		}
+		out.Cases = append(out.Cases, one)
+		out.OK = out.OK && (one.OK || one.Outcome == report.Skipped)
+		out.Totals[string(one.Outcome)]++
+	}
+	return out
+}
