@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -26,6 +28,7 @@ func BenchmarkDispatch(b *testing.B) {
 			q := fleettest.Open(b, s.URL(), queue.Lease)
 			site := &fleettest.Site{}
 			slots := max(1, 64/n)
+			began := time.Now()
 			var all sync.WaitGroup
 			for range n {
 				all.Go(func() {
@@ -48,8 +51,18 @@ func BenchmarkDispatch(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.StopTimer()
-			b.ReportMetric((cpu()-used).Seconds()*1000/float64(b.N), "cpu-ms/job")
+			used = cpu() - used
+			b.ReportMetric(used.Seconds()*1000/float64(b.N), "cpu-ms/job")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+			// How many cores the run was given: below two, jobs/s is of a machine that
+			// others used.
+			b.ReportMetric(used.Seconds()/b.Elapsed().Seconds(), "cores")
+			if status, err := q.Workers.Status(context.Background()); err == nil {
+				if kv, ok := status.(*jetstream.KeyValueBucketStatus); ok {
+					b.ReportMetric(float64(kv.StreamInfo().State.LastSeq)/time.Since(began).Seconds(), "presence/s")
+				}
+			}
+			b.ReportMetric(float64(peak())/float64(1<<20), "MiB")
 		})
 	}
 }
@@ -61,6 +74,15 @@ func cpu() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peak is the largest memory that this process had.
+func peak() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Maxrss << 10
 }
 
 // BenchmarkOverhead is one job at a time: from sending it to having its result, which

@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 		beServer()
 	case "worker":
 		beWorker()
+	case "member":
+		beMember()
 	default:
 		os.Exit(m.Run())
 	}

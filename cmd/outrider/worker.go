@@ -72,7 +72,10 @@ func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.Worker
 	}
 	defer stop()
 	a.onCall = o.OnCall
-	runner := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots})
+	runner, err := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots})
+	if err != nil {
+		return err
+	}
 	defer runner.Close()
 	for i, s := range offer.Sources {
 		offer.Sources[i].Labels = remote.SecretLabels(offer.Secrets(s.Name).Names())

@@ -165,3 +165,15 @@ func Start(t testing.TB, q *queue.Queue, site worker.Runner, o worker.Options) (
 	t.Cleanup(stop)
 	return w, stop
 }
+
+// Ready says whether a fleet's servers keep what is written: a cluster does when it has
+// chosen its leaders.
+func Ready(ctx context.Context, url string) bool {
+	link, err := wire.Dial(ctx, wire.Options{URL: url})
+	if err != nil {
+		return false
+	}
+	defer link.Close()
+	_, err = wire.Open(ctx, link, wire.Keep{})
+	return err == nil
+}

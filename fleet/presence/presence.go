@@ -19,8 +19,10 @@ import (
 )
 
 // Announce keeps the worker's entry until ctx ends, then removes it. describe is
-// asked for each announcement, of which there is one at least every third of the
-// bucket's time to live, and one soon after changed.
+// asked for each announcement, of which there is one every third of the bucket's time to
+// live. Between two of them one more follows a change: a thousand workers with short jobs
+// would write thousands of entries a second, each of which is old when it is read. That
+// a worker drains is told at once.
 func Announce(ctx context.Context, s *wire.Store, id string, describe func() fleet.Worker, changed <-chan struct{}) {
 	every := 3 * time.Second
 	if status, err := s.Workers.Status(ctx); err == nil && status.TTL() > 0 {
@@ -28,11 +30,22 @@ func Announce(ctx context.Context, s *wire.Store, id string, describe func() fle
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	early, draining := true, false
+	announce := func() {
+		w := describe()
+		draining = w.Draining
+		put(ctx, s, id, w)
+	}
+	announce()
 	for {
-		put(ctx, s, id, describe())
 		select {
 		case <-tick.C:
+			early = true
 		case <-changed:
+			if !early && describe().Draining == draining {
+				continue
+			}
+			early = false
 			// Many changes at once are one announcement.
 			if wire.Sleep(ctx, min(every, 250*time.Millisecond)) != nil {
 				leave(ctx, s, id)
@@ -42,6 +55,7 @@ func Announce(ctx context.Context, s *wire.Store, id string, describe func() fle
 			leave(ctx, s, id)
 			return
 		}
+		announce()
 	}
 }
 

@@ -40,8 +40,14 @@ type Store struct {
 	Objects jetstream.ObjectStore
 }
 
+// openWithin bounds opening a store. A cluster that has just been started answers when
+// it has chosen its leaders.
+const openWithin = 20 * time.Second
+
 // Open opens what the fleet keeps, and makes what is not there.
 func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
 	set(&keep.Records, 7*24*time.Hour)
 	set(&keep.Queue, 1_000_000)
 	set(&keep.Events, 256<<20)
@@ -54,11 +60,12 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 		}
 	}
 	// What has a bound is reserved at once, so it has to fit into the account.
-	if info, err := l.JS.AccountInfo(ctx); err == nil && info.Limits.MaxStore > 0 {
+	var info *jetstream.AccountInfo
+	err := Again(ctx, func(ctx context.Context) (err error) { info, err = l.JS.AccountInfo(ctx); return err })
+	if err == nil && info.Limits.MaxStore > 0 {
 		keep.Objects, keep.Events = min(keep.Objects, info.Limits.MaxStore/2), min(keep.Events, info.Limits.MaxStore/8)
 	}
 	s := &Store{Link: l}
-	var err error
 	if s.Jobs, err = l.stream(ctx, jetstream.StreamConfig{
 		Name: JobsStream, Subjects: []string{Prefix + ".job.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
 		MaxMsgs: keep.Queue, Duplicates: dedupWindow, Replicas: keep.Replicas, AllowDirect: true,
@@ -87,13 +94,16 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 			return nil, err
 		}
 	}
-	s.Objects, err = l.JS.ObjectStore(ctx, Objects)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		s.Objects, err = l.createObjects(ctx, keep)
-		if errors.Is(err, jetstream.ErrBucketExists) {
-			s.Objects, err = l.JS.ObjectStore(ctx, Objects)
+	err = Again(ctx, func(ctx context.Context) (err error) {
+		s.Objects, err = l.JS.ObjectStore(ctx, Objects)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			s.Objects, err = l.createObjects(ctx, keep)
+			if errors.Is(err, jetstream.ErrBucketExists) {
+				s.Objects, err = l.JS.ObjectStore(ctx, Objects)
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, unusable(err, "the object store "+Objects)
 	}
@@ -119,14 +129,17 @@ func (l *Link) createObjects(ctx context.Context, keep Keep) (jetstream.ObjectSt
 // insufficientStorage is the server's JSStorageResourcesExceededErr.
 const insufficientStorage jetstream.ErrorCode = 10047
 
-func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
-	s, err := l.JS.Stream(ctx, c.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = l.JS.CreateStream(ctx, c)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			s, err = l.JS.Stream(ctx, c.Name) // somebody else was faster
+func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (s jetstream.Stream, err error) {
+	err = Again(ctx, func(ctx context.Context) (err error) {
+		s, err = l.JS.Stream(ctx, c.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			s, err = l.JS.CreateStream(ctx, c)
+			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+				s, err = l.JS.Stream(ctx, c.Name) // somebody else was faster
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, unusable(err, "the stream "+c.Name)
 	}
@@ -134,14 +147,17 @@ func (l *Link) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.
 }
 
 // Bucket opens a bucket, and makes it when it is not there.
-func (l *Link) Bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
-	b, err := l.JS.KeyValue(ctx, c.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		b, err = l.JS.CreateKeyValue(ctx, c)
-		if errors.Is(err, jetstream.ErrBucketExists) {
-			b, err = l.JS.KeyValue(ctx, c.Bucket)
+func (l *Link) Bucket(ctx context.Context, c jetstream.KeyValueConfig) (b jetstream.KeyValue, err error) {
+	err = Again(ctx, func(ctx context.Context) (err error) {
+		b, err = l.JS.KeyValue(ctx, c.Bucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			b, err = l.JS.CreateKeyValue(ctx, c)
+			if errors.Is(err, jetstream.ErrBucketExists) {
+				b, err = l.JS.KeyValue(ctx, c.Bucket)
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return nil, unusable(err, "the bucket "+c.Bucket)
 	}

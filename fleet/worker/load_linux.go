@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// load is the machine's load over one minute, and the memory of this process.
-func load() (one float64, memoryMB int64) {
+// measure is the machine's load over one minute, and the memory of this process.
+func measure() (one float64, memoryMB int64) {
 	if raw, err := os.ReadFile("/proc/loadavg"); err == nil {
 		first, _, _ := strings.Cut(string(raw), " ")
 		one, _ = strconv.ParseFloat(first, 64)

@@ -260,7 +260,7 @@ func (w *Worker) describe(source int) fleet.Worker {
 	if w.opts.Held != nil {
 		self.Held = w.opts.Held()
 	}
-	self.Load, self.MemoryMB = load()
+	self.Load, self.MemoryMB = machine.load()
 	return self
 }
 

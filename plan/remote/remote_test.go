@@ -62,10 +62,13 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := NewRunner(Options{Temp: t.TempDir(), Open: func(context.Context, Request) (Host, error) {
+			r, err := NewRunner(Options{Temp: t.TempDir(), Open: func(context.Context, Request) (Host, error) {
 				t.Error("a browser was opened")
 				return Host{}, errors.New("no")
 			}})
+			if err != nil {
+				t.Fatal(err)
+			}
 			defer r.Close()
 			got := r.Run(t.Context(), fleet.Job{Payload: raw}, carried{plansArchive: data})
 			if got.Err == nil || fault.CodeOf(got.Err) != fault.InvalidInput || strings.Contains(got.Err.Error(), "secret-of-the-worker") {
@@ -126,5 +129,34 @@ func TestMergingSkippedAndLostJobs(t *testing.T) {
 	}
 	if o.OK || len(o.Report.Suites) != 2 || o.Report.Suites[0].Name == o.Report.Suites[1].Name {
 		t.Errorf("the report has %+v", o.Report.Suites)
+	}
+}
+
+// TestFoldersOfKilledWorkersGo: the next worker removes what a killed one left, and
+// nothing of one that lives.
+func TestFoldersOfKilledWorkersGo(t *testing.T) {
+	base := t.TempDir()
+	living, end, err := ownFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	killed := filepath.Join(base, folders+"killed")
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(killed, "outrider-job-1"), 0o700), os.Symlink(elsewhere, filepath.Join(base, folders+"link"))); err != nil {
+		t.Fatal(err)
+	}
+	next, endNext, err := ownFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{living: true, killed: false, next: true, elsewhere: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", dir, err == nil, want)
+		}
+	}
+	endNext()
+	if _, err := os.Stat(next); err == nil {
+		t.Error("a worker that ended left its folder")
 	}
 }

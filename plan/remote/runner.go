@@ -29,23 +29,32 @@ type Options struct {
 	NewID func() string
 	// Browsers is how many are kept at most.
 	Browsers int
-	// Temp is the folder in which each job has one of its own; "" is the system's.
+	// Temp is the folder below which the runner has one for its jobs; "" is the system's.
 	Temp string
 }
 
 // Runner runs the jobs of this package. Browsers stay for the next jobs until Close.
 type Runner struct {
-	opts  Options
-	hosts *hosts
+	opts   Options
+	hosts  *hosts
+	remove func()
 }
 
-// NewRunner makes a runner.
-func NewRunner(o Options) *Runner {
-	return &Runner{o, &hosts{open: o.Open, temp: o.Temp, most: max(o.Browsers, 1)}}
+// NewRunner makes a runner, and removes what killed ones left on this machine.
+func NewRunner(o Options) (*Runner, error) {
+	dir, remove, err := ownFolder(o.Temp)
+	if err != nil {
+		return nil, err
+	}
+	o.Temp = dir
+	return &Runner{o, &hosts{open: o.Open, temp: dir, most: max(o.Browsers, 1)}, remove}, nil
 }
 
 // Close ends the browsers that wait for jobs.
-func (r *Runner) Close() { r.hosts.close() }
+func (r *Runner) Close() {
+	r.hosts.close()
+	r.remove()
+}
 
 // Run implements worker.Runner.
 func (r *Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worker.Result {

@@ -1,0 +1,188 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/fleettest"
+	"github.com/outrider-run/outrider/fleet/queue"
+	"github.com/outrider-run/outrider/fleet/submit"
+	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/schedule"
+	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
+)
+
+// browsers opens browsers for a runner, and counts them.
+type browsers struct {
+	tb testing.TB
+
+	mu     sync.Mutex
+	opened []*runtime.Host
+}
+
+func (b *browsers) open(context.Context, Request) (Host, error) {
+	h := runtimetest.Open(b.tb, runtime.Options{})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opened = append(b.opened, h)
+	return Host{Host: h}, nil
+}
+
+func (b *browsers) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.opened)
+}
+
+// carry makes the job of a case of one plan, as a submission does, and its files.
+func carry(t *testing.T, text string, s Settings) (fleet.Job, carried) {
+	t.Helper()
+	archive := newPacker()
+	if err := archive.file("plans/plan.yaml", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	data, err := archive.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"}, Settings: s, Single: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet.Job{Payload: raw}, carried{plansArchive: data}
+}
+
+// TestJobsShareABrowser: the browser of a job is there for the next one that asks for the
+// same, which sees nothing of the first. Another request, a browser that died and a step
+// that failed for its sake get a new one.
+func TestJobsShareABrowser(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><p id="met"></p><script>met.textContent = 'met [' + document.cookie + localStorage.who + ']'; document.cookie = 'who=me'; localStorage.who = 'me'</script>`)
+	}))
+	t.Cleanup(site.Close)
+	all := &browsers{tb: t}
+	r, err := NewRunner(Options{Temp: t.TempDir(), NewID: uuid.NewString, Browsers: 2, Open: all.open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	run := func(what, expect string, s Settings, browsers int) {
+		t.Helper()
+		j, files := carry(t, "open: "+site.URL+"\nsteps:\n  - {expect: {target: \"#met\", text_equals: \""+expect+"\"}, timeout: 30s}\n", s)
+		got := r.Run(t.Context(), j, files)
+		if got.Err != nil || !got.OK {
+			t.Errorf("%s: %v, %s", what, got.Err, got.JSON)
+		}
+		if n := all.count(); n != browsers {
+			t.Errorf("%s: %d browsers were opened, want %d", what, n, browsers)
+		}
+	}
+	empty := "met [undefined]"
+	run("the first", empty, Settings{CallTimeout: time.Minute}, 1)
+	run("the second", empty, Settings{CallTimeout: time.Minute}, 1)
+	run("another locale", empty, Settings{CallTimeout: time.Minute, Locale: "de-DE"}, 2)
+	run("the third", empty, Settings{CallTimeout: time.Minute}, 2)
+	for _, h := range all.opened { // they end while nobody looks
+		if err := h.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	run("after it died", empty, Settings{CallTimeout: time.Minute}, 3)
+	left, err := filepath.Glob(filepath.Join(r.opts.Temp, "outrider-job-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("folders of jobs are left: %v, %v", left, err)
+	}
+	r.Close()
+	if _, err := os.Stat(r.opts.Temp); err == nil {
+		t.Error("the runner left its folder")
+	}
+}
+
+// BenchmarkSlots is jobs whose pages answer after 300 ms, on one worker: how much faster
+// more slots are than one.
+func BenchmarkSlots(b *testing.B) {
+	const loads, each = 12, 300 * time.Millisecond
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(each)
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><p>late</p>`)
+	}))
+	b.Cleanup(site.Close)
+	dir := b.TempDir()
+	path := filepath.Join(dir, "slow.yaml")
+	if err := os.WriteFile(path, []byte("steps:\n"+strings.Repeat("  - {open: "+site.URL+"}\n", loads)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	one := 0.0
+	for _, slots := range []int{1, 2, 4, 8} {
+		b.Run(fmt.Sprint("slots=", slots), func(b *testing.B) {
+			s := fleettest.Server(b)
+			q := fleettest.Open(b, s.URL(), queue.Lease)
+			all := &browsers{tb: b}
+			r, err := NewRunner(Options{Temp: b.TempDir(), NewID: uuid.NewString, Browsers: slots, Open: all.open})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(r.Close)
+			w := worker.New(worker.Options{Sources: []worker.Source{{Queue: q}}, Slots: slots, Runners: map[string]worker.Runner{Kind: r}})
+			ctx, stop := context.WithCancel(context.Background())
+			var running sync.WaitGroup
+			running.Go(func() { _ = w.Run(ctx) })
+			b.Cleanup(func() { stop(); running.Wait() })
+			perSecond := func(run string, jobs int) float64 {
+				suite, err := plan.Load(plan.Selection{Source: spec.Source{Engine: runtimetest.Engine(b)}, Paths: []string{path}, Part: schedule.Part{Index: 1, Of: 1}, Repeat: jobs})
+				if err != nil {
+					b.Fatal(err)
+				}
+				began := time.Now()
+				sub := Submission{Queue: q, Run: run, Settings: Settings{CallTimeout: time.Minute}}
+				sent, err := sub.Cases(b.Context(), suite)
+				if err == nil {
+					err = submit.Send(b.Context(), q, sent)
+				}
+				var ended []Ended
+				if err == nil {
+					ended, err = Follow(b.Context(), q, sent, View{}, false)
+				}
+				if o := Merge(ended, began); err != nil || !o.OK {
+					b.Fatalf("%v, %v", err, o.JSON())
+				}
+				return float64(jobs) / time.Since(began).Seconds()
+			}
+			perSecond("warm", slots) // browsers are there
+			n := 0
+			rate := 0.0
+			for b.Loop() {
+				n++
+				rate = perSecond(fmt.Sprint("run", n), 2*slots)
+			}
+			if slots == 1 {
+				one = rate
+			}
+			b.ReportMetric(rate, "jobs/s")
+			if one > 0 {
+				b.ReportMetric(rate/one/float64(slots), "of-linear")
+			}
+		})
+	}
+}
