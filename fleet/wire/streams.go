@@ -72,10 +72,14 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if _, err = l.stream(ctx, jetstream.StreamConfig{
-		Name: EventsStream, Subjects: []string{Prefix + ".event.>"}, Discard: jetstream.DiscardOld,
-		MaxAge: keep.Records, MaxBytes: keep.Events, MaxMsgsPerSubject: 1000, Replicas: keep.Replicas, AllowDirect: true,
-	}); err != nil {
+	err = fitting(keep.Events, leastEvents, func(bytes int64) error {
+		_, err := l.stream(ctx, jetstream.StreamConfig{
+			Name: EventsStream, Subjects: []string{Prefix + ".event.>"}, Discard: jetstream.DiscardOld,
+			MaxAge: keep.Records, MaxBytes: bytes, MaxMsgsPerSubject: 1000, Replicas: keep.Replicas, AllowDirect: true,
+		})
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	buckets := []struct {
@@ -97,7 +101,10 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	err = Again(ctx, func(ctx context.Context) (err error) {
 		s.Objects, err = l.JS.ObjectStore(ctx, Objects)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			s.Objects, err = l.createObjects(ctx, keep)
+			err = fitting(keep.Objects, leastObjects, func(bytes int64) (err error) {
+				s.Objects, err = l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: bytes, Replicas: keep.Replicas})
+				return err
+			})
 			if errors.Is(err, jetstream.ErrBucketExists) {
 				s.Objects, err = l.JS.ObjectStore(ctx, Objects)
 			}
@@ -110,19 +117,22 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	return s, nil
 }
 
-// leastObjects is the smallest object store that is made.
-const leastObjects = 64 << 20
+// The smallest stores that are made.
+const (
+	leastObjects = 64 << 20
+	leastEvents  = 8 << 20
+)
 
-// createObjects makes the object store. Its bytes are reserved at once: on a disk that has
-// less room than was asked for it is smaller.
-func (l *Link) createObjects(ctx context.Context, keep Keep) (jetstream.ObjectStore, error) {
+// fitting makes something whose bytes are reserved at once: on a disk that has less room
+// than was asked for it is smaller.
+func fitting(bytes, least int64, make func(bytes int64) error) error {
 	for {
-		s, err := l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: keep.Objects, Replicas: keep.Replicas})
+		err := make(bytes)
 		var refused *jetstream.APIError
-		if !errors.As(err, &refused) || refused.ErrorCode != insufficientStorage || keep.Objects <= leastObjects {
-			return s, err
+		if !errors.As(err, &refused) || refused.ErrorCode != insufficientStorage || bytes <= least {
+			return err
 		}
-		keep.Objects = max(keep.Objects/2, leastObjects)
+		bytes = max(bytes/2, least)
 	}
 }
 
@@ -165,7 +175,8 @@ func (l *Link) Bucket(ctx context.Context, c jetstream.KeyValueConfig) (b jetstr
 }
 
 func unusable(err error, what string) error {
-	f := fault.New(fault.TransportFailed, "opening %s of the fleet: %v", what, err)
+	f := fault.New(fault.TransportFailed, "opening %s of the fleet", what)
+	f.Err = err
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return f.Next("enable JetStream on the server (nats-server -js) and for this account")
 	}
