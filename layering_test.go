@@ -161,6 +161,7 @@ var mayImport = map[string][]string{
 	"evidence/profiling":                 {},
 	"evidence/recent":                    {"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call"},
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
+	"evidence/view":                      {"evidence/record", "evidence/trace", "primitives/fault"},
 	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
 	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
@@ -169,7 +170,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider/config":                {},
 	"cmd/outrider/terminal":              {"evidence/report"},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},
-	"cmd/outrider/reproduce":             {"authoring/learn", "evidence/capture", "evidence/mask", "evidence/recent", "evidence/record", "evidence/replay", "evidence/trace", "primitives/fault", "runtime"},
+	"cmd/outrider/reproduce":             {"authoring/learn", "evidence/capture", "evidence/mask", "evidence/recent", "evidence/record", "evidence/replay", "evidence/trace", "evidence/view", "primitives/fault", "runtime"},
 	"cmd/outrider/author":                {"authoring/coverage", "authoring/learn", "authoring/naming", "authoring/picker", "authoring/recorder", "authoring/scaffold", "evidence/mask", "evidence/record", "evidence/report", "runtime"},
 	"bridgeclient/provider/conformance":  {},
 }

@@ -1,9 +1,7 @@
 package replay
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
 )
@@ -42,7 +40,7 @@ func (p *player) evidence(c Call) *PageEvidence {
 	if !ok {
 		return nil
 	}
-	a, b := Lines(before), Lines(after)
+	a, b := record.Lines(before), record.Lines(after)
 	out := &PageEvidence{WasURL: was.URL, IsURL: is.URL}
 	for _, line := range a {
 		if !slices.Contains(b, line) && len(out.OnlyWas) < maxLines {
@@ -66,36 +64,4 @@ func lastSnapshot(steps []record.Step) (record.Snapshot, bool) {
 		}
 	}
 	return record.Snapshot{}, false
-}
-
-// Lines are the texts of a snapshot, one for each node with text, in order.
-func Lines(snapshot []byte) []string {
-	var root any
-	if json.Unmarshal(snapshot, &root) != nil {
-		return nil
-	}
-	var out []string
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			if text := strings.Join(strings.Fields(v), " "); text != "" {
-				out = append(out, text)
-			}
-		case []any:
-			if len(v) < 2 || v[0] == "STYLE" {
-				return
-			}
-			if attributes, ok := v[1].(map[string]any); ok {
-				if value, ok := attributes["__playwright_value_"].(string); ok && value != "" {
-					out = append(out, "["+value+"]")
-				}
-			}
-			for _, child := range v[2:] {
-				walk(child)
-			}
-		}
-	}
-	walk(root)
-	return out
 }

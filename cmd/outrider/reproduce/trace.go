@@ -28,5 +28,6 @@ func Trace(a App) *cobra.Command {
 			return nil
 		},
 	})
+	cmd.AddCommand(open(a))
 	return cmd
 }
