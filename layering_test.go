@@ -163,7 +163,7 @@ var mayImport = map[string][]string{
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
 	"evidence/view":                      {"evidence/record", "evidence/trace", "primitives/fault"},
 	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
-	".":                                  {"runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
+	".":                                  {"evidence/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/early":                 nil,
 	"cmd/outrider/fleetverbs":            {"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault"},

@@ -50,12 +50,41 @@ func TestLibraryRefusesOptionsByName(t *testing.T) {
 		"Browser.Width and Height": {Browser: outrider.BrowserOptions{Width: 100}},
 		"ExpressionEngine":         {ExpressionEngine: "other"},
 		"AllowMaps":                {AllowMaps: []string{"private=script"}},
+		"Secrets":                  {Secrets: map[string]outrider.Secret{"PW": {Value: "abc"}}},
 	} {
 		_, err := outrider.Open(t.Context(), o)
 		var e *outrider.Error
 		if !errors.As(err, &e) || e.Code != "invalid_input" || e.Evidence["option"] != name || e.Retryable {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// A secret is in the field, and in nothing that a caller gets.
+func TestLibraryTypesSecretsUnseen(t *testing.T) {
+	const canary = "c4nary-of-the-library"
+	site := page(`<input id="pw"><p id="p"></p><script>pw.oninput = () => p.textContent = pw.value + ' has ' + pw.value.length</script>`)
+	defer site.Close()
+	s := open(t, outrider.Options{Open: []string{site.URL}, Secrets: map[string]outrider.Secret{
+		"PW": {Value: canary, Origins: []string{site.URL}}, "OTHER": {Value: "another-secret", Origins: []string{"https://example.org"}},
+	}})
+	type typed struct {
+		Target string `json:"target"`
+		Text   string `json:"text"`
+	}
+	if _, err := s.Tab().Call(t.Context(), "text.insert", typed{"#pw", "{{secret:PW}}"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Tab().Call(t.Context(), "locator.text_content", map[string]any{"locator": map[string]any{"selector": "#p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(out); strings.Contains(text, canary) || !strings.Contains(text, "{{secret:PW}} has 21") {
+		t.Errorf("the page's text is %s", text)
+	}
+	_, err = s.Tab().Call(t.Context(), "text.insert", typed{"#pw", "{{secret:OTHER}}"})
+	if e := new(outrider.Error); !errors.As(err, &e) || e.Code != "permission_denied" {
+		t.Errorf("a secret of another origin: %v", err)
 	}
 }
 

@@ -3,12 +3,14 @@ package outrider
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -45,6 +47,9 @@ type Options struct {
 	// AcceptDrafts reads maps that deviate from schema v1 in the ways that
 	// published drafts do.
 	AcceptDrafts bool
+	// Secrets are typed where an argument names them, as {{secret:NAME}}, and are shown
+	// nowhere: not in results, errors, events and pictures. A map cannot name them.
+	Secrets map[string]Secret
 	// Profile is Strict (the default) or Extension.
 	Profile string
 	// Browser says what to launch or to attach to.
@@ -63,6 +68,13 @@ type Options struct {
 	// Logger gets names, sizes and times, never text of pages or typed text.
 	// Nil discards.
 	Logger *slog.Logger
+}
+
+// Secret is a text of at least four characters that is typed and not shown.
+type Secret struct {
+	Value string
+	// Origins are where it may be used, such as https://*.example.org. Default: everywhere.
+	Origins []string
 }
 
 // BrowserOptions say which browser a session uses and how.
@@ -130,6 +142,15 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	if err != nil {
 		return runtime.Options{}, invalidOption("AllowMaps", "has %s", fault.From(err).Message)
 	}
+	secrets := &mask.Set{}
+	for _, name := range slices.Sorted(maps.Keys(o.Secrets)) {
+		if err := browser.CheckOrigins(o.Secrets[name].Origins...); err != nil {
+			return runtime.Options{}, invalidOption("Secrets", "has %s with an origin: %s", name, fault.From(err).Message)
+		}
+		if err := secrets.Add(name, o.Secrets[name].Value, o.Secrets[name].Origins...); err != nil {
+			return runtime.Options{}, invalidOption("Secrets", "has an entry: %s", fault.From(err).Message)
+		}
+	}
 	engine, err := expr.New(o.ExpressionEngine, nil)
 	if errors.Is(err, fault.InvalidInput) {
 		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine)
@@ -139,7 +160,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	registry := catalog.Standard()
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = o.AcceptDrafts
-	maps, reports := runtime.LoadMaps(o.Maps, registry, engine, how)
+	offered, reports := runtime.LoadMaps(o.Maps, registry, engine, how)
 	if err := refuseInvalid(reports, o.Logger); err != nil {
 		_ = engine.Close()
 		return runtime.Options{}, err
@@ -151,8 +172,8 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, MapPermissions: permissions, Browser: options, Open: o.Open,
-		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go",
+		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: offered, MapPermissions: permissions, Browser: options, Open: o.Open,
+		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go", Secrets: secrets,
 	}, nil
 }
 

@@ -1,0 +1,241 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// session is a session of the case with the names of its tabs.
+type session struct {
+	Session
+	tabs    map[string]string // runtime ids by name; "" is the first tab
+	watched map[string]bool   // tabs whose console and network are recorded
+	// projections are names of projections by the address of a page, see run.projections.
+	projections map[string][]string
+	routing     bool // it has answered requests, so that its end has to be said
+}
+
+// begin makes the first session.
+func (r *run) begin(ctx context.Context) {
+	if _, err := r.session(ctx, ""); err != nil {
+		r.stop("start", err)
+	}
+}
+
+// session is the session of a name, which is made when it is new.
+func (r *run) session(ctx context.Context, name string) (*session, error) {
+	if s := r.sessions[name]; s != nil {
+		return s, nil
+	}
+	made, err := r.browser.Session(ctx, name == "")
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Session: made, tabs: map[string]string{}, watched: map[string]bool{}}
+	r.sessions[name] = s
+	r.order = append(r.order, s)
+	main, err := made.Main(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.tabs[""] = main.RuntimeID
+	if err := r.route(ctx, s, nil); err != nil {
+		return nil, err
+	}
+	path, open := r.beginnings(name)
+	state := r.o.StorageState
+	if name != "" || state == nil {
+		if state, err = r.loadState(path); err != nil {
+			return nil, err
+		}
+	}
+	on := runtime.Target{RuntimeID: main.RuntimeID}
+	if state != nil {
+		if err := setState(ctx, s, on, state, r.o); err != nil {
+			return nil, err
+		}
+	}
+	if open != "" {
+		if reply := r.navigate(ctx, s, on, open, r.o.CallTimeout); reply.Err != nil {
+			return nil, reply.Err
+		}
+	}
+	return s, nil
+}
+
+// beginnings is what a session begins with: a file of storage state, and an address.
+func (r *run) beginnings(name string) (path, open string) {
+	for _, p := range slices.Concat(r.c.Teardown, r.c.Setup, []*spec.Plan{r.c.Plan}) {
+		if name == "" {
+			path = orElse(p.StorageState, path)
+			continue
+		}
+		if s, ok := p.Sessions[name]; ok {
+			path, open = orElse(s.StorageState, path), orElse(s.Open, open)
+		}
+	}
+	return path, open
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// tab is the tab of a name, which is opened when it is new.
+func (r *run) tab(ctx context.Context, s *session, name string) (runtime.Target, error) {
+	id, ok := s.tabs[name]
+	if !ok {
+		status, err := s.Open(ctx)
+		if err != nil {
+			return runtime.Target{}, err
+		}
+		id = status.RuntimeID
+		s.tabs[name] = id
+	}
+	on := runtime.Target{RuntimeID: id}
+	if r.o.Evidence && !s.watched[id] {
+		s.watched[id] = true
+		record(ctx, s, on, r.o)
+	}
+	return on, nil
+}
+
+func (r *run) close(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	for _, s := range slices.Backward(r.order) {
+		if err := s.Close(bounded); err != nil {
+			r.o.warn("closing a session: %w", err)
+		}
+	}
+}
+
+func (s *session) ids() map[string]bool {
+	out := map[string]bool{}
+	for _, t := range s.Tabs() {
+		out[t.RuntimeID] = true
+	}
+	return out
+}
+
+// nameNewTab waits for the tab that a step made the page open.
+func (r *run) nameNewTab(ctx context.Context, s *session, known map[string]bool, name string, limit time.Duration) error {
+	found := ""
+	ok := until(ctx, s, limit, func() bool {
+		for _, t := range s.Tabs() {
+			if !known[t.RuntimeID] {
+				found = t.RuntimeID
+			}
+		}
+		return found != ""
+	})
+	if !ok {
+		return fault.New(fault.Timeout, "the step opened no tab").With("new_tab", name)
+	}
+	s.tabs[name] = found
+	return nil
+}
+
+// lostNews is when something is looked at again although no event came: a host may not
+// report any.
+const lostNews = 250 * time.Millisecond
+
+// until waits for events of the session until holds says so, ctx ends or the time is up.
+func until(ctx context.Context, s *session, limit time.Duration, holds func() bool) bool {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	news := make(chan struct{}, 1)
+	unsubscribe := s.Subscribe(func(runtime.Event) {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})
+	defer unsubscribe()
+	anyway := time.NewTicker(lostNews)
+	defer anyway.Stop()
+	for {
+		if holds() {
+			return true
+		}
+		select {
+		case <-news:
+		case <-anyway.C:
+		case <-bounded.Done():
+			return holds()
+		}
+	}
+}
+
+// isFile: the address is of a file, which no primitive opens.
+func isFile(address string) bool {
+	scheme, _, ok := strings.Cut(address, ":")
+	return ok && strings.EqualFold(scheme, "file")
+}
+
+// openFile begins a session at a file that the caller of the run gave, in place of its
+// first tab. A file that only the plan names is refused: it may come from anybody.
+func (r *run) openFile(ctx context.Context, s *session, address string) error {
+	if !isFile(address) {
+		return nil
+	}
+	at, ok := s.Session.(interface {
+		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
+	})
+	if address != r.o.Open || !ok {
+		return fault.New(fault.PermissionDenied, "a plan may not open a file").With("address", address).Next("give it by --open, without a profile")
+	}
+	status, err := at.OpenAt(ctx, address)
+	if err != nil {
+		return err
+	}
+	s.tabs[""] = status.RuntimeID
+	return nil
+}
+
+// navigate opens an address in a tab.
+func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, address string, limit time.Duration) runtime.Reply {
+	text, err := r.scope.Text(address)
+	if err == nil {
+		text, err = Address(text)
+	}
+	if err != nil {
+		return runtime.Reply{Err: fault.New(fault.InvalidInput, "%s", err.Error())}
+	}
+	arguments, err := json.Marshal(map[string]string{"url": text})
+	if err != nil {
+		return runtime.Reply{Err: fault.From(err)}
+	}
+	return s.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: "browser.navigate", Arguments: arguments, Timeout: limit})
+}
+
+// firstTab selects the tab that the first address made: a page that opens a
+// popup meanwhile must not make a call ambiguous.
+func firstTab(h Host) runtime.Target {
+	if tabs := h.Tabs(); len(tabs) > 0 {
+		return runtime.Target{RuntimeID: tabs[0].RuntimeID}
+	}
+	return runtime.Target{}
+}
+
+// loadState reads a file of storage state; "" has none.
+func (r *run) loadState(path string) (json.RawMessage, error) {
+	path, err := r.scope.Text(path)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	if r.o.Root != "" && !spec.Below(r.o.Root, path) {
+		return nil, fault.New(fault.UnsafePath, "the storage state %s is none of the plan's own files", path)
+	}
+	return LoadState(path)
+}

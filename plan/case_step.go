@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+// step runs one step with its retries, or passes over it.
+func (r *run) step(ctx context.Context, s *spec.Step, phase, suffix string) {
+	r.number++
+	x, err := expanded(s, &r.scope)
+	name := spec.Numbered(x.Name+suffix, r.seen)
+	blank := StepResult{
+		Name: name, Action: x.Action, State: x.State, Call: x.Call, Check: x.Check, Expect: expectText(x.Expect), Phase: phase, Session: x.Session, Tab: x.Tab,
+		at: report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer},
+	}
+	if r.stopped || ctx.Err() != nil {
+		blank.Skipped = true
+		r.results = append(r.results, blank)
+		r.tell(blank)
+		return
+	}
+	if r.o.Starts != nil {
+		r.o.Starts(name, r.number, max(r.of, r.number))
+	}
+	result := blank
+	if err != nil {
+		result.Error = fault.New(fault.InvalidInput, "%s", err.Error())
+	} else {
+		result = r.attempts(ctx, s, &x, blank)
+	}
+	r.stopped = r.stopped || !result.OK && s.OnFailure != "continue"
+	r.results = append(r.results, result)
+	r.tell(result)
+}
+
+// attempts runs a step until it is well or has no retry left.
+func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank StepResult) StepResult {
+	var failed []FailedStep
+	for n := 0; ; n++ {
+		began := time.Now()
+		result, on := r.attempt(ctx, s, x, blank)
+		result.Failed = failed
+		if !result.OK {
+			r.gather(ctx, &result, on, began)
+		}
+		if result.OK || n == s.Retries || ctx.Err() != nil {
+			if !result.OK {
+				r.mend(ctx, x, &result, on)
+			}
+			return result
+		}
+		failed = append(failed, FailedStep{Detail: result.Detail(), DurationMS: result.DurationMS, Artifacts: result.Artifacts, shot: result.shot, texts: result.texts})
+	}
+}
+
+// gather takes the evidence of a failure.
+func (r *run) gather(ctx context.Context, result *StepResult, on place, began time.Time) {
+	if on.session == nil {
+		return
+	}
+	after := context.WithoutCancel(ctx)
+	if r.o.Evidence {
+		result.shot, result.texts = evidenceOf(after, on.session, on.target, r.o, began)
+		result.texts = append(r.changed(after, on, result.before), result.texts...)
+	}
+	if r.o.Artifacts == "" {
+		return
+	}
+	name := fmt.Sprintf("%02d-%s", r.number, fileName(result.Name))
+	if r.c.Number > 0 {
+		name = fmt.Sprintf("%03d-%s", r.c.Number, name)
+	}
+	o := r.o
+	if r.o.Many {
+		o.Artifacts = filepath.Join(r.o.Artifacts, fileName(strings.TrimSuffix(r.c.ID, filepath.Ext(r.c.ID))))
+	}
+	if n := len(result.Failed); n > 0 {
+		name += fmt.Sprintf("-retry%d", n)
+	}
+	shot, err := screenshot(after, on.session, on.target, o, name, result.boxes()...)
+	if err != nil {
+		r.o.warn("no screenshot: %w", err)
+		return
+	}
+	result.Artifacts = map[string]string{"screenshot": shot}
+}
+
+// place is where a step runs.
+type place struct {
+	session *session
+	target  runtime.Target
+}
+
+// attempt runs a step once.
+func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (StepResult, place) {
+	limit := r.o.CallTimeout
+	if s.Timeout > 0 {
+		limit = time.Duration(s.Timeout)
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		ctx = bounded
+	}
+	fail := func(err error) StepResult {
+		result.Error = r.o.Secrets.Fault(fault.From(err))
+		return result
+	}
+	home, err := r.session(ctx, x.Session)
+	if err != nil {
+		return fail(err), place{}
+	}
+	on, err := r.tab(ctx, home, x.Tab)
+	at := place{home, on}
+	if err != nil {
+		return fail(err), at
+	}
+	if r.o.Evidence && (x.Action != "" || x.Call != "") {
+		result.before = r.states(ctx, at)
+	}
+	since := r.marks(ctx, at, x.Expect)
+	known := home.ids()
+	routes, err := r.routes(x.Route)
+	if err == nil && len(routes) > 0 {
+		err = r.route(ctx, home, routes)
+	}
+	if err != nil {
+		return fail(err), at
+	}
+	began := time.Now()
+	var reply runtime.Reply
+	if x.Open != "" {
+		reply = r.navigate(ctx, home, on, x.Open, limit)
+	}
+	if name, arguments, err := request(x); err != nil {
+		reply = runtime.Reply{Err: fault.From(err)}
+	} else if name != "" && reply.Err == nil {
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x)})
+		result.look(reply)
+	}
+	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
+	result.DurationMS = time.Since(began).Milliseconds()
+	if x.Check && reply.Err == nil {
+		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration}
+		if err := json.Unmarshal(reply.Output, result.page); err != nil {
+			result.OK, result.Error = false, fault.Wrap(fault.Internal, err, "reading the result")
+		} else if !result.page.OK {
+			result.OK, result.Unmet = false, firstOf(result.page.Causes())
+		}
+	}
+	if x.NewTab != "" && result.OK {
+		if err := r.nameNewTab(ctx, home, known, x.NewTab, limit); err != nil {
+			result.OK, result.Error = false, fault.From(err)
+		}
+	}
+	if len(x.Expect) > 0 {
+		r.expect(ctx, at, x.Expect, since, &result)
+	}
+	r.settleRoutes(ctx, at, routes, &result)
+	if result.OK {
+		r.capture(ctx, s, &result)
+	}
+	result.DurationMS = time.Since(began).Milliseconds()
+	return result, at
+}
+
+// expanded is a step with its references replaced.
+func expanded(s *spec.Step, scope *spec.Scope) (spec.Step, error) {
+	x := *s
+	for _, field := range []*string{&x.Name, &x.Open, &x.Action, &x.State, &x.Summary, &x.Call, &x.Session, &x.Tab, &x.NewTab} {
+		text, err := scope.Text(*field)
+		if err != nil {
+			return x, err
+		}
+		*field = text
+	}
+	if len(s.Args) > 0 {
+		args, err := scope.Expand(map[string]any(s.Args))
+		if err != nil {
+			return x, err
+		}
+		x.Args, _ = args.(map[string]any)
+	}
+	x.Expect = slices.Clone(s.Expect)
+	for i := range x.Expect {
+		if err := x.Expect[i].Expand(scope); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// settle is how long a check of a plan probes again.
+const settle = 2 * time.Second
+
+// request is the call that the step makes, "" when it makes none.
+func request(s *spec.Step) (name string, arguments json.RawMessage, err error) {
+	args := s.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	in := args
+	name = runtime.SiteTool
+	switch {
+	case s.Action != "":
+		in = map[string]any{"mode": "call", "action": s.Action, "arguments": args}
+	case s.Summary != "":
+		in = map[string]any{"mode": "state_summary", "projection_name": s.State, "summary_name": s.Summary}
+	case s.State != "":
+		in = map[string]any{"mode": "state_read", "projection_name": s.State}
+	case s.Check:
+		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks}.arguments()
+		return name, arguments, err
+	case s.Call != "":
+		name = s.Call
+	default:
+		return "", nil, nil
+	}
+	arguments, err = json.Marshal(in)
+	return name, arguments, err
+}
+
+// firstOf is the first of several causes, and how many more there are.
+func firstOf(causes []string) string {
+	switch len(causes) {
+	case 0:
+		return "a check fails"
+	case 1:
+		return causes[0]
+	}
+	return fmt.Sprintf("%s; and %d more", causes[0], len(causes)-1)
+}
+
+// fileName makes a name of a step safe for a file.
+func fileName(name string) string {
+	out := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, name)
+	return strings.TrimLeft(out[:min(len(out), 60)], ".")
+}
