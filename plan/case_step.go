@@ -153,7 +153,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration}
 		if err := json.Unmarshal(reply.Output, result.page); err != nil {
 			result.OK, result.Error = false, fault.Wrap(fault.Internal, err, "reading the result")
-		} else if !result.page.OK {
+		} else if result.page.Locate(r.o.Maps); !result.page.OK {
 			result.OK, result.Unmet = false, firstOf(result.page.Causes())
 		}
 	}

@@ -99,5 +99,6 @@ func checkPage(ctx context.Context, h Host, x Expectations, on runtime.Target, s
 	if err := json.Unmarshal(reply.Output, &p); err != nil {
 		return p, fault.Wrap(fault.Internal, err, "reading the result")
 	}
+	p.Locate(o.Maps)
 	return p, nil
 }

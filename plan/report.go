@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func (c Checked) Report() report.Run {
 // only proposed.
 func (c Checked) repaired(t *report.Test) {
 	for _, r := range c.Repairs {
-		if slices.Contains(r.Checks, t.Name) && slices.Contains(r.maps, t.Place.File) {
+		if slices.Contains(r.Checks, t.Name) && (filepath.ToSlash(r.File) == t.Place.File || slices.Contains(r.maps, t.Place.File)) {
 			t.Repairs = []report.Text{{Title: "repair of " + r.File, Body: r.Diff, Diff: true}}
 		}
 	}

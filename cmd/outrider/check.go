@@ -80,6 +80,7 @@ func (a *app) checkCommand() *cobra.Command {
 func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix bool, artifacts string) error {
 	o := a.runOptions("")
 	o.Evidence = out.files.Pictures() || artifacts != ""
+	o.Maps = plan.FilesOf(a.browser.maps)
 	progress := a.progress()
 	o.Starts = progress.Begin
 	checked, err := plan.Check(ctx, h, x, o)
@@ -87,7 +88,7 @@ func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, o
 	if err != nil {
 		return err
 	}
-	mapFiles := plan.FilesOf(a.browser.maps)
+	mapFiles := o.Maps
 	if x.Remember {
 		if checked.Locks, err = checked.UpdateLocks(mapFiles); err != nil {
 			return err

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +28,7 @@ type Page struct {
 		Description string `json:"description"`
 		Current     *bool  `json:"current"`
 		MapPath     string `json:"map_path"`
+		File        string `json:"-"` // see Locate
 	} `json:"states"`
 	Maps []string `json:"maps"`
 
@@ -71,7 +74,31 @@ type Check struct {
 		Target  json.RawMessage `json:"target"`
 	} `json:"repairs"`
 	Remembered []Remembered `json:"remembered"`
+
+	// File is the file of the map, see Locate.
+	File string `json:"-"`
 }
+
+// Locate finds the files of the maps that the page was checked with: a map in a storage
+// folder is called by its path in there. nil finds none.
+func (p *Page) Locate(files func(mapPath string) (file string, ok bool)) {
+	find := func(mapPath string) string {
+		if files == nil {
+			return ""
+		}
+		file, _ := files(mapPath)
+		return filepath.ToSlash(file)
+	}
+	for i := range p.Checks {
+		p.Checks[i].File = find(p.Checks[i].MapPath)
+	}
+	for i := range p.States {
+		p.States[i].File = find(p.States[i].MapPath)
+	}
+}
+
+// file is where the check's map is, as well as it is known.
+func (c Check) file() string { return cmp.Or(c.File, c.MapPath) }
 
 // Remembered is the recorded appearance of a target of a map.
 type Remembered struct {
@@ -133,9 +160,9 @@ func (c Check) Place() string { return c.place(c.Pointer, c.Line) }
 
 func (c Check) place(pointer string, line int) string {
 	if line == 0 {
-		return c.MapPath
+		return c.file()
 	}
-	return fmt.Sprintf("%s:%d %s", c.MapPath, line, pointer)
+	return fmt.Sprintf("%s:%d %s", c.file(), line, pointer)
 }
 
 // Proposals are the repaired targets. A check that fails for another reason

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,7 @@ func PageSuite(p Page) Suite {
 		s.Tests = append(s.Tests, checkTest(p, c))
 	}
 	for _, st := range p.States {
-		one := Test{Name: st.Name, Class: "states", Outcome: Passed, Description: st.Description, Place: Place{File: st.MapPath}}
+		one := Test{Name: st.Name, Class: "states", Outcome: Passed, Description: st.Description, Place: Place{File: cmp.Or(st.File, st.MapPath)}}
 		switch {
 		case st.Current == nil:
 			one.Outcome, one.Message = Skipped, "cannot be seen"
@@ -43,7 +44,7 @@ func PageSuite(p Page) Suite {
 func checkTest(p Page, c Check) Test {
 	t := Test{
 		Name: c.ID, Class: "checks." + c.Severity, Outcome: Passed, Description: c.Description, URL: p.URL,
-		Place: withLines(Place{File: c.MapPath, Line: c.Line, Pointer: c.Pointer}),
+		Place: withLines(Place{File: c.file(), Line: c.Line, Pointer: c.Pointer}),
 	}
 	switch {
 	case c.Status == "not_run" && c.Severity == "info", c.Status == "skipped", c.Status == "unknown":
@@ -116,7 +117,7 @@ func (c Check) failures() []Failure {
 		for _, m := range a.Mismatches {
 			out = append(out, Failure{
 				Message: m.Message, Expected: shown(m.Expected), Found: shown(m.Found),
-				Place: withLines(Place{File: c.MapPath, Line: a.Line, Pointer: a.Pointer}),
+				Place: withLines(Place{File: c.file(), Line: a.Line, Pointer: a.Pointer}),
 			})
 		}
 	}
@@ -140,7 +141,7 @@ func shown(v any) string {
 func (c Check) repairs() []Text {
 	var out []Text
 	for _, d := range c.Drift {
-		if diff := selectorDiff(c.MapPath, d.Preferred, d.Matched, d.Candidate); diff != "" {
+		if diff := selectorDiff(c.file(), d.Preferred, d.Matched, d.Candidate); diff != "" {
 			out = append(out, Text{Title: "change of the map", Body: diff, Diff: true})
 		}
 		out = append(out, Text{Title: "repaired target", Body: string(d.Proposal)})
