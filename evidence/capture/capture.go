@@ -61,6 +61,7 @@ type Recorder struct {
 	slot chan struct{}  // bounds the bodies that are read at once
 
 	closing   atomic.Bool
+	ending    chan struct{} // closed when the recording is about to end
 	mu        sync.Mutex
 	closed    bool
 	nextCall  int64
@@ -79,8 +80,12 @@ type page struct {
 
 	frames   map[primitives.FrameID]*document
 	ended    *ended             // the last step that changes documents, until the snapshot after it is taken
+	reading  int                // requests whose bodies are being read
+	read     chan struct{}      // closed when none is, made when somebody waits
 	picture  *browser.CastFrame // the newest that waits to be prepared
 	painting bool               // pictures are being prepared
+	acted    time.Time          // when the last step that changes documents began or ended
+	pictured time.Time          // when the last picture was recorded
 }
 
 // maxWaiting bounds what is remembered of a page whose tab is not known.
@@ -92,7 +97,7 @@ func New(opts Options) *Recorder {
 		opts.BodyLimit = defaultBodyLimit
 	}
 	r := &Recorder{
-		opts: opts, queue: newQueue(), slot: make(chan struct{}, 8),
+		opts: opts, queue: newQueue(), ending: make(chan struct{}), slot: make(chan struct{}, 8),
 		pages: map[primitives.Page]*page{}, byTab: map[int]*page{}, downloads: map[string]string{},
 	}
 	r.secrets.declared = opts.Secrets
@@ -110,6 +115,7 @@ func (r *Recorder) Close() error {
 	if !r.closing.CompareAndSwap(false, true) {
 		return nil
 	}
+	close(r.ending)
 	// The browser is still there for what is being read of it.
 	late := time.AfterFunc(closeTime, r.end)
 	r.takeEnded()
@@ -248,7 +254,16 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 	at := time.Now()
 	switch {
 	case e.Request != nil:
-		r.work.Go(func() { r.request(state, *e.Request) })
+		state.reading++
+		r.work.Go(func() {
+			r.request(state, *e.Request)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if state.reading--; state.reading == 0 && state.read != nil {
+				close(state.read)
+				state.read = nil
+			}
+		})
 		return
 	case e.Picture != nil:
 		state.picture = e.Picture // in place of one that nobody has prepared yet

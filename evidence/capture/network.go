@@ -92,3 +92,29 @@ func contentType(raw json.RawMessage) string {
 	}
 	return ""
 }
+
+// awaitBodies returns when the bodies are read of the requests that have ended: a step that leads to another
+// document would take them away.
+func (r *Recorder) awaitBodies(ctx context.Context, state *page) {
+	late := time.NewTimer(time.Second)
+	defer late.Stop()
+	for {
+		r.mu.Lock()
+		if state.reading == 0 {
+			r.mu.Unlock()
+			return
+		}
+		if state.read == nil {
+			state.read = make(chan struct{})
+		}
+		read := state.read
+		r.mu.Unlock()
+		select {
+		case <-read:
+		case <-late.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

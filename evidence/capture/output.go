@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,27 +96,51 @@ func (r *Recorder) recordMaps(roots []string) {
 		if err != nil {
 			continue
 		}
-		put := func(path, name string) {
+		put := func(path, name string, imported bool) (data []byte) {
 			data, err := os.ReadFile(path)
 			if err != nil || len(data) > maxMapSize || files >= maxMapFiles {
-				return
+				return nil
 			}
 			files++
 			resource := r.log.Keep("application/json", data)
-			r.log.Put(record.KindMap, 0, record.Map{Root: i, Folder: info.IsDir(), Path: name, Resource: resource}, resource)
+			r.log.Put(record.KindMap, 0, record.Map{Root: i, Folder: info.IsDir(), Import: imported, Path: name, Resource: resource}, resource)
+			return data
 		}
 		if !info.IsDir() {
-			put(root, filepath.Base(root))
+			for list, n := []string{filepath.Base(root)}, 0; n < len(list); n++ {
+				for _, name := range localImports(put(filepath.Join(filepath.Dir(root), filepath.FromSlash(list[n])), list[n], n > 0)) {
+					if name = path.Join(path.Dir(list[n]), name); !slices.Contains(list, name) && filepath.IsLocal(filepath.FromSlash(name)) {
+						list = append(list, name)
+					}
+				}
+			}
 			continue
 		}
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return nil //nolint:nilerr // what cannot be read is no map on offer
 			}
-			if rel, err := filepath.Rel(root, path); err == nil {
-				put(path, filepath.ToSlash(rel))
+			if rel, err := filepath.Rel(root, file); err == nil {
+				put(file, filepath.ToSlash(rel), false)
 			}
 			return nil
 		})
 	}
+}
+
+// localImports are the files that a map imports from beside it.
+func localImports(data []byte) []string {
+	var m struct {
+		Imports []struct {
+			URI string `json:"uri"`
+		} `json:"imports"`
+	}
+	_ = json.Unmarshal(data, &m) // none without
+	var out []string
+	for _, i := range m.Imports {
+		if i.URI != "" && !strings.Contains(i.URI, ":") {
+			out = append(out, i.URI)
+		}
+	}
+	return out
 }

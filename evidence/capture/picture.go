@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"image"
 	_ "image/jpeg" // of the screencast
+	"time"
 
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
@@ -16,10 +17,43 @@ import (
 // margin is painted around a secret field, in CSS pixels: the page may have moved a little.
 const margin = 4
 
+const (
+	// slowRate and fastRate are the least time between two pictures: the fast one for a moment after a step.
+	slowRate = time.Second
+	fastRate = 200 * time.Millisecond
+	moment   = 700 * time.Millisecond
+)
+
+// pace waits until the next picture of a page may be recorded. An hour of a page that never stands still is
+// 3,600 pictures. The newest that comes meanwhile is the one that is recorded.
+func (r *Recorder) pace(state *page) {
+	for {
+		r.mu.Lock()
+		rate := slowRate
+		if time.Since(state.acted) < moment {
+			rate = fastRate
+		}
+		left := rate - time.Since(state.pictured)
+		r.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		timer := time.NewTimer(min(left, fastRate)) // a step may begin meanwhile
+		select {
+		case <-timer.C:
+		case <-r.ending:
+			timer.Stop()
+			return
+		}
+	}
+}
+
 // pictures records the newest picture of a page until there is none.
 func (r *Recorder) pictures(state *page) {
 	for {
+		r.pace(state)
 		r.mu.Lock()
+		state.pictured = time.Now()
 		f := state.picture
 		state.picture = nil
 		state.painting = f != nil

@@ -155,6 +155,7 @@ func (r *Recorder) after(state *page, tab int, step string) {
 	if r.closed {
 		return
 	}
+	state.acted = time.Now()
 	e := &ended{step: step, tab: tab}
 	e.timer = time.AfterFunc(afterTime, func() { r.takeIf(state, e) })
 	if state.ended != nil { // of a call that ran beside this one

@@ -56,7 +56,9 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 	probe := &probe{}
 	var previous *ended
 	if changes {
+		r.awaitBodies(ctx, state)
 		r.mu.Lock()
+		state.acted = began
 		previous = state.takeEnded()
 		r.mu.Unlock()
 		probe = r.probe(ctx, in, state)

@@ -82,6 +82,7 @@ type Map struct {
 	// with / separators. Of a file that was given by itself Path is its name and Folder is false.
 	Root     int    `json:"root,omitempty"`
 	Folder   bool   `json:"folder,omitempty"`
+	Import   bool   `json:"import,omitempty"` // the file that was given imports it
 	Path     string `json:"path"`
 	Resource string `json:"resource"`
 	Call     string `json:"call,omitempty"` // the call that brought it

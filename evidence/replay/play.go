@@ -295,7 +295,7 @@ func (p *player) writeMaps() ([]string, error) {
 		if m.Folder {
 			load = root
 		}
-		if !slices.Contains(paths, load) {
+		if !m.Import && !slices.Contains(paths, load) {
 			paths = append(paths, load)
 		}
 	}
