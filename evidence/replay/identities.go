@@ -27,10 +27,19 @@ func (m *identities) tab(old string) string {
 	return old
 }
 
+// hostOf is the host of an origin with its port, as results name it beside addresses.
+func hostOf(origin string) string {
+	_, host, _ := strings.Cut(origin, "://")
+	return host
+}
+
 var refInText = regexp.MustCompile(`\[ref=((?:f\d+)?e\d+)\]`)
 
 // text is a text of the old session in the words of the new one.
 func (m *identities) text(old string) string {
+	if host := hostOf(m.oldOrigin); host != "" && old == host {
+		return hostOf(m.newOrigin)
+	}
 	if m.oldOrigin != "" && m.oldOrigin != m.newOrigin {
 		old = strings.ReplaceAll(old, m.oldOrigin, m.newOrigin)
 	}

@@ -164,7 +164,7 @@ func TestPagesAreReplayed(t *testing.T) {
 	}))
 	defer changed.Close()
 	if r := play(t, recorded, func(o *replay.Options) { o.URL = changed.URL + "/keyboard/chords.html" }); r.Verdict != replay.Differs || r.First != at+1 {
-		t.Errorf("expected a difference at call %d: %s at %d of %d", at+1, r.Verdict, r.First, len(r.Calls))
+		t.Errorf("expected a difference at call %d: %s at %d, %+v", at+1, r.Verdict, r.First, r.Calls[len(r.Calls)-1].Differences)
 	}
 }
 
