@@ -117,11 +117,12 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeStdio serves one client, one JSON-RPC message per line, until in ends or
-// ctx does.
+// ServeStdio serves one client, one JSON-RPC message per line, until ctx ends or in
+// does. Requests that were read by then are answered.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := newSplicer(out)
-	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: lines}, nil)
+	client := newAnswered(ctx, in, lines)
+	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}, nil)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ const (
 	defaultStart = 30 * time.Second
 	// closeTimeout is how long a browser may take to close by itself.
 	closeTimeout = 3 * time.Second
+	// exitKnown is how long the end of the connection may come before that of the process,
+	// which says why. It is collected when its last descendant has closed its output.
+	exitKnown = 2 * time.Second
 )
 
 // Browser is a running Chromium. It is safe for concurrent use.
@@ -365,7 +368,7 @@ func (b *Browser) onEnd(cause error) {
 		lost.Message = "the browser was closed"
 	} else {
 		if b.process != nil {
-			b.process.AwaitExit(contextWithin(400 * time.Millisecond))
+			b.process.AwaitExit(contextWithin(exitKnown))
 			lost.Err = errors.Join(cause, b.process.Err())
 		}
 		b.err = lost
