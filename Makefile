@@ -7,7 +7,7 @@ TEST_TIMEOUT ?= 60m
 BUSY ?= 8
 
 # The packages that take longest come first, so that none of them runs alone at the end.
-PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evidence/replay ./bridgeclient/truth \
+PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evidence/replay ./bridgeclient/truth ./bridgeclient/peers \
 	./authoring/learn ./authoring/scaffold ./docs/... . ./bridgeclient/browserbridge ./bridgeclient/provider/... ./...
 # Tests of browsers wait a fifth of their time, so one package more than there are processors runs at once. -trimpath is how
 # outrider is built: with it the tests that build outrider compile no package a second time, and neither does another clone.
@@ -20,7 +20,9 @@ demo:
 
 # Where the folder of the upstream extension and bridge and Node are there, test compares a sample with them.
 OUTRIDER_PEERS ?= $(abspath ../shared/peers)
-export OUTRIDER_PEERS
+# So do the published schemas of upstream.
+OUTRIDER_UPSTREAM_DATA ?= $(wildcard $(abspath ../shared/data))
+export OUTRIDER_PEERS OUTRIDER_UPSTREAM_DATA
 
 test:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \

@@ -312,3 +312,50 @@ func TestNamedBenchmarksExist(t *testing.T) {
 		}
 	}
 }
+
+var skips = regexp.MustCompile(`\b(t|tb|b)\.Skip(f|Now)?\(`)
+
+// TestSkipsAreListed holds the table of what is skipped to the tests: each folder that
+// skips something is in it, and no other.
+func TestSkipsAreListed(t *testing.T) {
+	const page = "docs/explanation/testing.md"
+	_, section, found := strings.Cut(pages(t)[page].source, "## What is skipped\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	listed := map[string]bool{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+			listed[name[1]] = false
+		}
+	}
+	if !found || len(listed) < 5 {
+		t.Fatalf("%s has no table of what is skipped", page)
+	}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" || name == "docs_test.go" {
+			return err
+		}
+		source, err := os.ReadFile(name)
+		if err != nil || !skips.Match(source) {
+			return err
+		}
+		folder := filepath.ToSlash(filepath.Dir(name))
+		if _, ok := listed[folder]; !ok {
+			t.Errorf("%s skips a test, and %s does not say when", name, page)
+			return nil
+		}
+		listed[folder] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, skipping := range listed {
+		if !skipping {
+			t.Errorf("%s says what %s skips, which skips nothing", page, folder)
+		}
+	}
+}
