@@ -28,6 +28,7 @@ func TestAffordances(t *testing.T) {
 	for _, path := range paths {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
 			var steps []siteStep
 			d := json.NewDecoder(bytes.NewReader(readFile(t, path)))
 			d.DisallowUnknownFields()

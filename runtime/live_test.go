@@ -51,6 +51,7 @@ func TestLive(t *testing.T) {
 	for _, path := range cases {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
 			h := openLive(t, dir)
 			for i, c := range readCalls[liveCall](t, path) {
 				c.check(t, h, fmt.Sprintf("call %d, %s", i+1, c.About))

@@ -86,6 +86,7 @@ func TestSessionPages(t *testing.T) {
 		}
 		rel = filepath.ToSlash(rel)
 		t.Run(strings.TrimSuffix(rel, ".html"), func(t *testing.T) {
+			t.Parallel()
 			var c hostCase
 			d := json.NewDecoder(bytes.NewReader(m[1]))
 			d.DisallowUnknownFields()
