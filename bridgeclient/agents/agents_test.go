@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ const (
 // TestTheDataOfTheTasksIsWhole reads the applications without starting any.
 func TestTheDataOfTheTasksIsWhole(t *testing.T) {
 	for _, a := range apps(t) {
-		if a.App == "" || len(a.Tasks) == 0 || len(a.NPM)+len(a.PIP) == 0 {
+		if a.App == "" || len(a.Tasks) == 0 || len(a.NPM)+len(a.PIP)+len(a.Deb) == 0 {
 			t.Errorf("%s has no name, no tasks or no packages", a.file)
 		}
 		for _, task := range a.Tasks {
@@ -69,9 +70,9 @@ func TestAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	drivers := []*driver{
-		{name: "outrider", command: []string{bin, "mcp"}},
-		{name: "playwright-mcp", command: []string{filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated", "--no-sandbox", "--executable-path", chromium.Path}},
-		{name: "chrome-devtools-mcp", command: []string{filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless", "--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox"}},
+		{name: "outrider", who: "a", command: []string{bin, "mcp", "--upload-dir", root}},
+		{name: "playwright-mcp", who: "b", command: []string{filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated", "--no-sandbox", "--allow-unrestricted-file-access", "--executable-path", chromium.Path}},
+		{name: "chrome-devtools-mcp", who: "c", command: []string{filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless", "--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox"}},
 	}
 	for _, d := range drivers {
 		d.codec, d.folder = codec, t.TempDir()
@@ -81,62 +82,103 @@ func TestAgents(t *testing.T) {
 		defer func() { _ = d.session.Close() }()
 	}
 	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
-	var table strings.Builder
-	total := map[string]*cost{}
-	solved := map[string]int{}
-	for _, d := range drivers {
-		total[d.name] = &cost{}
-	}
-	tasks, served := 0, 0
+	var done []result
+	served := 0
 	for _, a := range apps(t) {
 		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
 			continue
 		}
 		t.Run(a.file, func(t *testing.T) {
-			address, err := a.serve(ctx, t, root)
+			if err := a.install(ctx, root); err != nil {
+				t.Skipf("%s cannot be installed: %v", a.App, err)
+			}
+			address, err := a.serve(ctx, t)
 			if err != nil {
 				t.Skipf("%s cannot be served: %v", a.App, err)
 			}
 			served++
 			for _, one := range a.Tasks {
-				tasks++
-				row := fmt.Sprintf("| %s: %s |", a.App, one.Name)
+				r := result{name: a.App + ": " + one.Name}
 				for _, d := range drivers {
-					err := d.do(ctx, address, one)
-					sum := total[d.name]
-					sum.calls += d.spent.calls
-					sum.in += d.spent.in
-					sum.out += d.spent.out
-					sum.time += d.spent.time
-					word := "no"
-					if err == nil {
-						solved[d.name]++
-						word = fmt.Sprintf("%d / %d", d.spent.calls, d.spent.in)
-					} else {
+					err := d.do(ctx, address, a.dir, one)
+					r.spent, r.failed = append(r.spent, d.spent), append(r.failed, err)
+					if err != nil {
 						t.Logf("%s: %s: %v", d.name, one.Name, err)
-						if d == drivers[0] {
-							t.Errorf("%s: %v", one.Name, err)
-						}
 					}
-					row += " " + word + " |"
 				}
-				table.WriteString(row + "\n")
+				if r.failed[0] != nil {
+					t.Errorf("%s: %v", one.Name, r.failed[0])
+				}
+				done = append(done, r)
 			}
 		})
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. An agent without a model does tasks on applications of npm and\nPyPI. It uses only what tool output shows: it looks, finds a role and a name, and acts on its ref.\n"+
-		"The three servers take turns in one run, with the same browser. Tasks and applications are data in\n`testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
-	fmt.Fprintf(&b, "%d tasks on %d applications.\n\n| server | solved | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|---|\n", tasks, served)
-	for _, d := range drivers {
-		c := total[d.name]
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.0f |\n", d.name, solved[d.name], c.calls, c.in, c.out, c.time.Seconds())
-	}
-	b.WriteString("\nEach task: calls / tokens read.\n\n| task | outrider | playwright-mcp | chrome-devtools-mcp |\n|---|---|---|---|\n" + table.String())
-	t.Log("\n" + b.String())
+	told := report(drivers, done, served)
+	t.Log("\n" + told)
 	if only == "" {
-		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(told), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// result is what one task took with each driver.
+type result struct {
+	name   string
+	spent  []cost
+	failed []error
+}
+
+// report is docs/agents.md.
+func report(drivers []*driver, done []result, served int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output shows: it looks, finds a role and a name, and acts on its ref.\n"+
+		"The three servers take turns in one run, with the same browser and the same script. Tasks and applications are data\nin `testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
+	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)
+	sum := func(only func(result) bool) (n int, totals []cost) {
+		totals = make([]cost, len(drivers))
+		for _, r := range done {
+			if !only(r) {
+				continue
+			}
+			n++
+			for i, s := range r.spent {
+				totals[i].calls += s.calls
+				totals[i].in += s.in
+				totals[i].out += s.out
+				totals[i].time += s.time
+			}
+		}
+		return n, totals
+	}
+	_, all := sum(func(result) bool { return true })
+	for i, d := range drivers {
+		solved := 0
+		for _, r := range done {
+			if r.failed[i] == nil {
+				solved++
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.0f | %d |\n", d.name, solved, all[i].calls, all[i].in, all[i].out, all[i].time.Seconds(), d.catalog)
+	}
+	n, common := sum(func(r result) bool {
+		return !slices.ContainsFunc(r.failed, func(err error) bool { return err != nil })
+	})
+	fmt.Fprintf(&b, "\nThe %d tasks that all three solved, because a task that fails costs looks in vain:\n\n| server | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|\n", n)
+	for i, d := range drivers {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.0f |\n", d.name, common[i].calls, common[i].in, common[i].out, common[i].time.Seconds())
+	}
+	b.WriteString("\nEach task: calls / tokens read. `no` is a task that was not solved.\n\n| task | outrider | playwright-mcp | chrome-devtools-mcp |\n|---|---|---|---|\n")
+	for _, r := range done {
+		fmt.Fprintf(&b, "| %s |", r.name)
+		for i, s := range r.spent {
+			if r.failed[i] != nil {
+				b.WriteString(" no |")
+			} else {
+				fmt.Fprintf(&b, " %d / %d |", s.calls, s.in)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }

@@ -18,12 +18,14 @@ import (
 // descriptions say, and what they answer.
 type driver struct {
 	name    string
+	who     string // stands for {WHO}
 	command []string
 	folder  string // where it may write
 
 	session *sdk.ClientSession
 	schemas map[string]string
 	codec   tokenizer.Codec
+	catalog int // tokens of the list of tools
 	spent   cost
 	seen    string // the last look
 	told    string // the answer of the last act
@@ -52,6 +54,9 @@ func (d *driver) start(ctx context.Context) error {
 	for _, t := range list.Tools {
 		schema, _ := json.Marshal(t.InputSchema)
 		d.schemas[t.Name] = string(schema)
+	}
+	if list, err := json.Marshal(list.Tools); err == nil {
+		d.catalog = d.tokens(string(list))
 	}
 	if _, ok := d.schemas["list_pages"]; ok {
 		pages, err := d.call(ctx, "list_pages", map[string]any{})
@@ -103,34 +108,27 @@ func (d *driver) call(ctx context.Context, tool string, args map[string]any) (st
 	return b.String(), nil
 }
 
-// ref names the element of a call as the tool's schema has it.
+// ref names the element of a call of playwright-mcp as the tool's schema has it.
 func (d *driver) ref(tool, ref string, args map[string]any) map[string]any {
-	switch {
-	case d.name == "chrome-devtools-mcp":
-		args["uid"] = ref
-	case d.name == "playwright-mcp":
-		args["element"] = "the element"
-		if strings.Contains(d.schemas[tool], `"target"`) {
-			args["target"] = ref
-		} else {
-			args["ref"] = ref
-		}
-	default:
+	args["element"] = "the element"
+	if strings.Contains(d.schemas[tool], `"target"`) {
+		args["target"] = ref
+	} else {
 		args["ref"] = ref
 	}
 	return args
 }
 
 func (d *driver) goTo(ctx context.Context, url string) error {
+	tool, args := "tabs", map[string]any{"action": "navigate", "url": url}
 	switch d.name {
 	case "playwright-mcp":
-		_, err := d.call(ctx, "browser_navigate", map[string]any{"url": url})
-		return err
+		tool, args = "browser_navigate", map[string]any{"url": url}
 	case "chrome-devtools-mcp":
-		_, err := d.call(ctx, "navigate_page", map[string]any{"type": "url", "url": url})
-		return err
+		tool, args = "navigate_page", map[string]any{"type": "url", "url": url}
 	}
-	_, err := d.call(ctx, "tabs", map[string]any{"action": "navigate", "url": url})
+	var err error
+	d.told, err = d.call(ctx, tool, args)
 	return err
 }
 
@@ -144,69 +142,151 @@ func (d *driver) look(ctx context.Context) error {
 	return err
 }
 
-func (d *driver) act(ctx context.Context, s step, ref string) error {
-	var err error
+// act does a step. ref is of its target, and to is of where a drag ends.
+func (d *driver) act(ctx context.Context, s step, ref, to string) error {
+	if s.Type && d.name == "playwright-mcp" { // none of its tools types into what has the focus
+		return d.pressEach(ctx, s.Text)
+	}
+	tool, args := "act", map[string]any{}
 	switch d.name {
 	case "playwright-mcp":
-		switch {
-		case s.Dialog:
-			d.told, err = d.call(ctx, "browser_handle_dialog", map[string]any{"accept": true})
-		case s.Press != "":
-			d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": s.Press})
-		case s.Type:
-			d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": s.Text})
-		case s.Fill != [2]string{}:
-			d.told, err = d.call(ctx, "browser_type", d.ref("browser_type", ref, map[string]any{"text": s.Text}))
-		case s.Choose != [2]string{}:
-			d.told, err = d.call(ctx, "browser_select_option", d.ref("browser_select_option", ref, map[string]any{"values": []string{s.Text}}))
-		default:
-			d.told, err = d.call(ctx, "browser_click", d.ref("browser_click", ref, map[string]any{"doubleClick": s.Double != [2]string{}}))
-		}
+		tool, args = d.playwright(s, ref, to)
 	case "chrome-devtools-mcp":
-		switch {
-		case s.Dialog:
-			d.told, err = d.call(ctx, "handle_dialog", map[string]any{"action": "accept"})
-		case s.Press != "":
-			d.told, err = d.call(ctx, "press_key", map[string]any{"key": s.Press})
-		case s.Type:
-			d.told, err = d.call(ctx, "type_text", map[string]any{"text": s.Text})
-		case s.Fill != [2]string{}, s.Choose != [2]string{}:
-			d.told, err = d.call(ctx, "fill", d.ref("fill", ref, map[string]any{"value": s.Text}))
-		default:
-			d.told, err = d.call(ctx, "click", d.ref("click", ref, map[string]any{"dblClick": s.Double != [2]string{}}))
-		}
+		tool, args = d.devTools(s, ref, to)
 	default:
-		switch {
-		case s.Dialog:
-			d.told, err = d.call(ctx, "act", map[string]any{"action": "dialog", "accept": true})
-		case s.Press != "":
-			d.told, err = d.call(ctx, "act", map[string]any{"action": "press", "key": s.Press})
-		case s.Type:
-			d.told, err = d.call(ctx, "act", map[string]any{"action": "type", "text": s.Text})
-		case s.Fill != [2]string{}:
-			d.told, err = d.call(ctx, "act", d.ref("", ref, map[string]any{"action": "fill", "text": s.Text}))
-		case s.Choose != [2]string{}:
-			d.told, err = d.call(ctx, "act", d.ref("", ref, map[string]any{"action": "select", "options": []string{s.Text}}))
-		case s.Double != [2]string{}:
-			d.told, err = d.call(ctx, "act", d.ref("", ref, map[string]any{"action": "double_click"}))
-		default:
-			d.told, err = d.call(ctx, "act", d.ref("", ref, map[string]any{"action": "click"}))
+		args = outrider(s, ref, to)
+	}
+	// Whoever can show the page with the answer is asked to.
+	shows := ""
+	for _, option := range []string{"outline", "includeSnapshot"} {
+		if strings.Contains(d.schemas[tool], `"`+option+`"`) && !s.Dialog {
+			shows, args[option] = option, true
 		}
 	}
-	d.seen = "" // what was seen is past
+	var err error
+	d.told, err = d.call(ctx, tool, args)
+	if d.name == "playwright-mcp" && s.Upload != (target{}) && err == nil { // the click opened a chooser of files
+		d.told, err = d.call(ctx, "browser_file_upload", map[string]any{"paths": []string{s.File}})
+	}
+	switch {
+	case err != nil || shows == "":
+		d.seen = "" // what was seen is past
+	case changes.MatchString(d.told): // what changed comes before what was there
+		d.seen = removed.ReplaceAllString(d.told, "") + "\n" + d.seen
+	default:
+		d.seen = d.told
+	}
 	return err
+}
+
+var (
+	// changes are rows that came or changed, and removed such that went, in an outline that
+	// is compared with the last one.
+	changes = regexp.MustCompile(`(?m)^[+~-] +- `)
+	removed = regexp.MustCompile(`(?m)^- +- .*$`)
+)
+
+// pressEach types by the tool that presses one key.
+func (d *driver) pressEach(ctx context.Context, text string) error {
+	d.seen = ""
+	for _, r := range text {
+		var err error
+		if d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *driver) playwright(s step, ref, to string) (string, map[string]any) {
+	switch {
+	case s.Dialog:
+		return "browser_handle_dialog", map[string]any{"accept": true}
+	case s.Press != "":
+		return "browser_press_key", map[string]any{"key": s.Press}
+	case s.Fill != target{}:
+		return "browser_type", d.ref("browser_type", ref, map[string]any{"text": s.Text})
+	case s.Choose != target{}:
+		return "browser_select_option", d.ref("browser_select_option", ref, map[string]any{"values": []string{s.Text}})
+	case s.Hover != target{}:
+		return "browser_hover", d.ref("browser_hover", ref, map[string]any{})
+	case s.Drag != target{}:
+		if strings.Contains(d.schemas["browser_drag"], `"startTarget"`) {
+			return "browser_drag", map[string]any{"startElement": "it", "startTarget": ref, "endElement": "there", "endTarget": to}
+		}
+		return "browser_drag", map[string]any{"startElement": "it", "startRef": ref, "endElement": "there", "endRef": to}
+	case s.Double != target{}:
+		return "browser_click", d.ref("browser_click", ref, map[string]any{"doubleClick": true})
+	}
+	return "browser_click", d.ref("browser_click", ref, map[string]any{})
+}
+
+func (d *driver) devTools(s step, ref, to string) (string, map[string]any) {
+	switch {
+	case s.Dialog:
+		return "handle_dialog", map[string]any{"action": "accept"}
+	case s.Press != "":
+		return "press_key", map[string]any{"key": s.Press}
+	case s.Type:
+		return "type_text", map[string]any{"text": s.Text}
+	case s.Fill != target{}, s.Choose != target{}:
+		return "fill", map[string]any{"uid": ref, "value": s.Text}
+	case s.Hover != target{}:
+		return "hover", map[string]any{"uid": ref}
+	case s.Drag != target{}:
+		return "drag", map[string]any{"from_uid": ref, "to_uid": to}
+	case s.Upload != target{}:
+		return "upload_file", map[string]any{"uid": ref, "filePaths": []string{s.File}}
+	case s.Double != target{}:
+		return "click", map[string]any{"uid": ref, "dblClick": true}
+	}
+	return "click", map[string]any{"uid": ref}
+}
+
+func outrider(s step, ref, to string) map[string]any {
+	args := map[string]any{"ref": ref}
+	switch {
+	case s.Dialog:
+		return map[string]any{"action": "dialog", "accept": true}
+	case s.Press != "":
+		keys := strings.Split(s.Press, "+")
+		args = map[string]any{"action": "press", "key": keys[len(keys)-1]}
+		if len(keys) > 1 {
+			args["modifiers"] = keys[:len(keys)-1]
+		}
+		return args
+	case s.Type:
+		return map[string]any{"action": "type", "text": s.Text}
+	case s.Fill != target{}:
+		args["action"], args["text"] = "fill", s.Text
+	case s.Choose != target{}:
+		args["action"], args["options"] = "select", []string{s.Text}
+	case s.Hover != target{}:
+		args["action"] = "hover"
+	case s.Drag != target{}:
+		args["action"], args["to"] = "drag", to
+	case s.Upload != target{}:
+		args["action"], args["files"] = "upload", []string{s.File}
+	case s.Double != target{}:
+		args["action"] = "double_click"
+	default:
+		args["action"] = "click"
+	}
+	return args
 }
 
 const marks = `(?: \[[^\]\n]*\])*?`
 
 // find finds the ref of a role and a name in what was seen.
-func (d *driver) find(role, name string) string {
+func (d *driver) find(t target) string {
+	role, name := t[0], t[1]
 	forms := []string{
 		`(?m)(?:^|[^\w])(?:` + role + `) "(?:` + name + `)(?:[^"\\]|\\.)*"` + marks + ` \[ref=(\w+)\]`,
 		`(?m)(?:^|[^\w])(?:` + role + `)` + marks + ` \[ref=(\w+)\]` + marks + `: "?(?:` + name + `)`,
 	}
 	if d.name == "chrome-devtools-mcp" {
-		forms = []string{`(?m)uid=(\S+) (?:` + role + `|StaticText) "(?:` + name + `)`, `(?m)uid=(\S+) (?:` + role + `)[^\n]*(?:` + name + `)`}
+		forms = []string{`(?m)uid=(\S+) (?:` + role + `|StaticText) "(?:` + name + `)`, `(?m)uid=(\S+) (?:` + role + `)[^\n]*(?:` + name + `)`,
+			`(?m)uid=(\S+) "(?:` + name + `)`} // text has no role there
 	}
 	if name == "" { // the first of the role
 		forms = []string{`(?m)(?:^|[^\w])(?:` + role + `)[^\n]*? \[ref=(\w+)\]`}
@@ -230,12 +310,12 @@ const (
 )
 
 // do does a task on an application.
-func (d *driver) do(ctx context.Context, address string, t task) error {
+func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 	d.spent, d.seen, d.told = cost{}, "", ""
 	began := time.Now()
 	defer func() { d.spent.time = time.Since(began) }()
 	for i, s := range t.Steps {
-		if err := d.step(ctx, address, s); err != nil {
+		if err := d.step(ctx, address, s.as(d.who, dir)); err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
@@ -245,16 +325,21 @@ func (d *driver) do(ctx context.Context, address string, t task) error {
 func (d *driver) step(ctx context.Context, address string, s step) error {
 	if s.Go != "" {
 		d.seen, d.told = "", ""
+		err := d.goTo(ctx, address+s.Go)
+		if err == nil && !strings.Contains(d.told, "beforeunload") {
+			return nil
+		}
+		if err != nil && !strings.Contains(err.Error(), "beforeunload") {
+			return err
+		}
+		// The page of the task before may ask whether to leave it.
+		if err := d.act(ctx, step{Dialog: true}, "", ""); err != nil {
+			return err
+		}
 		return d.goTo(ctx, address+s.Go)
 	}
 	if s.Dialog || s.Press != "" || s.Type {
-		return d.act(ctx, s, "")
-	}
-	target := s.Click
-	for _, other := range [][2]string{s.Double, s.Fill, s.Choose} {
-		if other != [2]string{} {
-			target = other
-		}
+		return d.act(ctx, s, "", "")
 	}
 	var expect *regexp.Regexp
 	if s.Expect != "" {
@@ -278,9 +363,16 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 			}
 			continue
 		}
-		if ref := d.find(target[0], target[1]); ref != "" {
-			return d.act(ctx, s, ref)
+		ref, to := d.find(s.target()), ""
+		if s.To != (target{}) {
+			if to = d.find(s.To); to == "" {
+				continue
+			}
 		}
+		if ref != "" {
+			return d.act(ctx, s, ref, to)
+		}
+		d.seen = ""
 	}
 	if last != nil {
 		return last
@@ -288,5 +380,5 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 	if expect != nil {
 		return fmt.Errorf("nothing fits %s in %.800s", s.Expect, d.seen)
 	}
-	return fmt.Errorf("no %s %q in %.800s", target[0], target[1], d.seen)
+	return fmt.Errorf("no %s %q in %.800s", s.target()[0], s.target()[1], d.seen)
 }
