@@ -25,6 +25,8 @@ const (
 	effectsQuiet = 30 * time.Millisecond
 	// effectsNone is that time for a document that has not changed since the action began.
 	effectsNone = 8 * time.Millisecond
+	// effectsMoving is how much longer what fades in or moves may take to come to rest.
+	effectsMoving = 400 * time.Millisecond
 	// effectsFrames bounds the frames that are watched.
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
@@ -41,7 +43,7 @@ const (
 )
 
 // effectsSchema is what the input schema of each acting primitive declares.
-const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,"maximum":5000,"default":300}},` +
+const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,"maximum":5000,"default":300},"quiet_ms":{"type":"integer","minimum":1,"maximum":1000,"default":30}},` +
 	`"additionalProperties":false,"default":false,"description":"Report what followed within a short window: url, dialog, focus, values, requests, DOM, tabs."}`
 
 // withEffects declares the argument in the input schema of an acting primitive
@@ -82,21 +84,36 @@ func withEffects(input json.RawMessage) json.RawMessage {
 	return json.RawMessage(strings.Replace(compact.String(), string(mark)+text, string(mark)+extended, 1))
 }
 
-// effectsWindow reads the argument: 0 is no report.
-func effectsWindow(v any) time.Duration {
+// effectsTimes are how long an action is watched. A window of 0 is no report.
+type effectsTimes struct {
+	window, moving time.Duration
+	quiet, none    time.Duration
+}
+
+// effectsWanted reads the argument.
+func effectsWanted(v any) effectsTimes {
+	out := effectsTimes{window: defaultEffectsWindow, moving: effectsMoving, quiet: effectsQuiet, none: effectsNone}
 	switch v := v.(type) {
 	case bool:
-		if v {
-			return defaultEffectsWindow
+		if !v {
+			out.window = 0
 		}
 	case map[string]any:
-		if n, ok := v["window_ms"].(json.Number); ok {
+		of := func(name string) (time.Duration, bool) {
+			n, ok := v[name].(json.Number)
 			ms, _ := n.Float64()
-			return max(time.Duration(ms)*time.Millisecond, time.Nanosecond)
+			return time.Duration(ms) * time.Millisecond, ok
 		}
-		return defaultEffectsWindow
+		if own, ok := of("window_ms"); ok { // a caller that names a window gets that
+			out.window, out.moving = max(own, time.Nanosecond), 0
+		}
+		if own, ok := of("quiet_ms"); ok {
+			out.quiet, out.none = own, own
+		}
+	default:
+		out.window = 0
 	}
-	return 0
+	return out
 }
 
 // effects is the report.
@@ -114,6 +131,8 @@ type effects struct {
 	Texts     []string        `json:"texts,omitempty"`   // that came or changed and are shown
 	Passed    []string        `json:"passed,omitempty"`  // texts that came and went
 	Invalid   []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
+	Opened    []*effectTarget `json:"opened,omitempty"`  // dialogs, menus and lists of the page that came into view
+	Closed    []*effectTarget `json:"closed,omitempty"`  // and that went out of view
 	Tabs      []tabEffect     `json:"tabs,omitempty"`
 	Downloads int             `json:"downloads,omitempty"`
 	TabGone   bool            `json:"tab_gone,omitempty"`
@@ -276,17 +295,19 @@ type frameEffects struct {
 	Texts   []string        `json:"texts"`
 	Passed  []string        `json:"passed"`
 	Invalid []invalidEffect `json:"invalid"`
+	Opened  []*effectTarget `json:"opened"`
+	Closed  []*effectTarget `json:"closed"`
 	Focus   *focusEffect    `json:"focus"`
 	Values  []valueEffect   `json:"values"`
 }
 
 // report waits for what follows, within the window, and returns it. Of an action that
 // failed before it took place little is to be expected, and its time is over.
-func (w *effectsWatch) report(ctx context.Context, window time.Duration, failed *fault.Error) json.RawMessage {
+func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *fault.Error) json.RawMessage {
 	if failed != nil {
 		switch failed.Code {
 		case fault.TargetNotFound, fault.TargetNotActionable, fault.PageUnresponsive, fault.ElementStale:
-			window = min(window, effectsOfNone)
+			times.window, times.moving = min(times.window, effectsOfNone), 0
 			bounded, cancel := context.WithTimeout(ctx, 2*effectsOfNone)
 			defer cancel()
 			ctx = bounded
@@ -294,7 +315,7 @@ func (w *effectsWatch) report(ctx context.Context, window time.Duration, failed 
 	}
 	w.await(ctx)
 	start := time.Now()
-	w.settle(ctx, start.Add(window))
+	w.settle(ctx, start.Add(times.window), times)
 	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
 	var seen PageEvents
 	if w.events != nil {
@@ -316,14 +337,14 @@ func (w *effectsWatch) report(ctx context.Context, window time.Duration, failed 
 
 // settle returns when nothing more is to be expected: the documents have been
 // quiet for a moment and no request or navigation is under way.
-func (w *effectsWatch) settle(ctx context.Context, end time.Time) {
+func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsTimes) {
 	for {
 		left := time.Until(end)
 		if left <= 0 || ctx.Err() != nil {
 			return
 		}
-		bounded, cancel := context.WithTimeout(ctx, left+50*time.Millisecond)
-		args := map[string]any{"id": w.id, "quiet_ms": effectsQuiet.Milliseconds(), "none_ms": effectsNone.Milliseconds(), "timeout_ms": left.Milliseconds()}
+		bounded, cancel := context.WithTimeout(ctx, left+times.moving+50*time.Millisecond)
+		args := map[string]any{"id": w.id, "quiet_ms": times.quiet.Milliseconds(), "none_ms": times.none.Milliseconds(), "timeout_ms": left.Milliseconds(), "moving_ms": times.moving.Milliseconds()}
 		var all sync.WaitGroup
 		for _, f := range w.frames {
 			all.Go(func() { _ = w.page.Call(bounded, f, "effects_quiet", args, nil) })
@@ -390,18 +411,23 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 	ctx, cancel := context.WithTimeout(ctx, effectsCap)
 	defer cancel()
 	answers := make([]frameEffects, len(w.frames))
-	failed := make([]bool, len(w.frames))
+	failed := make([]string, len(w.frames)) // why a document says nothing
 	var all sync.WaitGroup
 	for i, f := range w.frames {
 		all.Go(func() {
-			failed[i] = w.page.Call(ctx, f, "effects_end", map[string]any{"id": w.id}, &answers[i]) != nil || !answers[i].Known
+			switch err := w.page.Call(ctx, f, "effects_end", map[string]any{"id": w.id}, &answers[i]); {
+			case err == nil && !answers[i].Known, fault.CodeOf(err) == fault.PageNavigated, fault.CodeOf(err) == fault.FrameNotFound:
+				failed[i] = "a document that was replaced"
+			case err != nil:
+				failed[i] = "a document: " + fault.From(err).Error()
+			}
 		})
 	}
 	all.Wait()
 	var dom domEffect
 	for i, a := range answers {
-		if failed[i] {
-			out.Unseen = append(out.Unseen, "a document that was replaced")
+		if failed[i] != "" {
+			out.Unseen = append(out.Unseen, failed[i])
 			continue
 		}
 		dom.Added += a.DOM.Added
@@ -413,6 +439,8 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 		}
 		out.Texts = append(out.Texts, a.Texts[:min(effectsShown-min(effectsShown, len(out.Texts)), len(a.Texts))]...)
 		out.Passed = append(out.Passed, a.Passed[:min(effectsShown-min(effectsShown, len(out.Passed)), len(a.Passed))]...)
+		out.Opened = append(out.Opened, a.Opened...)
+		out.Closed = append(out.Closed, a.Closed...)
 		out.Invalid = append(out.Invalid, a.Invalid[:min(effectsShown, len(a.Invalid))]...)
 		out.Values = append(out.Values, a.Values[:min(effectsShown, len(a.Values))]...)
 	}
@@ -427,7 +455,7 @@ func (e *effects) sum() {
 		seen bool
 		name string
 	}{
-		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"},
+		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"}, {len(e.Opened)+len(e.Closed) > 0, "layers"},
 		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.Downloads > 0, "downloads"}, {e.TabGone, "tab_gone"},
 	} {
 		if k.seen {

@@ -124,14 +124,14 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	if held {
 		args = arguments.Only(args, func(argument string) bool { return upstream.Reads(name, argument) })
 	}
-	args, window, problem := checks.prepare(args, set.Has(quirks.LenientArguments))
+	args, times, problem := checks.prepare(args, set.Has(quirks.LenientArguments))
 	if problem != nil {
 		res.Err = problem
 		return res
 	}
-	if window > 0 {
+	if times.window > 0 {
 		watch := watchEffects(ctx, p)
-		defer func() { res.Effects = watch.report(ctx, window, res.Err) }()
+		defer func() { res.Effects = watch.report(ctx, times, res.Err) }()
 		if watch.silent > 0 {
 			ctx = withSpent(ctx, watch.silent)
 		}
@@ -223,9 +223,9 @@ var discard = slog.New(slog.DiscardHandler)
 
 // prepare normalises and checks arguments.
 //
-// window is what the argument effects requests, which every acting primitive
+// times is what the argument effects requests, which every acting primitive
 // takes and no handler sees: 0 for no report.
-func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage, window time.Duration, _ *fault.Error) {
+func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage, times effectsTimes, _ *fault.Error) {
 	args = bytes.TrimSpace(args)
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
@@ -236,25 +236,25 @@ func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage,
 	}
 	shape, met := c.plain.Met(args)
 	if met {
-		return args, 0, nil
+		return args, effectsTimes{}, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, 0, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
+		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, 0, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
+		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
 	}
 	changed := c.fields.DropRouting(v)
 	v, renamed := c.fields.Normalise(v)
 	if problems := in.ValidateValue(v); len(problems) > 0 {
-		return nil, 0, c.invalidInput(problems)
+		return nil, effectsTimes{}, c.invalidInput(problems)
 	}
 	if m, ok := v.(map[string]any); ok && c.effects {
 		if e, there := m["effects"]; there {
-			window = effectsWindow(e)
+			times = effectsWanted(e)
 			delete(m, "effects")
 			changed = true
 		}
@@ -262,13 +262,13 @@ func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage,
 	if changed || renamed {
 		b, err := json.Marshal(v)
 		if err != nil {
-			return nil, 0, fault.Translate(fault.Internal, err, "encoding the arguments")
+			return nil, effectsTimes{}, fault.Translate(fault.Internal, err, "encoding the arguments")
 		}
 		args = b
 	} else if in == c.in {
 		c.plain.Add(shape)
 	}
-	return args, window, nil
+	return args, times, nil
 }
 
 // invalidInput reports problems in the form of the bridge's own check. Of a

@@ -80,7 +80,7 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 			args["timeout_ms"] = in.TimeoutMS
 		}
 		if i == len(fields)-1 {
-			args["effects"] = true
+			args["effects"] = actEffects
 		}
 		value, r, err := c.do(ctx, p, name, args, in.where)
 		if err != nil && name == "page.select" && err.Evidence["reason"] == "not_a_list" {
@@ -103,8 +103,39 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 	if last.URL == "" {
 		last.URL = p.tab.URL
 	}
-	out, text := done.result(p, last)
+	return c.answered(ctx, p, in, done, last)
+}
+
+// answered is the answer of act, with the outline that the call asks for.
+func (c *call) answered(ctx context.Context, p page, in actIn, done acted, r runtime.Reply) (*answer, *fault.Error) {
+	out, text := done.result(p, r)
+	if in.Outline {
+		shown, more := c.outlineAfter(ctx, p, in)
+		out["outline"] = shown
+		text += "\n" + more
+	}
 	return &answer{Result: out, Text: text}, nil
+}
+
+// outlineAfter is what the page shows after an action: what changed since the last
+// snapshot, or all of it where there is none to compare with. An action that was done is
+// no failure because the page cannot be shown.
+func (c *call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]any, string) {
+	look := snapshotIn{where: where{Page: in.Page, Session: in.Session}}
+	look.Since, _ = c.server.seen.get(p.handle())
+	result, address, err := c.outline(ctx, p, look)
+	if err != nil && look.Since != "" {
+		look.Since = ""
+		result, address, err = c.outline(ctx, p, look)
+	}
+	if err != nil {
+		return map[string]any{"error": err}, "the page cannot be shown: " + err.Message
+	}
+	for _, known := range []string{"page", "url", "title", "delta", "snapshot_id"} { // the next call compares by itself
+		delete(result, known)
+	}
+	shown := c.server.textual(p, result, address, "text")
+	return shown.Result, shown.Text
 }
 
 // label names a control in an answer.
@@ -200,53 +231,69 @@ func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 	if err := in.target(target, "ref", "locator"); err != nil {
 		return nil, runtime.Reply{}, err
 	}
-	if value, r, err := c.do(ctx, p, "pointer.click", target, in.where); err != nil {
-		return value, r, err
-	}
 	var value json.RawMessage
 	var r runtime.Reply
-	for i, option := range in.Options {
-		args := map[string]any{"timeout_ms": pickTime.Milliseconds()}
-		if i == len(in.Options)-1 {
-			args["effects"] = true
+	var err *fault.Error
+	// The list may have been open, and the click has closed it: a second one opens it.
+	for range 2 {
+		if value, r, err = c.do(ctx, p, "pointer.click", target, in.where); err != nil {
+			return value, r, err
 		}
-		var err *fault.Error
-		for n, role := range []string{"option", "menuitem", "treeitem", "menuitemradio", "gridcell", ""} {
+		for i, option := range in.Options {
+			if value, r, err = c.pickOption(ctx, p, in, option, i == len(in.Options)-1); err != nil {
+				err = err.With("option", option).With("list", "it was opened by a click")
+				if i > 0 {
+					return value, r, err
+				}
+				break
+			}
+		}
+		if err == nil || !notThere(err) {
+			break
+		}
+	}
+	return value, r, err
+}
+
+// optionRoles are the roles of what lists drawn by pages consist of; "" is any text.
+var optionRoles = []string{"option", "menuitem", "treeitem", "menuitemradio", "gridcell", ""}
+
+// pickOption clicks an option of an open list by its words.
+func (c *call) pickOption(ctx context.Context, p page, in actIn, option string, last bool) (value json.RawMessage, r runtime.Reply, err *fault.Error) {
+	// Any of them may be there at once; the text alone comes last, when the list has had its time.
+	for _, patience := range []time.Duration{0, pickTime} {
+		for n, role := range optionRoles {
 			loc := map[string]any{"any_frame": true, "role": role, "name": option}
 			if role == "" {
 				loc = map[string]any{"any_frame": true, "text_equals": option}
 			}
-			if n > 0 {
-				args["timeout_ms"] = 0
+			args := map[string]any{"timeout_ms": 0, "locator": loc}
+			if n == len(optionRoles)-1 {
+				args["timeout_ms"] = patience.Milliseconds()
 			}
-			args["locator"] = loc
-			if value, r, err = c.do(ctx, p, "pointer.click", args, in.where); err == nil || err.Code != fault.TargetNotFound {
-				break
+			if last {
+				args["effects"] = actEffects
 			}
-		}
-		if err != nil {
-			return value, r, err.With("option", option).With("list", "it was opened by a click")
+			if value, r, err = c.do(ctx, p, "pointer.click", args, in.where); err == nil || !notThere(err) {
+				return value, r, err
+			}
 		}
 	}
-	return value, r, nil
+	return value, r, err
 }
 
-const (
-	// mostComplaints bounds the messages of the console in one answer.
-	mostComplaints = 3
-	// mostConsoles bounds the pages whose consoles are followed.
-	mostConsoles = 1000
-)
+// notThere: nothing that a click could be given to has been found.
+func notThere(err *fault.Error) bool {
+	return err.Code == fault.TargetNotFound || err.Code == fault.TargetNotActionable && err.Evidence["reason"] == "hidden"
+}
+
+// mostComplaints bounds the messages of the console in one answer.
+const mostComplaints = 3
 
 // complaints are the errors on the console since the last call on the page.
 func (c *call) complaints(ctx context.Context, p page) []string {
-	s := c.server
-	key := p.handle()
-	s.consoles.mu.Lock()
-	since, known := s.consoles.at[key]
-	s.consoles.mu.Unlock()
 	args := map[string]any{"levels": []string{"error"}, "limit": mostComplaints}
-	if known {
+	if since, known := c.server.consoles.get(p.handle()); known {
 		args["since"] = since
 	}
 	value, _, err := c.do(ctx, p, "console.list", args, where{})
@@ -263,12 +310,7 @@ func (c *call) complaints(ctx context.Context, p page) []string {
 	if json.Unmarshal(value, &list) != nil {
 		return nil
 	}
-	s.consoles.mu.Lock()
-	if len(s.consoles.at) >= mostConsoles { // pages that were closed long ago, most of them
-		clear(s.consoles.at)
-	}
-	s.consoles.at[key] = list.Cursor
-	s.consoles.mu.Unlock()
+	c.server.consoles.set(p.handle(), list.Cursor)
 	var out []string
 	for _, e := range list.Entries {
 		out = append(out, "console error "+quote(e.Text, 160))

@@ -95,6 +95,8 @@ type followed struct {
 		Target  *effectElement
 		Message string
 	}
+	Opened   []*effectElement
+	Closed   []*effectElement
 	Requests *struct {
 		Pending int
 		First   []struct {
@@ -236,6 +238,12 @@ func (f followed) lines(p page, target *effectElement) []string {
 	for _, i := range f.Invalid {
 		add("%s is not valid: %s", i.Target, quote(i.Message, 120))
 	}
+	for _, layer := range f.Opened {
+		add("shows %s", layer)
+	}
+	for _, layer := range f.Closed {
+		add("%s is gone", layer)
+	}
 	for _, text := range f.Texts {
 		add("shows %s", quote(text, 120))
 	}
@@ -276,8 +284,8 @@ func (f followed) lines(p page, target *effectElement) []string {
 			add("%d requests are under way", q.Pending)
 		}
 	}
-	if d := f.DOM; d != nil && len(f.Texts) == 0 && len(f.Passed) == 0 {
-		add("%d nodes came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
+	if d := f.DOM; d != nil && len(f.Texts)+len(f.Passed)+len(f.Opened)+len(f.Closed) == 0 {
+		add("nodes: %d came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
 	}
 	switch {
 	case len(out) == 0 && len(f.Unseen) > 0:

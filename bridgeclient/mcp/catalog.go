@@ -53,7 +53,7 @@ type answer struct {
 }
 
 const (
-	pageProperty    = `"page":{"type":"string","description":"page handle; default: the active page"}`
+	pageProperty    = `"page":{"type":"string","description":"default: the active page"}`
 	sessionProperty = `"session":{"type":"string"}`
 	timeoutProperty = `"timeout_ms":{"type":"integer","minimum":1}`
 	tokensProperty  = `"max_tokens":{"type":"integer","minimum":50}`

@@ -243,3 +243,62 @@ func TestABlockedPageCostsACallItsTime(t *testing.T) {
 
 // slowMachine is what a busy machine adds.
 const slowMachine = 2 * time.Second
+
+// An action shows what it changed when that is asked for, so that no other look is needed:
+// rows with refs, compared with the last look, and the whole of a new document.
+func TestAnActionShowsWhatItChanged(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/next" {
+			fmt.Fprint(w, `<h1>Next</h1><button>Back</button>`)
+			return
+		}
+		fmt.Fprint(w, `<h1>Port</h1><button onclick="d.show()">Add</button><a href="/next">On</a><dialog id="d" aria-label="Ship"><label>Name <input></label></dialog>`)
+	}))
+	t.Cleanup(srv.Close)
+	cs := client(t, open(t, srv.URL), nil, nil)
+	use(t, cs, "snapshot", `{}`)
+	out, text := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Add"},"outline":true}`)
+	field := regexp.MustCompile(`(?m)^\+ +- textbox "Name" \[ref=(\w+)\]`).FindStringSubmatch(text)
+	if field == nil || !strings.Contains(text, `shows dialog "Ship"`) || strings.Contains(text, "heading") {
+		t.Fatalf("a dialog that opens is shown with its rows, and nothing else is: %s", text)
+	}
+	if shown, _ := out["outline"].(map[string]any); !strings.Contains(fmt.Sprint(shown["text"]), "data from "+srv.URL) {
+		t.Errorf("the outline is not labelled as data: %v", out)
+	}
+	if _, text := use(t, cs, "act", `{"action":"fill","ref":"`+field[1]+`","text":"Heron","outline":true}`); !strings.Contains(text, "textbox \"Name\"") || strings.Contains(text, `button "Add" [ref`) && !strings.Contains(text, "~") {
+		t.Errorf("a field that was filled: %s", text)
+	}
+	if _, text := use(t, cs, "act", `{"action":"click","locator":{"role":"link","name":"On"},"outline":true}`); !strings.Contains(text, `heading "Next"`) || !strings.Contains(text, `button "Back" [ref=`) {
+		t.Errorf("a new document is shown whole: %s", text)
+	}
+	if _, text := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Back"}}`); strings.Contains(text, "data from") {
+		t.Errorf("nobody asked for an outline: %s", text)
+	}
+}
+
+// A list that components draw apart from its options is chosen from by words, also when it is open.
+func TestAnOptionIsChosenFromADrawnList(t *testing.T) {
+	cs := client(t, open(t, serve(t, `<div style="cursor:pointer;width:90px" onclick="list.hidden=!list.hidden"><input id="box" role="combobox" readonly aria-label="Cargo" style="width:60px"></div>
+<div role="listbox" style="width:0;height:0;overflow:hidden"><div role="option" aria-label="Tea" style="width:0">Tea</div></div>
+<div id="list" hidden><div onclick="box.value=this.textContent;list.hidden=true" style="cursor:pointer">Tea</div><div onclick="box.value=this.textContent;list.hidden=true">Coal</div></div>`)), nil, nil)
+	for _, first := range []string{"", `{"action":"click","locator":{"label":"Cargo"}}`} {
+		if first != "" {
+			use(t, cs, "act", first)
+		}
+		for _, option := range []string{"Tea", "Coal"} {
+			use(t, cs, "act", `{"action":"select","locator":{"label":"Cargo"},"options":["`+option+`"]}`)
+			if _, text := use(t, cs, "snapshot", `{}`); !strings.Contains(text, "combobox \"Cargo\"") || !strings.Contains(text, ": "+option) {
+				t.Errorf("%s was not chosen: %s", option, text)
+			}
+		}
+	}
+}
+
+// A page that answers a moment after a click is waited for: another look costs an agent more.
+func TestAnActionWaitsAMomentForItsAnswer(t *testing.T) {
+	cs := client(t, open(t, serve(t, `<button onclick="setTimeout(() => { said.textContent = 'Moored'; }, 30)">Moor</button><p id="said"></p>`)), nil, nil)
+	if _, text := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`); !strings.Contains(text, `shows "Moored"`) {
+		t.Errorf("the answer says nothing of what came 30 ms later: %s", text)
+	}
+}

@@ -58,18 +58,38 @@ type Server struct {
 	sessions    sessions
 	pictures    pictures
 	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
-	consoles    consoles
-	lines       sync.Map // *sdk.ServerSession that has lines of its own -> *splicer
+	consoles    perPage[int]             // how far the console of a page has been reported
+	seen        perPage[string]          // the last snapshot of a page
+	lines       sync.Map                 // *sdk.ServerSession that has lines of its own -> *splicer
 
 	ctx  context.Context
 	stop context.CancelFunc
 	busy sync.WaitGroup
 }
 
-// consoles are how far the console of each page has been reported, by page handle.
-type consoles struct {
+// mostPages bounds the pages of which something is kept.
+const mostPages = 1000
+
+// perPage keeps a value for each page handle. It is safe for concurrent use.
+type perPage[V any] struct {
 	mu sync.Mutex
-	at map[string]int
+	at map[string]V
+}
+
+func (k *perPage[V]) get(handle string) (V, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	v, ok := k.at[handle]
+	return v, ok
+}
+
+func (k *perPage[V]) set(handle string, v V) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.at == nil || len(k.at) >= mostPages { // pages that were closed long ago, most of them
+		k.at = map[string]V{}
+	}
+	k.at[handle] = v
 }
 
 const instructions = "Start with tabs or snapshot. Elements carry refs such as e12: give them to act and read. " +
@@ -87,7 +107,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opts: opts, log: opts.Logger.With("component", "mcp"), consoles: consoles{at: map[string]int{}}}
+	s := &Server{opts: opts, log: opts.Logger.With("component", "mcp")}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.sessions.init(s)
 	s.server = sdk.NewServer(&sdk.Implementation{Name: "outrider", Title: "Outrider", Version: opts.Version}, &sdk.ServerOptions{

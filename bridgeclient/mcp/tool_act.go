@@ -13,12 +13,12 @@ import (
 const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
-	`"fields":{"type":"object","description":"fill: a whole form, label or ref: text, option or true/false"},` +
+	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
 	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog; {{secret:NAME}}"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array"},` +
-	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},` +
+	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type actIn struct {
@@ -35,11 +35,12 @@ type actIn struct {
 	Fields    json.RawMessage `json:"fields"`
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
+	Outline   bool            `json:"outline"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Server) actTool() tool {
-	return newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog, with trusted input; waits until the element can take it and says what followed.",
+	return newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can take it and says what followed.",
 		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in actIn
@@ -66,15 +67,18 @@ func (s *Server) actTool() tool {
 				}
 				done := in.report(p, r, value)
 				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
-				out, text := done.result(p, r)
-				return &answer{Result: out, Text: text}, nil
+				return c.answered(ctx, p, in, done, r)
 			})
 		})
 }
 
+// actEffects: a page that has not answered at once is given a moment. Another look costs an
+// agent more.
+var actEffects = map[string]any{"quiet_ms": 80}
+
 // primitive returns which primitive does the action, and with what.
 func (in actIn) primitive() (string, map[string]any, *fault.Error) {
-	args := map[string]any{"effects": true}
+	args := map[string]any{"effects": actEffects}
 	if err := in.target(args, "ref", "locator"); err != nil {
 		return "", nil, err
 	}
@@ -116,7 +120,7 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		if in.Ref == "" {
 			from = map[string]any{"locator": everywhere(in.Locator)}
 		}
-		args = map[string]any{"effects": true, "from": from, "to": to}
+		args = map[string]any{"effects": actEffects, "from": from, "to": to}
 		if in.TimeoutMS > 0 {
 			args["timeout_ms"] = in.TimeoutMS
 		}

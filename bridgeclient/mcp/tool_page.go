@@ -55,36 +55,49 @@ func (s *Server) snapshotTool() tool {
 			if in.Find != "" {
 				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.find(ctx, p, in) })
 			}
-			args := map[string]any{
-				"format": "text", "compact": true, "max_bytes": min(max(24*in.tokens(), 200), mostBytes), "max_nodes": min(max(in.tokens()/2, 3000), mostNodes),
-			}
-			set(args, "ref", in.Ref)
-			set(args, "since", in.Since)
-			if in.InteractiveOnly {
-				args["interactive_only"] = true
-			}
-			if in.Offset > 0 {
-				args["offset"] = in.Offset
-			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
-				value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+				result, address, err := c.outline(ctx, p, in)
 				if err != nil {
 					return nil, err
 				}
-				result := about(p, r, value)
-				if n, ok := result["node_count"].(json.Number); ok && n == "0" && in.Offset == 0 {
-					if result, r, err = c.loadedSnapshot(ctx, p, args, in.where, result, r); err != nil {
-						return nil, err
-					}
-				}
-				if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
-					result["text"] = textOf(delta, "text")
-				}
-				terse(result)
-				s.cutToFit(p, r.URL, result, in)
-				return s.textual(p, result, r.URL, "text"), nil
+				return s.textual(p, result, address, "text"), nil
 			})
 		})
+}
+
+// outline is a snapshot of a page, cut to the tokens that the call has for it. Its member
+// text is the outline, or what changed of it.
+func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]any, string, *fault.Error) {
+	args := map[string]any{
+		"format": "text", "compact": true, "max_bytes": min(max(24*in.tokens(), 200), mostBytes), "max_nodes": min(max(in.tokens()/2, 3000), mostNodes),
+	}
+	set(args, "ref", in.Ref)
+	set(args, "since", in.Since)
+	if in.InteractiveOnly {
+		args["interactive_only"] = true
+	}
+	if in.Offset > 0 {
+		args["offset"] = in.Offset
+	}
+	value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+	if err != nil {
+		return nil, "", err
+	}
+	result := about(p, r, value)
+	if n, ok := result["node_count"].(json.Number); ok && n == "0" && in.Offset == 0 {
+		if result, r, err = c.loadedSnapshot(ctx, p, args, in.where, result, r); err != nil {
+			return nil, "", err
+		}
+	}
+	if id, ok := result["snapshot_id"].(string); ok && in.Ref == "" && !in.InteractiveOnly {
+		c.server.seen.set(p.handle(), id)
+	}
+	if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
+		result["text"] = textOf(delta, "text")
+	}
+	terse(result)
+	c.server.cutToFit(p, r.URL, result, in)
+	return result, r.URL, nil
 }
 
 const (
@@ -218,9 +231,12 @@ func (s *Server) textual(p page, result map[string]any, address string, candidat
 		}
 	}
 	text = labelled(p, address, s.mark(), strings.TrimRight(text, "\n"))
-	encoded, _ := json.Marshal(result)
+	head := ""
+	if encoded, _ := json.Marshal(result); len(result) > 0 {
+		head = string(encoded) + "\n"
+	}
 	result["text"] = text
-	return &answer{Result: result, Text: string(encoded) + "\n" + text}
+	return &answer{Result: result, Text: head + text}
 }
 
 func set(args map[string]any, name, value string) {

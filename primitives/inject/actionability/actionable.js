@@ -46,7 +46,7 @@ function arrives(node, hit) {
   if (clickedThroughHost(node, hit)) return true;
   const wanted = clickedControl(node);
   if (wanted !== null && clickedControl(hit) === wanted) return true;
-  const drawing = drawingAround(node);
+  const drawing = drawingAround(node) || componentAround(node);
   return drawing !== null && flatContains(drawing, hit);
 }
 
@@ -67,6 +67,29 @@ function drawingAround(node) {
   const box = rectOf(parent);
   const small = box.width <= longestDrawing && box.height <= longestDrawing;
   return small && queryIn(parent, interactive).length === 1 ? parent : null;
+}
+
+/** Sizes, in pixels, of a component that stands for its input, and how many parents away it is. */
+const highestComponent = 64;
+const widestComponent = 640;
+const componentDepth = 4;
+
+/**
+ * componentAround is what a component draws for its input, where the pointer shows that it
+ * takes the clicks: a switch whose input has no size, a list whose words lie over its input.
+ */
+function componentAround(node) {
+  if (tagOf(node) !== 'input') return null;
+  const pointed = (part) => rendered(part) && styleOf(part).cursor === 'pointer';
+  let found = null;
+  let at = flatParentElement(node);
+  for (let depth = 0; at && at !== bodyOf() && depth < componentDepth; depth++, at = flatParentElement(at)) {
+    const box = rectOf(at);
+    if (box.width > widestComponent || box.height > highestComponent || queryIn(at, interactive).length !== 1) break;
+    const drawn = pointed(at) ? at : found === null ? flatChildren(at).find((part) => nodeType(part) === 1 && part !== node && pointed(part)) : null;
+    if (drawn) found = drawn;
+  }
+  return found;
 }
 
 /** drawnLabel is a label to click for a control that cannot be clicked itself, or null. */
@@ -145,7 +168,7 @@ function actState(args, view) {
   let m = measure(node, view);
   const unclickable = !m.rendered || (m.seen ? !m.point && !clickableSliver(node, m.seen) : beforeDocumentStart(m.rect));
   if (unclickable && !args.force) {
-    const other = args.click && drawnLabel(node) || drawingAround(node) || !m.rendered && drawnChild(node);
+    const other = args.click && drawnLabel(node) || drawingAround(node) || !m.rendered && (drawnChild(node) || componentAround(node));
     if (other) {
       clicked = other;
       m = measure(other, view);

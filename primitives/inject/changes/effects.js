@@ -52,13 +52,53 @@ const focusedNode = () => {
   return active && active !== bodyOf(document) && active !== documentElementOf(document) ? active : null;
 };
 
+/** What a page lays over itself, or says beside itself. */
+const layers = 'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"]';
+
+/** layersShown are the layers that a person can see now, and what they are: one that closes may lose its role. */
+function layersShown() {
+  const found = new Map();
+  for (const root of withShadows(document)) for (const node of queryIn(root, layers)) if (rendered(node) && !unexposed(node)) found.set(node, effectTarget(node));
+  return found;
+}
+
+/** covers: the node is as large as what is laid behind a dialog. */
+function covers(node) {
+  const rect = rectOf(node);
+  return 4 * rect.width * rect.height >= innerWidth * innerHeight;
+}
+
+const finishedOf = getterOf(Animation.prototype, 'finished');
+
+/**
+ * appearing lists the animations that began after the action, and that end, and that
+ * show or move something with a text, or what lies behind a dialog. What a button does under the pointer is none of it.
+ */
+function appearing(before) {
+  const found = [];
+  for (const animation of documentAnimationsOf(document)) {
+    const effect = animation.effect;
+    if (before.has(animation) || animation.playState !== 'running' || !(effect instanceof KeyframeEffect) || !effect.target) continue;
+    const rest = timeLeft(animation);
+    if (!(rest > 0) || rest === Infinity) continue;
+    if (!effect.getKeyframes().some((frame) => 'opacity' in frame || 'visibility' in frame || 'transform' in frame || 'height' in frame || 'maxHeight' in frame)) continue;
+    const focused = focusedNode();
+    if (focused && contains(focused, effect.target) || norm(textOf(effect.target)) === '' && !covers(effect.target)) continue;
+    found.push(animation);
+  }
+  return found;
+}
+
 queries.effects_begin = ({ id }) => {
   if (effectsNow) effectsNow.end();
+  const layersBefore = layersShown();
+  const animationsBefore = new Set(documentAnimationsOf(document));
   const dom = { added: 0, removed: 0, attributes: 0, text: 0 };
   const values = new Map();
   const texts = new Set(); // nodes that came, and texts that changed
   const refused = new Set(); // fields that a form found invalid
   const note = (node) => {
+    if (nodeType(node) !== 1 && nodeType(node) !== 3) return; // frameworks mark places by comments
     texts.delete(node); // the newest is the last
     texts.add(node);
     if (texts.size > mostTextNodes) texts.delete(texts.values().next().value);
@@ -120,12 +160,21 @@ queries.effects_begin = ({ id }) => {
     /**
      * quiet resolves when the document has not changed for quiet_ms, or after timeout_ms. One
      * that has not changed at all has none_ms: what an action makes a page do at once is done by then.
+     * What the change fades in or moves has moving_ms more to come to rest.
      */
-    quiet: (quietMS, noneMS, timeoutMS) => new Promise((resolve) => {
+    quiet: (quietMS, noneMS, timeoutMS, movingMS) => new Promise((resolve) => {
       const start = performance.now();
       const check = () => {
         const now = performance.now();
         const until = Math.min(last === 0 ? start + noneMS : Math.max(last, start) + quietMS, start + timeoutMS);
+        const most = start + timeoutMS + movingMS;
+        if (now >= until - 1 && last > 0 && now < most) {
+          const moving = appearing(animationsBefore);
+          if (moving.length > 0) { // a page goes on when it hears of the end, in the frame of it
+            Promise.race([Promise.allSettled(moving.map(finishedOf)), after(most - now)]).then(nextFrame).then(check);
+            return;
+          }
+        }
         if (now < until - 1) setTimeout(check, until - now);
         else resolve({ quiet: now < start + timeoutMS });
       };
@@ -139,7 +188,10 @@ queries.effects_begin = ({ id }) => {
     },
     report: () => {
       const now = focusedNode();
+      const layersNow = layersShown();
+      const only = (some, others) => [...some].filter(([node]) => !others.has(node)).slice(0, mostTexts).map(([, what]) => what);
       return {
+        opened: only(layersNow, layersBefore), closed: only(layersBefore, layersNow),
         dom, texts: textsOf(texts), passed, invalid: Array.from(refused, (node) => ({ target: effectTarget(node), message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength) })),
         focus: now === focused ? null : { from: before, to: effectTarget(now) },
         values: Array.from(values.keys(), (node) => {
@@ -154,9 +206,9 @@ queries.effects_begin = ({ id }) => {
   return { watching: true };
 };
 
-queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms }) => {
+queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms }) => {
   if (!effectsNow || effectsNow.id !== id) return { quiet: true };
-  return effectsNow.quiet(quiet_ms, none_ms, timeout_ms);
+  return effectsNow.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
 };
 
 queries.effects_end = ({ id }) => {

@@ -26,6 +26,9 @@ function saying(needle, equal) {
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }
 
+/** innermost leaves out what contains another of the nodes, which are in document order: a toolbar has the text of its buttons. */
+const innermost = (nodes) => nodes.filter((node, i) => i + 1 === nodes.length || !contains(node, nodes[i + 1]));
+
 /** unparsedCode is the code for a selector that does not parse where upstream has none of its own. */
 const unparsedCode = () => quirk('unparsed_finds_nothing') ? 'handler_failed' : 'invalid_selector';
 
@@ -94,7 +97,12 @@ function locateOnce(locator) {
   const needle = norm(locator.text || locator.text_contains || locator.text_equals);
   if (needle !== '') {
     nodes = nodes.filter((node) => hasText(node, needle, Boolean(locator.text_equals)));
-    if (nodes.length === 0 && trace.selector_parts === undefined && !quirk('text_finds_controls')) nodes = saying(needle, Boolean(locator.text_equals));
+    if (trace.selector_parts === undefined && !quirk('text_finds_controls')) nodes = innermost(nodes);
+    if (trace.selector_parts === undefined && !quirk('text_finds_controls') && !nodes.some((node) => rendered(node))) {
+      // No control that a person sees has it: some lists keep their options apart from what they draw.
+      const said = saying(needle, Boolean(locator.text_equals));
+      if (nodes.length === 0 || said.some((node) => rendered(node))) nodes = said;
+    }
     trace.text_matches = nodes.length;
   }
   if (locator.retarget) {

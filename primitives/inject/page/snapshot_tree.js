@@ -9,6 +9,13 @@
 const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time', 'deletion', 'insertion',
   'document', 'rowgroup', 'caption', 'term']);
 
+/** What some components keep for assistive technology apart from what they draw: it can be read, and nobody can click it. */
+const listed = new Set(['option', 'treeitem', 'menuitem']);
+const sizeless = (node) => {
+  const rect = rectOf(node);
+  return rect.width === 0 || rect.height === 0;
+};
+
 /** Roles that a click, a key or text is meant for. */
 const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
   'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
@@ -465,7 +472,7 @@ class TreeWalk {
   }
 
   describe(row, node, tag, role, disabled, clickable, place, name) {
-    if (this.options.refs) {
+    if (this.options.refs && !(listed.has(role) && sizeless(node))) {
       row.ref = ''; // its place among the members
       this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
     }
