@@ -151,6 +151,10 @@ func sides(message string) report.Failure {
 	if head, expected, ok := strings.Cut(message, ", expected "); ok && !strings.Contains(expected, ", expected ") {
 		if _, found, ok := strings.Cut(head, ": "); ok {
 			f.Expected, f.Found = expected, found
+			// What stands in brackets at the end says more about what was found.
+			if i := strings.LastIndex(expected, " ("); i > 0 && strings.HasSuffix(expected, ")") {
+				f.Expected, f.Found = expected[:i], found+expected[i:]
+			}
 		}
 	}
 	return f
