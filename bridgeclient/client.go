@@ -200,6 +200,9 @@ func (c *Client) primary() string {
 	return id
 }
 
+// openTab is the call after which there is another tab.
+const openTab = "browser.open_tab"
+
 // answer stores and queues the reply to r. Only the first one counts.
 func (c *Client) answer(r *record, reply runtime.Reply) {
 	call := r.call
@@ -210,6 +213,9 @@ func (c *Client) answer(r *record, reply runtime.Reply) {
 	}
 	if k := c.announcer.Load(); k != nil {
 		k.moved(reply.RuntimeID, reply.URL)
+		if call.Run.Name == openTab {
+			k.opened()
+		}
 	}
 	c.send(answers, answerKey(call), frame)
 }

@@ -386,6 +386,23 @@ func TestNewAddressComesBeforeTheAnswer(t *testing.T) {
 	})
 }
 
+// A new tab must be known to the bridge before the answer of the call that opened
+// it: the next call may be about it.
+func TestANewTabComesBeforeTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, oneTab(), nil)
+		defer b.stop()
+		b.accept()
+		b.received()
+		b.call("c-1", "browser.open_tab", `{"url":"https://a.example/second"}`)
+		got := b.received()
+		want(t, "opening", got[:2], "runtime_ready action_call_output:c-1")
+		if got[0].URL != "https://a.example/second" {
+			t.Errorf("announced %s", got[0].URL)
+		}
+	})
+}
+
 // A peer that takes nothing for 30 s is given up.
 func TestDeadPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -347,6 +347,22 @@ func (k *announcer) moved(runtimeID, url string) {
 	}
 }
 
+// opened announces new tabs before the answer of the call that opened them: the
+// next call may be about them.
+func (k *announcer) opened() {
+	tabs := k.opts.Host.Tabs()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.known) == 0 {
+		return // hello is still to come
+	}
+	for _, t := range tabs {
+		if _, ok := k.known[t.RuntimeID]; !ok {
+			k.announce(t)
+		}
+	}
+}
+
 // announcement makes the item that announces t. mu is held, as in the methods
 // below that change what is known.
 func (k *announcer) announcement(t runtime.TabStatus) *item {

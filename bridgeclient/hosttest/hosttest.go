@@ -326,6 +326,15 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 			h.wg.Go(func() { h.Emit(runtime.Event{Kind: runtime.TabChanged, Tab: t}) })
 		}()
 		return echo
+	case "browser.open_tab":
+		t := Tab(100+len(h.Tabs()), in.URL, "New")
+		h.mu.Lock()
+		h.tabs = append(h.tabs, t)
+		h.mu.Unlock()
+		defer func() {
+			h.wg.Go(func() { h.Emit(runtime.Event{Kind: runtime.TabReady, Tab: t}) })
+		}()
+		return echo
 	case "steps":
 		for _, s := range in.Steps {
 			if call.Progress != nil {

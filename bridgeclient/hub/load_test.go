@@ -154,17 +154,22 @@ func load(t *testing.T, h *hub.Hub, length time.Duration) {
 		random := rand.New(rand.NewPCG(9, 10))
 		every := time.NewTicker(min(300*time.Millisecond, max(length/20, 100*time.Millisecond)))
 		defer every.Stop()
-		for n := 1; ; n++ {
+		for n := 1; ; {
 			select {
 			case <-every.C:
 			case <-ctx.Done():
 				return
+			}
+			// On a machine that is busy otherwise, runtimes take longer to come back.
+			if len(h.Runtimes()) < loadRuntimes*3/4 {
+				continue
 			}
 			cuts.Add(int64(proxies[random.IntN(len(proxies))].Cut()))
 			if len(browsers) > 0 && n%50 == 0 {
 				browsers[random.IntN(len(browsers))].restart(t)
 				kills.Add(1)
 			}
+			n++
 		}
 	})
 	wg.Wait()

@@ -37,6 +37,7 @@ const boardPage = `<!doctype html><title>Board</title><h1>Board</h1><label>Title
 // https and on an http page, and calls what the hub answers for it and every tool of
 // its catalog.
 func TestPeersHub(t *testing.T) {
+	t.Parallel()
 	for _, scheme := range schemes() {
 		t.Run(scheme, func(t *testing.T) { (&extensionOnHub{T: t}).run(scheme) })
 	}
@@ -95,7 +96,7 @@ func (x *extensionOnHub) run(scheme string) {
 	extension.Claim(t, site.URL+"/", h.PairingURL())
 	select {
 	case <-connected:
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the extension does not connect")
 	}
 
@@ -135,7 +136,7 @@ func (x *extensionOnHub) fails(name, args string, code string) {
 
 // hydrated waits until the extension has taken the storage folder.
 func (x *extensionOnHub) hydrated() {
-	for late := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		r := x.call("storage.list", `{}`)
 		if strings.Contains(string(r.Output), "scopes/private/sites/127.0.0.1/board/actions.json") {
 			return

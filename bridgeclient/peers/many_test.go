@@ -113,7 +113,7 @@ func (m *many) call(mark string, target conformance.ToolCall, page string) error
 // answering waits until every page answers a call by its address.
 func (m *many) answering(after string) {
 	m.Helper()
-	late := time.Now().Add(60 * time.Second)
+	late := time.Now().Add(2 * time.Minute)
 	for i, page := range m.pages {
 		for n := 0; ; n++ {
 			err := m.call(fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(after, " ", "-"), i, n), conformance.ToolCall{TargetURLContains: page}, page)
@@ -299,6 +299,7 @@ func (r *relay) cut() {
 // and by the tab that was meant, while connections are cut, and browsers, programs
 // and the bridge are killed.
 func TestPeersManyPrograms(t *testing.T) {
+	t.Parallel() // it waits most of its time, as those below
 	programs := 2
 	if peerstest.All() {
 		programs = 4
@@ -398,6 +399,7 @@ func killBrowser(t *testing.T, program int) {
 // The real extension with three tabs on our hub, through cut connections and kills
 // of the browser and the hub.
 func TestPeersManyExtensions(t *testing.T) {
+	t.Parallel()
 	browsers := 1
 	if peerstest.All() {
 		browsers = 2

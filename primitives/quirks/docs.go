@@ -11,6 +11,7 @@ const pageHead = `<!-- Generated from primitives/quirks/table.go by make generat
 
 Each section is one difference between ` + "`--profile strict`" + `, the default, and ` + "`--profile extension`" + `.
 What profiles are for and how to choose one: [profiles](../explanation/profiles.md).
+Where each was seen beside the extension: [profiles, measured](../profiles.md).
 The last line of a section names the page below ` + "`testdata/pages`" + ` or the Go test that shows both sides.
 `
 

@@ -39,7 +39,7 @@ function showing (b, url) {
     const at = r => r.url ?? r.page?.url ?? r.target?.url
     if (runtimes.length === 1 && at(runtimes[0]) === url) return runtimes[0]
     throw new Error(`the runtimes are ${JSON.stringify(runtimes.map(at))}`)
-  }, 40000)
+  }, 120000)
 }
 
 // viewportOf is the size of the extension's pages, for all to have the same.

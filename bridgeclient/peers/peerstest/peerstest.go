@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -45,14 +48,40 @@ func Folder(t testing.TB) string {
 	return folder
 }
 
-// Program builds this program and returns its path.
+var program = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "peers-")
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(folder, "outrider")
+	if out, err := exec.Command("go", "build", "-o", name, "../../cmd/outrider").CombinedOutput(); err != nil {
+		return name, fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return name, nil
+})
+
+// Program builds this program once and returns its path. The TestMain of its
+// callers is Main.
 func Program(t testing.TB) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "outrider")
-	if out, err := exec.Command("go", "build", "-o", name, "../../cmd/outrider").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	name, err := program()
+	if err != nil {
+		t.Fatal(err)
 	}
+	built.Store(name)
 	return name
+}
+
+// built is the program, if there is one.
+var built atomic.Value
+
+// Main runs the tests and removes what they built.
+func Main(m *testing.M) (code int) {
+	code = m.Run()
+	if name, ok := built.Load().(string); ok {
+		_ = os.RemoveAll(filepath.Dir(name))
+	}
+	return code
 }
 
 // Site serves pages over http or https. Browsers open sockets and drop them, which
@@ -199,7 +228,7 @@ func (b *Bridge) Restart(t testing.TB) {
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for late := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("tcp", b.Addr)
 		if err == nil {
 			_ = c.Close()

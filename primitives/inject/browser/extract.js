@@ -62,7 +62,7 @@ function fieldReader(field) {
   };
   const parts = splitSelector(selector);
   const part = parts[0];
-  if (parts.length !== 1 || part === ':scope') return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
+  if (parts.length !== 1 || part === ':scope' || quirk('comma_split')) return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
   return (item, shown) => {
     if (attachmentHosts.size > 0) return firstOf(queryParts(item, selector).nodes, item, shown, 0);
     const own = matchesCSS(item, part) ? read(item) : '';
