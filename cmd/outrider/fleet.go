@@ -31,6 +31,7 @@ func (a *app) fleetCommand() *cobra.Command {
 
 func (a *app) fleetUpCommand() *cobra.Command {
 	var o server.Options
+	var domain string
 	var flags fleetverbs.WorkerFlags
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -71,7 +72,7 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				<-ctx.Done()
 				return ended(ctx)
 			}
-			return a.work(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s}, flags)
+			return a.work(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s, Domain: domain}, flags)
 		},
 	}
 	f := cmd.Flags()
@@ -81,6 +82,7 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	f.StringVar(&o.KeyFile, "key", "", "PEM file of its key")
 	f.StringVar(&o.Monitor, "monitor", "", "HOST:PORT of the server's own monitoring page, which autoscalers read")
 	f.StringArrayVar(&o.Leaf, "leaf", nil, "address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)")
+	f.StringVar(&domain, "leaf-domain", "", "JetStream domain of that cluster")
 	flags.Add(f)
 	opsFlag(cmd, &flags.OpsAt)
 	a.addBrowserFlags(cmd)

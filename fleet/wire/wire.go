@@ -55,6 +55,8 @@ type Options struct {
 	URL string
 	// Credentials is a credentials file, NKey a file with an nkey seed.
 	Credentials, NKey string
+	// Domain is the JetStream domain of the fleet, for servers that are leaf nodes of it.
+	Domain string
 	// CA, Cert and Key are PEM files for tls:// and wss://.
 	CA, Cert, Key string
 	// Name is shown by the server.
@@ -173,12 +175,19 @@ func Dial(ctx context.Context, o Options) (*Link, error) {
 		}
 		return nil, f.Next("start one with 'outrider fleet up', or give the address of a running one")
 	}
-	js, err := jetstream.New(d.nc, jetstream.WithDefaultTimeout(RequestTimeout))
+	js, err := open(d.nc, o.Domain)
 	if err != nil {
 		d.nc.Close()
 		return nil, fault.Wrap(fault.Internal, err, "using JetStream")
 	}
 	return &Link{NC: d.nc, JS: js, log: log}, nil
+}
+
+func open(nc *nats.Conn, domain string) (jetstream.JetStream, error) {
+	if domain == "" {
+		return jetstream.New(nc, jetstream.WithDefaultTimeout(RequestTimeout))
+	}
+	return jetstream.NewWithDomain(nc, domain, jetstream.WithDefaultTimeout(RequestTimeout))
 }
 
 // Close sends what was published and ends the connection.

@@ -22,8 +22,8 @@ import (
 type Flags struct {
 	URL string
 
-	creds, nkey, ca, cert, key string
-	verify                     []string
+	creds, nkey, ca, cert, key, domain string
+	verify                             []string
 }
 
 // Trusted checks the signature of a result, when keys were given.
@@ -42,6 +42,7 @@ func (x *Flags) Add(f *pflag.FlagSet, what string) {
 	f.StringVar(&x.URL, "fleet", "", "address of a fleet, such as nats://127.0.0.1:4222: "+what)
 	f.StringVar(&x.creds, "fleet-creds", "", "NATS credentials file for the fleet")
 	f.StringVar(&x.nkey, "fleet-nkey", "", "file with the nkey seed for the fleet")
+	f.StringVar(&x.domain, "fleet-domain", "", "JetStream domain of the fleet, when its address is that of a leaf node")
 	f.StringVar(&x.ca, "fleet-ca", "", "PEM file of the authority that signed the fleet's certificate")
 	f.StringVar(&x.cert, "fleet-cert", "", "PEM file of the client's certificate")
 	f.StringVar(&x.key, "fleet-key", "", "PEM file of its key")
@@ -86,7 +87,7 @@ func (e Env) Open(ctx context.Context, o wire.Options) (*queue.Queue, error) {
 
 // Options are those of a connection of this name.
 func (x *Flags) Options(e Env, name string) wire.Options {
-	return wire.Options{URL: x.URL, Credentials: x.creds, NKey: x.nkey, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: e.Log()}
+	return wire.Options{URL: x.URL, Credentials: x.creds, NKey: x.nkey, Domain: x.domain, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: e.Log()}
 }
 
 // Refused gives an error of the connection its exit code.
