@@ -281,6 +281,41 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// TestAnIdleWorkerWhosePullWasLost: nothing but a pull connects a worker without jobs to
+// the queue. One that ends, as in a cluster that is choosing a leader, is made again.
+func TestAnIdleWorkerWhosePullWasLost(t *testing.T) {
+	t.Parallel()
+	s := fleettest.Server(t)
+	q := fleettest.Open(t, s.URL(), time.Second)
+	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), &fleettest.Site{}, worker.Options{Slots: 1})
+	wait(t, "the worker is there", func() bool {
+		all, err := presence.List(t.Context(), q.Store)
+		return err == nil && len(all) == 1
+	})
+	j := fleettest.Job("idle", "after", fleettest.Task{Steps: 1})
+	if err := j.Prepare(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Ensure(t.Context(), queue.LaneOf(j)); err != nil {
+		t.Fatal(err)
+	}
+	lanes := q.Jobs.ListConsumers(t.Context())
+	for c := range lanes.Info() {
+		waiting := func() bool {
+			lane, err := q.Jobs.Consumer(t.Context(), c.Name)
+			return err == nil && lane.CachedInfo().NumWaiting == 1
+		}
+		wait(t, "the worker waits for jobs", waiting)
+		if err := q.Jobs.DeleteConsumer(t.Context(), c.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Another submitter makes the lane again.
+	if r := outcomes(t, fleettest.Open(t, s.URL(), time.Second), []fleet.Job{j})["after"]; !r.Outcome.OK {
+		t.Error(r.Outcome.Error)
+	}
+}
+
 // wait waits for something that has no event.
 func wait(t testing.TB, what string, there func() bool) {
 	t.Helper()

@@ -210,7 +210,10 @@ func reaches(t *testing.T, o wire.Options) {
 // itself: what is behind it is the cluster's, by its domain.
 func TestALeafIsAWayIn(t *testing.T) {
 	t.Parallel()
-	hub := serve(t, func(o *server.Options) { o.JetStreamDomain = "hub"; o.LeafNode.Host, o.LeafNode.Port = "127.0.0.1", server.RANDOM_PORT })
+	hub := serve(t, func(o *server.Options) {
+		o.JetStreamDomain = "hub"
+		o.LeafNode.Host, o.LeafNode.Port = "127.0.0.1", server.RANDOM_PORT
+	})
 	varz, err := hub.Varz(nil)
 	if err != nil {
 		t.Fatal(err)

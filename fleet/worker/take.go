@@ -21,8 +21,12 @@ type lane struct {
 	want     chan struct{} // asks for one blocking pull
 }
 
-// waitAtServer is how long a pull waits there for a job.
-const waitAtServer = 30 * time.Second
+const (
+	// waitAtServer is how long a pull waits there for a job, and alive how often the server
+	// says that it still has it: a cluster that chooses a leader forgets pulls.
+	waitAtServer = 30 * time.Second
+	alive        = 10 * time.Second
+)
 
 // take feeds the slots until ctx ends. Lanes are asked in fair order while there is
 // something in one of them; then each has one pull that waits.
@@ -140,7 +144,7 @@ func (w *Worker) awake() {
 // slot is free goes back at once.
 func (w *Worker) wait(ctx context.Context, l *lane) {
 	for ctx.Err() == nil {
-		it, err := l.consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(waitAtServer))
+		it, err := l.consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(waitAtServer), jetstream.PullHeartbeat(alive))
 		if err == nil {
 			err = w.pull(ctx, l, it)
 		}
@@ -149,6 +153,7 @@ func (w *Worker) wait(ctx context.Context, l *lane) {
 		}
 		w.log.Warn("waiting for jobs", "lane", l.Name(), "error", err)
 		_ = wire.Sleep(ctx, time.Second)
+		w.awake() // the pull that was asked for is gone: somebody has to ask again
 	}
 }
 
