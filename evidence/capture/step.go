@@ -78,11 +78,11 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 		r.log.PutAt(began, record.KindStepBegin, in.TabID, begin)
 		r.putSnapshots(in.TabID, id, "before", snapshots)
 	})
-	began = time.Now()
+	runs := time.Now()
 	return func(res primitives.Result) {
 		at := time.Now()
 		r.queue.add(func() {
-			end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(at.Sub(began)), WaitMS: ms(res.Wait), Effects: res.Effects}
+			end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(at.Sub(runs)), WaitMS: ms(res.Wait), Effects: res.Effects}
 			if res.Err != nil {
 				end.Error = jsonOf(res.Err)
 			}
