@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkRecordedRun is a run of a page load, typing, clicking and reading on a page of 500 nodes, without a
-// recording, with one, and with pictures.
+// recording, with what --recent remembers, with a recording, and with pictures.
 func BenchmarkRecordedRun(b *testing.B) {
 	rows := strings.Repeat(`<li><a href="#">Item</a> <span>some text</span> <button>Buy</button></li>`, 60)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -25,8 +25,15 @@ func BenchmarkRecordedRun(b *testing.B) {
 		_, _ = io.WriteString(w, `<!doctype html><title>Shop</title><input id="q"><button id="go" onclick="o.textContent=q.value">Go</button><p id="o"></p><ul>`+rows+`</ul>`)
 	}))
 	defer server.Close()
-	for name, opts := range map[string]*capture.Options{"none": nil, "recorded": {Pages: true}, "pictures": {Pages: true, Pictures: true}} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		opts *capture.Options
+	}{
+		{"none", nil}, {"calls", &capture.Options{}}, {"pages", &capture.Options{Pages: true, Quiet: true}}, // as --recent does
+		{"recorded", &capture.Options{Pages: true}}, {"pictures", &capture.Options{Pages: true, Pictures: true}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			opts := c.opts
 			o := runtime.Options{Open: []string{"about:blank"}}
 			path := filepath.Join(b.TempDir(), "a.rec")
 			if opts != nil {
