@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"sites/filewatch":                    {"sites/location"},
 	"sites/demo":                         {},
 	"docs/examples/ci":                   {"docs/examples/ci/shop"},
+	"scripts/benchguard":                 {},
 	"docs/examples/ci/shop":              {},
 	"docs":                               {},                         // tests only: runs what the pages show
 	"bridgeclient/agents":                {"runtime/browser/launch"}, // tests only: scripted agents on real applications

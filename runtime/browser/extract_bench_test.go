@@ -136,7 +136,7 @@ func BenchmarkExtract(b *testing.B) {
 			slices.Sort(ours)
 			slices.Sort(floor)
 			b.ReportMetric(float64(ours[len(ours)/2])/float64(floor[len(floor)/2]), "ratio-of-medians")
-			b.ReportMetric(float64(ours[0])/float64(floor[0]), "ratio-of-fastest")
+			b.ReportMetric(float64(ours[len(ours)/10])/float64(floor[len(floor)/10]), "ratio-of-fastest")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

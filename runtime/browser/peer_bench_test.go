@@ -83,6 +83,7 @@ func reportSides(b *testing.B, times [2][]time.Duration) {
 	b.ReportMetric(float64(mid[0].Microseconds())/1e3, "ms/ours")
 	b.ReportMetric(float64(mid[1].Microseconds())/1e3, "ms/floor")
 	b.ReportMetric(float64(mid[0])/float64(mid[1]), "ratio")
+	b.ReportMetric(float64(times[0][len(times[0])/10])/float64(times[1][len(times[1])/10]), "ratio-of-fastest")
 	b.ReportMetric(0, "ns/op")
 }
 
