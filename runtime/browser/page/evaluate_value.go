@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -109,14 +110,27 @@ func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) 
 // than the browser copies it is left to the browser: undefined, functions, instances of
 // classes, what has a toJSON, -0 and numbers that are none, and all where the page has a
 // JSON of its own. A getter is called twice.
+//
+// Of a list of records that have the same names the names come once, and then all values:
+// to carry a large answer out of the page costs by the character.
 var asText = `((v)=>{if(typeof v!=='object'||v===null)return v;` +
 	`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,list=Array.prototype;` +
 	`const scalar=(x)=>{const t=typeof x;return t==='string'||t==='boolean'||x===null||t==='number'&&x-x===0&&(x!==0||1/x>0)};` +
+	`const records=()=>{const n=v.length;if(getPrototypeOf(v)!==list||n<` + strconv.Itoa(leastRecords) + `||v.toJSON!==undefined)return;` +
+	`let names;const flat=[];for(let i=0,k=0;i<n;i++){const x=v[i];` +
+	`if(typeof x!=='object'||x===null||getPrototypeOf(x)!==prototype||x.toJSON!==undefined)return;` +
+	`const own=keys(x);names??=own;if(own.length!==names.length||own.length===0)return;` +
+	`for(let j=0;j<own.length;j++){const name=names[j];if(own[j]!==name)return;const e=x[name];if(!scalar(e))return;flat[k++]=e}}` +
+	`return '\n'+stringify(names)+'\n'+stringify(flat)};` +
 	`const plain=(x,depth)=>{if(typeof x!=='object'||depth>100||x.toJSON!==undefined)return false;const p=getPrototypeOf(x);` +
 	`if(p===list){for(let i=0,n=x.length;i<n;i++){const e=x[i];if(!scalar(e)&&!plain(e,depth+1))return false}return true}` +
 	`if(p!==prototype&&p!==null)return false;` +
 	`for(const name of keys(x)){const e=x[name];if(!scalar(e)&&!plain(e,depth+1))return false}return true};` +
-	`try{if(plain(v,0)&&stringify('"\\\n')==='"\\"\\\\\\n"'){const text=stringify(v);if(typeof text==='string')return '` + textMark + `'+text}}catch{}return v})`
+	`try{if(stringify('"\\\n')==='"\\"\\\\\\n"'){const text=records()??(plain(v,0)?stringify(v):undefined);if(typeof text==='string')return '` +
+	textMark + `'+text}}catch{}return v})`
+
+// leastRecords is how many records are worth it that their names come once.
+const leastRecords = 8
 
 // textMark is what no script returns by itself. It is the same for all, so that the
 // browser compiles a script once that runs again.
@@ -131,10 +145,71 @@ func writtenAs(r remoteObject) (json.RawMessage, bool) {
 	if !ok {
 		return nil, false
 	}
-	if text = text[len(textMark):]; !json.Valid(text) {
+	text = text[len(textMark):]
+	if rest, records := bytes.CutPrefix(text, []byte("\n")); records {
+		names, values, _ := bytes.Cut(rest, []byte("\n"))
+		text = writeRecords(names, values)
+	}
+	if !json.Valid(text) {
 		text = nil // the page has functions of its own in the place of the browser's
 	}
 	return text, true
+}
+
+// writeRecords makes a list of records of their names and of the list of all their
+// values, which are no lists and no objects; nil when those do not fit.
+func writeRecords(names, values []byte) json.RawMessage {
+	var keys []json.RawMessage
+	if json.Unmarshal(names, &keys) != nil || len(keys) == 0 || len(values) == 0 {
+		return nil
+	}
+	size := 2 * len(values)
+	for i, key := range keys {
+		keys[i] = append(append([]byte{','}, key...), ':')
+		size += len(values) / 8 * len(key) / len(keys)
+	}
+	keys[0][0] = '{'
+	out := append(make([]byte, 0, size), '[')
+	rest := values[1:]
+	for len(rest) > 0 {
+		for _, key := range keys {
+			end := scalarEnd(rest)
+			if end < 0 {
+				return nil
+			}
+			out = append(append(out, key...), rest[:end]...)
+			if rest = rest[end:]; rest[0] == ',' {
+				rest = rest[1:]
+			}
+		}
+		out = append(out, '}', ',')
+		if string(rest) == "]" {
+			out[len(out)-1] = ']'
+			return out
+		}
+	}
+	return nil
+}
+
+// scalarEnd is where a string, number or word of a list ends, -1 when it does not.
+func scalarEnd(list []byte) int {
+	if len(list) == 0 || list[0] != '"' {
+		return bytes.IndexAny(list, ",]")
+	}
+	for end := 1; ; {
+		n := bytes.IndexByte(list[end:], '"')
+		if n < 0 || end+n+1 == len(list) {
+			return -1
+		}
+		end += n + 1
+		escapes := 0
+		for list[end-2-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end
+		}
+	}
 }
 
 // failure is what a script threw.
