@@ -13,7 +13,7 @@ PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evide
 # outrider is built: with it the tests that build outrider compile no package a second time, and neither does another clone.
 TESTFLAGS ?= -trimpath -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
-.PHONY: axe repair demo test peers agents loaded race bench bench-browser lint generate check build install
+.PHONY: axe repair demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -54,6 +54,31 @@ bench:
 bench-browser:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
 		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract' -benchtime 20x -timeout 30m ./runtime/browser
+
+# bench-guard says which ratio to the floor got worse than in testdata/bench/ratios.json, and
+# bench-ratios writes that file. Both are for an idle machine and take five to ten minutes.
+GUARDED = Peer|ColdStart|SixteenTabs|Snapshot|Extract|Records
+GUARD_RUNS ?= 3
+guarded = @OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && set -o pipefail && \
+	$(GO) test -run '^$$' -bench '$(GUARDED)' -benchtime 20x -count $(GUARD_RUNS) -timeout 60m ./runtime/browser | \
+	$(GO) run ./scripts/benchguard $(1) testdata/bench/ratios.json
+bench-guard bench-ratios: SHELL = /bin/bash
+bench-guard:
+	$(call guarded,)
+
+bench-ratios:
+	$(call guarded,-update)
+
+# bench-growth measures how time and memory grow, and writes docs/growth.md with its pictures.
+# OUTRIDER_GROWTH_CALLS, _NAVIGATIONS and _CYCLES make the sessions longer. ABOUT says what machine it was, and
+# UNIT, which is ms or MB, leaves the other out: on a busy machine only memory says something.
+UNIT ?=
+ABOUT ?= **Machine**: $$(nproc) cores, $$(uname -s). **Measured**: $$(date '+%-d %B %Y').
+bench-growth:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && echo "$(ABOUT)" > "$$dir/about.txt" && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_GROWTH="$$dir" \
+		$(GO) test -count=1 -v -timeout 6h -run TestGrowth ./runtime && \
+		$(GO) -C scripts/growth run . "$$dir" "$(abspath docs/growth.md)" $(UNIT)
 
 # axe looks at the HTML report with axe-core, which it fetches from npm.
 axe:
