@@ -167,5 +167,5 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchguard:", err)
 	}
-	os.Exit(code)
+	os.Exit(code) // layering:allow: a command
 }
