@@ -222,9 +222,20 @@ func TestErrorsOfTheConsoleAreTold(t *testing.T) {
 
 // A wait on a page whose thread is blocked ends in its time, and the next call is answered.
 func TestABlockedPageCostsACallItsTime(t *testing.T) {
-	cs := client(t, open(t, serve(t, `<button onclick="setTimeout(() => { for (;;); }, 50)">Block</button>`)), nil, nil)
+	blocks := make(chan struct{}, 10)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/blocks" {
+			blocks <- struct{}{}
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><button onclick="setTimeout(block, 50)">Block</button><script>
+			const block = () => { const r = new XMLHttpRequest(); r.open('GET', '/blocks', false); r.send(); for (;;); };</script>`)
+	}))
+	t.Cleanup(site.Close)
+	cs := client(t, open(t, site.URL+"/"), nil, nil)
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Block"}}`)
-	time.Sleep(100 * time.Millisecond) // the page blocks 50 ms after the click
+	<-blocks
 	for _, c := range []struct{ tool, args string }{
 		{"wait", `{"text":"never","timeout_ms":1500}`}, {"act", `{"action":"click","locator":{"role":"button","name":"Block"},"timeout_ms":1500}`},
 	} {
