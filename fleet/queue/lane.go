@@ -119,7 +119,8 @@ func (q *Queue) Consumer(ctx context.Context, l Lane) (jetstream.Consumer, error
 // WatchLanes calls seen with each lane that there is, then ready, then seen with each
 // that is made later, until ctx ends.
 func (q *Queue) WatchLanes(ctx context.Context, seen func(Lane), ready func()) error {
-	w, err := q.Lanes.WatchAll(ctx, jetstream.IgnoreDeletes())
+	// Without a deadline the request has the connection's own: a cluster may lose it.
+	w, err := q.Lanes.WatchAll(context.WithoutCancel(ctx), jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}

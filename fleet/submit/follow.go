@@ -58,6 +58,9 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 		}
 	}()
 	seen := uint64(0) // revision of the last record
+	// With a deadline far ahead, a request that a cluster lost would be waited for until
+	// then; without one it has the connection's own.
+	unbounded := context.WithoutCancel(ctx)
 	watch := func() error {
 		err := wire.Again(ctx, func(context.Context) (err error) {
 			if sub == nil {
@@ -67,9 +70,9 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 			}
 			old := records
 			if seen == 0 {
-				records, err = q.Records.Watch(ctx, run+".*")
+				records, err = q.Records.Watch(unbounded, run+".*")
 			} else {
-				records, err = q.Records.Watch(ctx, run+".*", jetstream.ResumeFromRevision(seen+1))
+				records, err = q.Records.Watch(unbounded, run+".*", jetstream.ResumeFromRevision(seen+1))
 			}
 			if err != nil {
 				records = old
