@@ -107,6 +107,7 @@ type run struct {
 	number   int
 	of       int
 	stopped  bool
+	with     *runtime.SuppliedMap // takes the place of the maps for the step that is healed
 
 	planRoutes   []routed // of the plan whose steps run
 	routeResults []RouteResult

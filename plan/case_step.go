@@ -56,7 +56,7 @@ func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank St
 		}
 		if result.OK || n == s.Retries || ctx.Err() != nil {
 			if !result.OK {
-				r.mend(ctx, x, &result, on)
+				r.mend(ctx, s, x, blank, &result, on)
 			}
 			return result
 		}
@@ -144,7 +144,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x)})
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x), Map: r.with})
 		result.look(reply)
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps

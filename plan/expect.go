@@ -394,6 +394,8 @@ func (r StepResult) Print(w io.Writer) {
 		word = "skipped"
 	case !r.OK:
 		word = "failed"
+	case r.Healed != "":
+		word = "healed"
 	case r.Flaky():
 		word = "flaky"
 	}

@@ -88,16 +88,16 @@ func (r *StepResult) look(reply runtime.Reply) {
 // its start: they change nothing.
 var looking = []string{"inspect", "find", "locate", "hover", "scroll", "wait", "wait_for", "extract", "read", "collect", "assert", "screenshot"}
 
-// mend does an action again with the targets that were proposed for it, if none of its
-// steps had changed anything before it failed. What it failed at stays a failure.
-func (r *run) mend(ctx context.Context, x *spec.Step, result *StepResult, at place) {
+// proposed is the target that was proposed for a step, and the map with it; ok is false
+// where there is none, or where the action had changed something before it failed.
+func (r *run) proposed(x *spec.Step, result *StepResult) (m mended, with *runtime.SuppliedMap, ok bool) {
 	var proposed []struct {
 		MapPath string          `json:"map_path"`
 		Pointer string          `json:"pointer"`
 		Target  json.RawMessage `json:"target"`
 	}
-	if r.o.Maps == nil || json.Unmarshal(result.proposed, &proposed) != nil || len(proposed) != 1 || ctx.Err() != nil {
-		return
+	if r.o.Maps == nil || json.Unmarshal(result.proposed, &proposed) != nil || len(proposed) != 1 {
+		return m, nil, false
 	}
 	var steps []struct {
 		ID   string `json:"id"`
@@ -105,38 +105,60 @@ func (r *run) mend(ctx context.Context, x *spec.Step, result *StepResult, at pla
 		OK   bool   `json:"ok"`
 	}
 	if json.Unmarshal(result.Steps, &steps) != nil || len(steps) == 0 {
-		return
+		return m, nil, false
 	}
 	for _, s := range steps[:len(steps)-1] {
 		if !slices.Contains(looking, s.Type) {
-			return
+			return m, nil, false
 		}
 	}
 	p := proposed[0]
-	file, ok := r.o.Maps(p.MapPath)
-	if !ok {
-		return
+	file, known := r.o.Maps(p.MapPath)
+	if !known {
+		return m, nil, false
 	}
 	before, err := os.ReadFile(file)
 	if err != nil {
-		return
+		return m, nil, false
 	}
 	after, err := edit.Replace(before, p.Pointer, p.Target)
 	if err != nil {
+		return m, nil, false
+	}
+	m = mended{file, change{p.MapPath, p.Pointer, p.Target}, x.Action + ": " + steps[len(steps)-1].ID}
+	return m, &runtime.SuppliedMap{Path: verifiedAt(p.MapPath), JSON: bytes.TrimPrefix(after, []byte("\xef\xbb\xbf"))}, true
+}
+
+// mend does an action again with the target that was proposed for it. What it failed at
+// stays a failure, unless the run may heal: then the step is what it came to this time,
+// and says with which change.
+func (r *run) mend(ctx context.Context, s, x *spec.Step, blank StepResult, result *StepResult, at place) {
+	m, with, ok := r.proposed(x, result)
+	if !ok || ctx.Err() != nil {
+		return
+	}
+	if r.o.Heal {
+		r.with = with
+		again, _ := r.attempt(ctx, s, x, blank)
+		r.with = nil
+		if !again.OK {
+			return
+		}
+		again.mended, again.Failed = []mended{m}, result.Failed
+		if fixed := repairOf(m.file, again.mended); fixed != nil {
+			again.Healed = fixed.Diff
+		}
+		*result = again
 		return
 	}
 	name, arguments, err := request(x)
 	if err != nil {
 		return
 	}
-	reply := at.session.Do(ctx, runtime.Call{
-		ID: r.o.NewID(), Target: at.target, Name: name, Arguments: arguments, Timeout: r.o.CallTimeout,
-		Map: &runtime.SuppliedMap{Path: verifiedAt(p.MapPath), JSON: bytes.TrimPrefix(after, []byte("\xef\xbb\xbf"))},
-	})
-	if reply.Err != nil {
-		return
+	reply := at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: name, Arguments: arguments, Timeout: r.o.CallTimeout, Map: with})
+	if reply.Err == nil {
+		result.mended = append(result.mended, m)
 	}
-	result.mended = append(result.mended, mended{file, change{p.MapPath, p.Pointer, p.Target}, x.Action + ": " + steps[len(steps)-1].ID})
 }
 
 // Repairs are the maps as they could be, by what the steps of the run were mended with.

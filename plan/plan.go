@@ -39,6 +39,9 @@ type Options struct {
 	Maps MapFiles
 	// Locks are their lock files by the path that results call a map by, see LocksOf.
 	Locks map[string]*lock.File
+	// Heal lets a step go on with a target that was proposed for one that finds nothing, when
+	// the action is done with it. The result says so, with the change as a diff.
+	Heal bool
 	// Remember asks what the elements look like that the steps of actions find.
 	Remember bool
 	// Secrets are masked in what plans make of results; nil is none.
@@ -120,6 +123,9 @@ type StepResult struct {
 	Tab        string            `json:"tab,omitempty"`
 	Captured   map[string]any    `json:"captured,omitempty"`
 	Routes     []RouteResult     `json:"routes,omitempty"`
+	// Healed is the change of a map with which the action was done, as a diff, when the run
+	// was asked to heal: without it the step had failed.
+	Healed string `json:"healed,omitempty"`
 	// Failed are the attempts before this one. A step that passes after one is flaky.
 	Failed []FailedStep `json:"failed_attempts,omitempty"`
 

@@ -35,6 +35,15 @@ func (c Checked) repaired(t *report.Test) {
 	}
 }
 
+// repairs puts the changes with which the action was done into the test of a step.
+func (r StepResult) repairs(t *stepTest) {
+	for _, m := range r.mended {
+		if fixed := repairOf(m.file, []mended{m}); fixed != nil {
+			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.file, Body: fixed.Diff, Diff: true})
+		}
+	}
+}
+
 // suite is a case as a suite: a test for each step, and in it a suite for each page
 // that a step checked.
 func (c CaseResult) suite() report.Suite {
@@ -92,6 +101,7 @@ func (r StepResult) test(path string) stepTest {
 		t.flaky(r.Failed[0].Detail, len(r.Failed), r.Failed[0].shot, r.Failed[0].texts)
 		return t
 	case r.OK:
+		r.repairs(&t)
 		return t
 	}
 	t.Outcome, t.Message, t.Kind, t.Picture = report.Failed, r.Detail(), "expectation", r.shot
@@ -111,11 +121,7 @@ func (r StepResult) test(path string) stepTest {
 	if t.Picture != nil {
 		t.Picture.Outlines = r.boxes()
 	}
-	for _, m := range r.mended {
-		if fixed := repairOf(m.file, []mended{m}); fixed != nil {
-			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.file, Body: fixed.Diff, Diff: true})
-		}
-	}
+	r.repairs(&t)
 	if r.Expect != "" {
 		t.Texts = append(t.Texts, report.Text{Title: "expect", Body: r.Expect})
 	}

@@ -39,7 +39,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 	if err := a.refuseGiven("with --fleet: what it names is the worker's, which is started with it", workersOwn...); err != nil {
 		return err
 	}
-	if err := a.refuseGiven("with --fleet: maps are changed where they are, so use it without", "update-lock", "fix"); err != nil {
+	if err := a.refuseGiven("with --fleet: maps are changed where they are, so use it without", "update-lock", "fix", "heal"); err != nil {
 		return err
 	}
 	for _, address := range a.browser.open {

@@ -21,7 +21,7 @@ type planFlags struct {
 	varsFile, grep, grepInvert, shard    string
 	workers, retries, repeat             int
 	failFast, failOnFlaky, dryRun, watch bool
-	updateLock, fix                      bool
+	updateLock, fix, heal                bool
 }
 
 func (p *planFlags) add(f *pflag.FlagSet) {
@@ -39,6 +39,7 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&p.updateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
 	f.BoolVar(&p.fix, "fix", false, "write the repairs of actions into the maps")
 	f.BoolVar(&p.watch, "watch", false, "run what a changed plan, map, lock file or file of data touches again, until q or an interrupt")
+	f.BoolVar(&p.heal, "heal", false, "go on with a proposed target where an action is done with it; the step is healed, and its diff is shown")
 	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
 }
 
@@ -139,6 +140,7 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	r.o = plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
 	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
 	r.o.Maps, r.o.Locks, r.o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
+	r.o.Heal = p.heal
 	var result plan.Result
 	complete := true
 	if p.watch {
