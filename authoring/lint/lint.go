@@ -379,26 +379,11 @@ func parts(list string) []string {
 	if strings.Contains(list, "{%") {
 		return []string{list}
 	}
-	var out []string
-	depth, start := 0, 0
-	quote := rune(0)
-	for i, r := range list {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case r == '"' || r == '\'':
-			quote = r
-		case r == '(' || r == '[':
-			depth++
-		case r == ')' || r == ']':
-			depth--
-		case r == ',' && depth == 0:
-			out, start = append(out, strings.TrimSpace(list[start:i])), i+1
-		}
+	out := locators.Split(list, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
 	}
-	return append(out, strings.TrimSpace(list[start:]))
+	return out
 }
 
 // generatedIn is an id or a class of a selector that looks generated.

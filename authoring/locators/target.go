@@ -106,10 +106,22 @@ func KindOf(selector string) Kind {
 
 // lastStep is the part of a selector behind its last combinator.
 func lastStep(selector string) string {
+	steps := Split(selector, " >+~")
+	return steps[len(steps)-1]
+}
+
+// Split cuts a selector at each of the given characters that is not in brackets, in a
+// string or behind a backslash.
+func Split(selector, at string) []string {
+	var out []string
 	depth, start := 0, 0
-	quote := rune(0)
+	quote, escaped := rune(0), false
 	for i, r := range selector {
 		switch {
+		case escaped:
+			escaped = false
+		case r == '\\':
+			escaped = true
 		case quote != 0:
 			if r == quote {
 				quote = 0
@@ -120,11 +132,11 @@ func lastStep(selector string) string {
 			depth++
 		case r == ']' || r == ')':
 			depth--
-		case depth == 0 && (r == ' ' || r == '>' || r == '+' || r == '~'):
-			start = i + 1
+		case depth == 0 && strings.ContainsRune(at, r):
+			out, start = append(out, selector[start:i]), i+1
 		}
 	}
-	return selector[start:]
+	return append(out, selector[start:])
 }
 
 func plainTag(s string) bool {

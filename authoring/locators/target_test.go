@@ -1,0 +1,37 @@
+package locators_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/outrider-run/outrider/authoring/locators"
+)
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		selector, at string
+		want         []string
+	}{
+		{"a, b", ",", []string{"a", " b"}},
+		{`[title="a, b"], c`, ",", []string{`[title="a, b"]`, " c"}},
+		{":is(a, b) > c", " >+~", []string{":is(a, b)", "", "", "c"}},
+		{`[title="say \"a > b\""] c`, " >", []string{`[title="say \"a > b\""]`, "c"}},
+		{`#a\,b, c`, ",", []string{`#a\,b`, " c"}},
+		{"", ",", []string{""}},
+	} {
+		if got := locators.Split(c.selector, c.at); !slices.Equal(got, c.want) {
+			t.Errorf("%s at %q: got %q, want %q", c.selector, c.at, got, c.want)
+		}
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	for selector, want := range map[string]locators.Kind{
+		`[data-testid="a b"]`: locators.TestID, `form > [data-qa="x"]`: locators.TestID, "#order > li:nth-of-type(2)": locators.Structure,
+		`form > input[name="a > b"]`: locators.Attributes, "form button": locators.Structure,
+	} {
+		if got := locators.KindOf(selector); got != want {
+			t.Errorf("%s: got %s, want %s", selector, got, want)
+		}
+	}
+}
