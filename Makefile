@@ -13,7 +13,7 @@ PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evide
 # outrider is built: with it the tests that build outrider compile no package a second time, and neither does another clone.
 TESTFLAGS ?= -trimpath -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
-.PHONY: axe repair demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
+.PHONY: axe repair record-packages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -93,6 +93,14 @@ repair:
 		(cd "$$dir" && npm pack --silent "$$p" >p.txt && mkdir "$${p%@*}" && tar xzf "$$(cat p.txt)" -C "$${p%@*}") || exit 1; done && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_REPAIR_PAGES="$$dir" \
 		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./authoring/locators
+
+# Recordings over editors, drag libraries and selects of npm packages.
+RECORDED = quill@2.0.3 trix@2.1.19 codemirror@5.65.21 sortablejs@1.15.7 dragula@3.7.3 choices.js@11.2.4 slim-select@2.13.1
+
+record-packages:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && (cd "$$dir" && npm install --silent --no-audit --no-fund --ignore-scripts $(RECORDED)) && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_RECORD_PACKAGES="$$dir" \
+		$(GO) test -count=1 -v -timeout 30m -run RecordingsOfPackages ./authoring/recorder
 
 build:
 	$(GO) build -trimpath -o bin/outrider ./cmd/outrider

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -185,7 +186,7 @@ func (l *learning) prepare() error {
 func (l *learning) ordered() {
 	first := func(in *input) int {
 		return slices.IndexFunc(l.steps, func(s *step) bool {
-			text := string(encode(s.values)) + s.name + string(encode(s.own))
+			text := string(encode(s.values)) + " " + s.name + " " + string(encode(s.own))
 			return s.loop != nil && s.loop.in == in || regexp.MustCompile(`input\.`+in.name+`\b`).MatchString(text)
 		})
 	}
@@ -414,7 +415,13 @@ func memberOf(raw json.RawMessage, name string) json.RawMessage {
 func (l *learning) arguments(s *step) ordered {
 	out := ordered{}
 	if s.locator != nil && s.to != nil {
-		return ordered{{"from", ordered{{"locator", s.locator}}}, {"to", ordered{{"locator", s.to}}}}
+		out = ordered{{"from", ordered{{"locator", s.locator}}}, {"to", ordered{{"locator", s.to}}}}
+		for _, name := range slices.Sorted(maps.Keys(s.op.args)) {
+			if name != "from" && name != "to" && name != "timeout_ms" {
+				out = append(out, member{name, s.op.args[name]})
+			}
+		}
+		return out
 	}
 	if s.op.primitive == "locator.wait_for" {
 		return ordered{{"locator", s.locator}, {"state", "visible"}, {"timeout_ms", 8000}}

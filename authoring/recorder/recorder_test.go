@@ -55,8 +55,11 @@ type studio struct {
 	secrets *mask.Set
 }
 
-func newStudio(t *testing.T, pages string) *studio {
-	server := httptest.NewServer(http.FileServer(http.Dir(pages)))
+func newStudio(t *testing.T, pages, packages string) *studio {
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(pages)))
+	mux.Handle("/node_modules/", http.FileServer(http.Dir(packages)))
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s := &studio{base: server.URL + "/", files: t.TempDir(), relay: &relay{Recorder: recorder.New(recorder.Options{})}, secrets: &mask.Set{}}
 	for name, text := range map[string]string{"notes.txt": "notes of a day", "other.txt": "other"} {
@@ -216,9 +219,20 @@ var inPage = regexp.MustCompile(`(?s)<script type="application/json" id="recordi
 
 // Each page of testdata/pages is used like a person would, with trusted input, and what was
 // done becomes an action that runs on a fresh page with other values.
-func TestRecordings(t *testing.T) {
-	s := newStudio(t, "testdata/pages")
-	files, err := filepath.Glob("testdata/pages/*.html")
+func TestRecordings(t *testing.T) { recordings(t, "testdata/pages", ".") }
+
+// The same with editors, lists and drag libraries of npm, which make record-packages installs.
+func TestRecordingsOfPackages(t *testing.T) {
+	packages := os.Getenv("OUTRIDER_RECORD_PACKAGES")
+	if packages == "" {
+		t.Skip("OUTRIDER_RECORD_PACKAGES names no folder with node_modules")
+	}
+	recordings(t, "testdata/packages", packages)
+}
+
+func recordings(t *testing.T, folder, packages string) {
+	s := newStudio(t, folder, packages)
+	files, err := filepath.Glob(folder + "/*.html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +370,7 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newStudio(t, dir)
+	s := newStudio(t, dir, ".")
 	r := s.record(t, s.base, func(at *session) {
 		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"input"}}`), call("text.type", `{"text":"Milk","trusted":true}`), call("pointer.click", `{"locator":{"selector":"#add"}}`)})
 		at.evaluate("heard.length = 0; changes = 0")
@@ -405,6 +419,30 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	}
 	if !slices.Equal(l.Inputs, []string{"button"}) || !bytes.Contains(l.Tool, []byte(`"Milk"`)) {
 		t.Errorf("inputs %q\n%s", l.Inputs, l.Tool)
+	}
+}
+
+// Of two recordings of one task only what differs is an argument.
+func TestTwoRecordings(t *testing.T) {
+	s := newStudio(t, "testdata/pages", ".")
+	task := func(name, mail, note string) *recorder.Recorder {
+		write := func(field, text string) [][2]json.RawMessage {
+			return [][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"[name=`+field+`]"}}`), call("text.type", `{"text":"`+text+`","trusted":true}`)}
+		}
+		return s.record(t, s.base+"form.html", func(at *session) {
+			at.do(slices.Concat(write("name", name), write("mail", mail), write("note", note), [][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"button"}}`)}))
+		})
+	}
+	first, second := task("Ada", "office@example.com", "by post"), task("Grace", "office@example.com", "by hand")
+	l, err := s.learn(t, first, second.Calls())
+	if err != nil {
+		t.Fatalf("%v %v", err, fault.From(err).Evidence)
+	}
+	if !l.Verified || !slices.Equal(l.Inputs, []string{"your_name", "note"}) || !slices.Contains(l.Proven, "it runs with the values of the second session") {
+		t.Errorf("verified %v, inputs %q, proven %q, unproven %q\n%s", l.Verified, l.Inputs, l.Proven, l.Unproven, l.Tool)
+	}
+	if !bytes.Contains(l.Tool, []byte(`"text": "office@example.com"`)) {
+		t.Errorf("what is the same is no part of the action\n%s", l.Tool)
 	}
 }
 

@@ -327,7 +327,8 @@ func (r *Recorder) dragged(t *tab, m said) {
 	if !m.Top {
 		frame = m.URL
 	}
-	r.add(t, &step{primitive: "pointer.drag", target: m.target(), to: target(m.To, false, frame), from: m})
+	// Lists that make room follow the pointer on its way.
+	r.add(t, &step{primitive: "pointer.drag", args: map[string]any{"points": 30}, target: m.target(), to: target(m.To, false, frame), from: m})
 }
 
 // answered takes a dialog that was closed.

@@ -2,7 +2,7 @@
 // library that calls use: it runs before the first script of every document, with the library's functions, in a world
 // of its own, while somebody records. Reports go through the binding outriderPerson as JSON text.
 
-const followed = { kept: [], patience: 10, gesture: null, drag: null, keyed: false, tabbed: false, enter: null, clicked: null, swallow: false };
+const followed = { kept: [], patience: 10, gesture: null, drag: null, dragged: null, over: null, keyed: false, tabbed: false, enter: null, clicked: null, swallow: false };
 const longestPatience = 20000;
 const maxReports = 500;
 const clickSlack = 6; // pixels that the pointer may move within a click
@@ -44,7 +44,13 @@ const isWritten = (node) => node instanceof HTMLTextAreaElement || node instance
 function isSink(node) {
   if (!isWritten(node)) return false;
   const rect = ownRectOf(node);
-  return rect.width <= 3 || rect.height <= 3 || styleOf(node).opacity === '0';
+  if (rect.width <= 3 || rect.height <= 3 || styleOf(node).opacity === '0') return true;
+  for (let at = flatParentElement(node), n = 0; at && n < 3; at = flatParentElement(at), n++) {
+    if (styleOf(at).overflow === 'visible') continue;
+    const box = ownRectOf(at);
+    if (box.width <= 3 || box.height <= 3) return true;
+  }
+  return false;
 }
 
 /** The element below a label, or the label where its control is not drawn. */
@@ -110,6 +116,7 @@ function pressed(event) {
   const target = targetOf(event);
   const node = isElement(target) ? meant(target) : null;
   followed.gesture = node && { node, x: event.clientX, y: event.clientY, report: { ...reportOf(node), choice: choiceOf(node) } };
+  followed.over = null;
   followed.tabbed = false;
 }
 
@@ -120,12 +127,40 @@ function released(event) {
   if (Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) {
     const selected = selectionOf(document);
     if (isWritten(from.node) || selected && !selected.isCollapsed && textOf(from.node) !== '' && !dragsByItself(from.node)) return; // text was selected, or a slider moved
-    const below = hitAll(document, event.clientX, event.clientY).find((node) => !flatContains(from.node, node) && node !== from.node);
+    const below = landedOn(from.node, hitAll(document, event.clientX, event.clientY).find((node) => !carried(from.node, node)));
     if (below && tagOf(below) !== 'html') tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
     return;
   }
   followed.clicked = from.node;
   tell({ what: 'click', ...from.report, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
+}
+
+/** carried: a node is what is dragged, in it, or the picture of it below the pointer. */
+const carried = (dragged, node) => flatContains(dragged, node) || tagOf(node) === tagOf(dragged) && norm(textOf(dragged)) !== '' && textOf(node) === textOf(dragged) && /^(?:fixed|absolute)$/.test(styleOf(node).position);
+
+/**
+ * landedOn is what something was dropped on. A list that makes room while it is dragged has it below the pointer
+ * itself: then it is what the pointer was over before that.
+ */
+function landedOn(dragged, node) {
+  const { over } = followed;
+  followed.over = null;
+  return over && isConnected(over) && (!node || flatContains(node, dragged)) ? over : node;
+}
+
+/** passed remembers what the pointer is over, unless it holds what is dragged. */
+function passed(dragged, nodes) {
+  const node = nodes.find((each) => !carried(dragged, each));
+  if (node && !flatContains(node, dragged)) followed.over = node;
+}
+
+function moved(event) {
+  const from = followed.gesture;
+  if (event.isTrusted && from && event.buttons !== 0 && Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) passed(from.node, hitAll(document, event.clientX, event.clientY));
+}
+
+function draggedOver(event) {
+  if (event.isTrusted && followed.dragged && isElement(targetOf(event))) passed(followed.dragged, [targetOf(event)]);
 }
 
 /** dragsByItself: what is grabbed here moves, it is not text that is selected. */
@@ -135,7 +170,7 @@ const dragsByItself = (node) => closestCSS(node, '[draggable=true]') !== null ||
 function meantBelow(node) {
   for (let at = node, n = 0; at && n < 4; at = flatParentElement(at), n++) {
     if (tagOf(at) === 'body') break;
-    if (attributeOf(at, 'id') || attributeOf(at, 'data-testid') || attributeOf(at, 'aria-label') || attributeOf(at, 'class') || attributeOf(at, 'role')) return at;
+    if (/^(?:li|tr|td|th|dt|dd|option|article)$/.test(tagOf(at)) || attributeOf(at, 'id') || attributeOf(at, 'data-testid') || attributeOf(at, 'aria-label') || attributeOf(at, 'class') || attributeOf(at, 'role')) return at;
   }
   return node;
 }
@@ -145,6 +180,8 @@ function dragBegan(event) {
   if (!event.isTrusted || !isElement(target)) return;
   const node = closestCSS(target, '[draggable=true]') || target;
   followed.gesture = null;
+  followed.over = null;
+  followed.dragged = node;
   followed.drag = reportOf(node);
 }
 
@@ -152,8 +189,9 @@ function dropped(event) {
   const target = targetOf(event);
   if (!event.isTrusted || !isElement(target)) return;
   // The drag may have begun in another document: the recorder knows.
-  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(target), new Map()) });
+  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(followed.dragged ? landedOn(followed.dragged, carried(followed.dragged, target) ? null : target) || target : target), new Map()) });
   followed.drag = null;
+  followed.dragged = null;
 }
 
 /** focusedNow is the element that keys go to, through open shadow roots; null for the page itself. */
@@ -293,7 +331,7 @@ function doubled(event) {
 }
 
 const followers = {
-  pointerdown: pressed, pointerup: released, dblclick: doubled, dragstart: dragBegan, drop: dropped, keydown: keyDown, keyup: flushEnter,
+  pointerdown: pressed, pointermove: moved, pointerup: released, dblclick: doubled, dragstart: dragBegan, dragover: draggedOver, drop: dropped, keydown: keyDown, keyup: flushEnter,
   beforeinput: textInserted, compositionend: composed, input: written, change: changed, pagehide: flushEnter,
 };
 
