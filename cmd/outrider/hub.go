@@ -15,20 +15,26 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 )
 
+// hubFlags are the flags of the verb hub.
+type hubFlags struct {
+	listen, token, tokenFile, dialect, storageRoot, payloads string
+	ops                                                      opsFlags
+	inline                                                   int
+	stdio, extensions, fixtures                              bool
+	origins, maps                                            []string
+	kit                                                      conformanceFlags
+	fleet                                                    fleetverbs.Flags
+	fleetRuntimes                                            int
+}
+
 func (a *app) hubCommand() *cobra.Command {
-	var listen, token, tokenFile, dialect, storageRoot, payloads string
-	var operated opsFlags
-	var inline int
-	var stdio, extensions, fixtures bool
-	var origins, maps []string
-	var kit conformanceFlags
-	var at fleetverbs.Flags
-	var runtimes int
+	var x hubFlags
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
@@ -42,119 +48,141 @@ func (a *app) hubCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			if err := checkAddress(ctx, "--listen", listen); err != nil {
+			if err := a.checkHub(ctx, &x); err != nil {
 				return err
 			}
-			if err := kit.check(a); err != nil {
-				return err
+			switch {
+			case x.dialect == "browser-bridge":
+				return a.hubBrowserBridge(ctx, x.listen, x.token)
+			case x.kit.on:
+				return a.testRuntime(ctx, &x.kit, x.listen)
 			}
-			token, err := a.nearerToken(token, tokenFile)
-			if err != nil {
-				return err
-			}
-			switch dialect {
-			case "actions":
-			case "browser-bridge":
-				if err := a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit", "conformance"); err != nil {
-					return err
-				}
-				return a.hubBrowserBridge(ctx, listen, token)
-			default:
-				return usage("--dialect is %q: expected actions or browser-bridge", dialect)
-			}
-			if kit.on {
-				return a.testRuntime(ctx, &kit, listen)
-			}
-			if info, err := os.Stat(storageRoot); storageRoot != "" && (err != nil || !info.IsDir()) {
-				return usage("--storage-root is %q: there is no such folder", storageRoot)
-			}
-			for _, m := range maps {
-				if _, err := os.Stat(m); err != nil {
-					return usage("--maps is %q: there is no such file or folder", m)
-				}
-			}
-			show := a.showRuntime
-			if stdio {
-				show = func(c hub.RuntimeChange) {
-					a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
-				}
-			}
-			o := newOps("the hub does not listen")
-			changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
-			h, err := hub.New(hub.Options{Listen: listen, Token: token, AllowOrigins: origins, AllowExtensions: extensions, StorageRoot: storageRoot, Maps: maps,
-				PayloadFolder: payloadFolder(payloads, inline), PayloadLimit: inline, KeepPayloads: payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
-				OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
-				OnCall: func(name string) func(hub.ToolResult) {
-					answered := o.Call(name)
-					_, sent := span.Begin(span.With(ctx, a.spans), span.Call, name)
-					return func(r hub.ToolResult) { answered(r.Code()); sent(r.Err()) }
-				},
-			})
-			if err != nil {
-				return hubRefused(err, listen, token)
-			}
-			stop, err := a.serveOps(ctx, o, operated.address)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			if err := h.Listen(); err != nil {
-				return listenFailed(err, "--listen", listen)
-			}
-			agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Fixtures: fixtures, Logger: a.log})
-			if err != nil {
-				return err
-			}
-			defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
-			h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
-			o.Metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
-			for pattern, handler := range o.Routes() {
-				h.Handle(pattern, handler)
-			}
-			o.WaitFor("")
-			a.showHub(h, stdio)
-			ctx, end := o.Draining(ctx, operated.drain, func() {})
-			defer end()
-			if at.URL != "" {
-				q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider hub"))
-				if err != nil {
-					return err
-				}
-				defer q.Close()
-				leasing, stop := context.WithCancel(ctx)
-				defer leased.Keep(leasing, h, runtimes, func(ctx context.Context) (*session.Pipe, error) {
-					return a.lease(ctx, q, leased.Bridge, leased.Options{})
-				}, a.log)()
-				defer stop()
-			}
-			if stdio {
-				return a.hubOverStdio(ctx, h, agents)
-			}
-			if err := h.Run(ctx); err != nil && ctx.Err() == nil {
-				return listenFailed(err, "--listen", listen)
-			}
-			return ended(ctx)
+			return a.serveHub(ctx, &x)
 		},
 	}
 	f := cmd.Flags()
-	at.Add(f, "some of its browsers are runtimes of this hub")
-	f.IntVar(&runtimes, "fleet-runtimes", 1, "--fleet: how many; one that is lost is replaced")
-	operated.add(cmd)
-	kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
-	f.BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
-	f.StringVar(&listen, "listen", "127.0.0.1:17345", "address to listen on")
-	f.StringVar(&dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
-	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
-	f.StringVar(&token, "token", "", "bearer token that runtimes and agents must present")
-	f.BoolVar(&extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
-	f.StringVar(&storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
-	f.IntVar(&inline, "payload-inline-limit", 50_000, "bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never")
-	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
+	x.fleet.Add(f, "some of its browsers are runtimes of this hub")
+	f.IntVar(&x.fleetRuntimes, "fleet-runtimes", 1, "--fleet: how many; one that is lost is replaced")
+	x.ops.add(cmd)
+	x.kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
+	f.BoolVar(&x.stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
+	f.StringVar(&x.listen, "listen", "127.0.0.1:17345", "address to listen on")
+	f.StringVar(&x.dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
+	f.StringVar(&x.tokenFile, "token-file", "", "file that holds the token")
+	f.StringVar(&x.token, "token", "", "bearer token that runtimes and agents must present")
+	f.BoolVar(&x.extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
+	f.StringVar(&x.storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
+	f.IntVar(&x.inline, "payload-inline-limit", 50_000, "bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never")
+	f.BoolVar(&x.fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
 	_ = f.MarkHidden("conformance-fixtures")
-	f.StringVar(&payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
-	f.StringArrayVar(&maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
-	f.StringArrayVar(&origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
+	f.StringVar(&x.payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
+	f.StringArrayVar(&x.maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
+	f.StringArrayVar(&x.origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
+}
+
+// checkHub refuses flags that do not fit, before anything starts, and finds the token.
+func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
+	if err := checkAddress(ctx, "--listen", x.listen); err != nil {
+		return err
+	}
+	if err := x.kit.check(a); err != nil {
+		return err
+	}
+	var err error
+	if x.token, err = a.nearerToken(x.token, x.tokenFile); err != nil {
+		return err
+	}
+	switch x.dialect {
+	case "actions":
+	case "browser-bridge":
+		return a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit", "conformance")
+	default:
+		return usage("--dialect is %q: expected actions or browser-bridge", x.dialect)
+	}
+	if x.kit.on {
+		return nil
+	}
+	if info, err := os.Stat(x.storageRoot); x.storageRoot != "" && (err != nil || !info.IsDir()) {
+		return usage("--storage-root is %q: there is no such folder", x.storageRoot)
+	}
+	for _, m := range x.maps {
+		if _, err := os.Stat(m); err != nil {
+			return usage("--maps is %q: there is no such file or folder", m)
+		}
+	}
+	return nil
+}
+
+// serveHub is the hub until ctx ends.
+func (a *app) serveHub(ctx context.Context, x *hubFlags) error {
+	o := newOps("the hub does not listen")
+	h, err := hub.New(a.hubOptions(ctx, x, o))
+	if err != nil {
+		return hubRefused(err, x.listen, x.token)
+	}
+	stop, err := a.serveOps(ctx, o, x.ops.address)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := h.Listen(); err != nil {
+		return listenFailed(err, "--listen", x.listen)
+	}
+	agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Fixtures: x.fixtures, Logger: a.log})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
+	h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
+	o.Metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
+	for pattern, handler := range o.Routes() {
+		h.Handle(pattern, handler)
+	}
+	o.WaitFor("")
+	a.showHub(h, x.stdio)
+	ctx, end := o.Draining(ctx, x.ops.drain, func() {})
+	defer end()
+	if x.fleet.URL != "" {
+		q, err := a.fleetEnv().Open(ctx, x.fleet.Options(a.fleetEnv(), "outrider hub"))
+		if err != nil {
+			return err
+		}
+		defer q.Close()
+		leasing, stop := context.WithCancel(ctx)
+		defer leased.Keep(leasing, h, x.fleetRuntimes, func(ctx context.Context) (*session.Pipe, error) {
+			return a.lease(ctx, q, leased.Bridge, leased.Options{})
+		}, a.log)()
+		defer stop()
+	}
+	if x.stdio {
+		return a.hubOverStdio(ctx, h, agents)
+	}
+	if err := h.Run(ctx); err != nil && ctx.Err() == nil {
+		return listenFailed(err, "--listen", x.listen)
+	}
+	return ended(ctx)
+}
+
+// hubOptions are the hub as the flags want it, counted by o.
+func (a *app) hubOptions(ctx context.Context, x *hubFlags, o *ops.Ops) hub.Options {
+	show := a.showRuntime
+	if x.stdio { // standard output is the protocol's
+		show = func(c hub.RuntimeChange) {
+			a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
+		}
+	}
+	changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
+	return hub.Options{
+		Listen: x.listen, Token: x.token, AllowOrigins: x.origins, AllowExtensions: x.extensions, StorageRoot: x.storageRoot, Maps: x.maps,
+		PayloadFolder: payloadFolder(x.payloads, x.inline), PayloadLimit: x.inline, KeepPayloads: x.payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
+		OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
+		OnCall: func(name string) func(hub.ToolResult) {
+			answered := o.Call(name)
+			_, sent := span.Begin(span.With(ctx, a.spans), span.Call, name)
+			return func(r hub.ToolResult) { answered(r.Code()); sent(r.Err()) }
+		},
+	}
 }
 
 // showHub says where the hub is, and what to give to the browser extension. With
