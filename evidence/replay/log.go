@@ -44,6 +44,7 @@ type Call struct {
 	Tab       int
 	URL       string  // of the page before it, "" when the log does not say
 	Gap       float64 // milliseconds since the call before
+	Began     float64 // milliseconds since the recording began, 0 when the log does not say
 	TimeoutMS float64 // 0 when the log does not say
 	Expected  Expected
 	Missing   []Missing
@@ -153,7 +154,7 @@ func fromRecording(r *record.Recording) *Log {
 			l.Notes = append(l.Notes, "call "+c.ID+" ("+c.Name+") has no end in the recording and is left out")
 			continue
 		}
-		out := Call{Event: c.ID, Name: c.Name, Arguments: c.Arguments, Tab: c.Tab, URL: c.Before, Gap: max(0, c.Began-ended), TimeoutMS: c.TimeoutMS, steps: c.Steps}
+		out := Call{Event: c.ID, Name: c.Name, Arguments: c.Arguments, Tab: c.Tab, URL: c.Before, Gap: max(0, c.Began-ended), Began: c.Began, TimeoutMS: c.TimeoutMS, steps: c.Steps}
 		ended = c.Ended
 		out.Expected = Expected{Known: true, OK: c.OK, Code: codeOf(c.Error), Output: whole(r, c.Output), Steps: stepResults(c.Summaries)}
 		if c.Map != nil {

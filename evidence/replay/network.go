@@ -2,6 +2,8 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -24,10 +27,20 @@ type network struct {
 	unknown  map[string]bool // requests that the recording does not have
 	unkept   map[string]bool // whose bodies it does not have
 	finished bool
+	arrivals []arrival      // not waited for yet, in the order in which they ended
+	answered map[string]int // requests, by method and address
+	changed  chan struct{}  // closed with the next answer
+}
+
+// arrival is a request that had ended at a moment of the recording.
+type arrival struct {
+	key   string
+	count int     // of its method and address until then
+	ended float64 // milliseconds since the recording began
 }
 
 func newNetwork(r *record.Recording) *network {
-	n := &network{from: r, entries: map[string][]record.Request{}, next: map[string]int{}, unknown: map[string]bool{}, unkept: map[string]bool{}}
+	n := &network{from: r, entries: map[string][]record.Request{}, next: map[string]int{}, unknown: map[string]bool{}, unkept: map[string]bool{}, answered: map[string]int{}, changed: make(chan struct{})}
 	for _, e := range r.Events {
 		if e.Kind != record.KindRequest {
 			continue
@@ -35,7 +48,15 @@ func newNetwork(r *record.Recording) *network {
 		if q, err := record.Of[record.Request](e); err == nil && q.Type != "websocket" {
 			k := key(q.Method, q.URL)
 			n.entries[k] = append(n.entries[k], q)
+			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(q.Began.Sub(r.Header.Started).Microseconds())/1000 + q.DurationMS})
 		}
+	}
+	slices.SortStableFunc(n.arrivals, func(a, b arrival) int { return cmp.Compare(a.ended, b.ended) })
+	counts := map[string]int{}
+	for i := range n.arrivals {
+		a := &n.arrivals[i]
+		counts[a.key]++
+		a.count = counts[a.key]
 	}
 	for _, list := range n.entries { // they were recorded when they ended
 		slices.SortStableFunc(list, func(a, b record.Request) int { return a.Began.Compare(b.Began) })
@@ -74,6 +95,9 @@ func (n *network) answer(q browser.Request) browser.Answer {
 		}
 	}
 	n.next[k] = i + 1
+	n.answered[k]++
+	close(n.changed)
+	n.changed = make(chan struct{})
 	e := list[i]
 	if e.State == "failed" && e.Status == 0 {
 		return browser.Answer{Failure: reasonOf(e.Failure)}
@@ -91,6 +115,40 @@ func (n *network) answer(q browser.Request) browser.Answer {
 		return browser.Answer{Failure: "Failed"}
 	}
 	return out
+}
+
+// arrive waits, for limit at most, until the requests were answered that had ended at a moment of the
+// recording, and returns how many milliseconds before that moment the last of them had. What does not come
+// is not waited for again.
+func (n *network) arrive(ctx context.Context, moment float64, limit time.Duration) (since float64) {
+	if n == nil {
+		return 0
+	}
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for {
+		n.mu.Lock()
+		for len(n.arrivals) > 0 && n.arrivals[0].ended <= moment && n.answered[n.arrivals[0].key] >= n.arrivals[0].count {
+			since = moment - n.arrivals[0].ended
+			n.arrivals = n.arrivals[1:]
+		}
+		changed := n.changed
+		waiting := len(n.arrivals) > 0 && n.arrivals[0].ended <= moment
+		n.mu.Unlock()
+		if !waiting {
+			return since
+		}
+		select {
+		case <-changed:
+			continue
+		case <-late.C:
+		case <-ctx.Done():
+		}
+		n.mu.Lock()
+		n.arrivals = slices.DeleteFunc(n.arrivals, func(a arrival) bool { return a.ended <= moment })
+		n.mu.Unlock()
+		return since
+	}
 }
 
 // end says that what is requested from here on is of no call.

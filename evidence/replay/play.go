@@ -305,10 +305,15 @@ func (p *player) writeMaps() ([]string, error) {
 // longestGap is how long the replay waits at most where the log has a pause: the page had time then.
 const longestGap = time.Second
 
+// longestWait is how long it waits for requests that had been answered before a call.
+const longestWait = 5 * time.Second
+
 func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallResult {
+	gap := p.network.arrive(ctx, c.Began, longestWait) // the page had what they brought
 	if n > 1 {
-		pause(ctx, min(time.Duration(c.Gap)*time.Millisecond, longestGap))
+		gap = max(gap, c.Gap)
 	}
+	pause(ctx, min(time.Duration(gap)*time.Millisecond, longestGap))
 	target := p.target(h, c.Tab)
 	if n > 1 && p.log.Recording == nil && c.URL != "" {
 		p.arrive(ctx, h, target, c)
