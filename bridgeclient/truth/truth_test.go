@@ -224,7 +224,9 @@ func TestNoActionClaimsMoreThanHappened(t *testing.T) {
 	}
 	for _, w := range all {
 		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
+			if w.name != "new_tab" { // a tab that comes later than the watch of effects is not told
+				t.Parallel()
+			}
 			three := <-idle
 			defer func() { idle <- three }()
 			for i, end := range []string{w.Ends.MCP, w.Ends.Bridge, w.Ends.Provider} {
