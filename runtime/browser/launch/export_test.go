@@ -5,3 +5,9 @@ func ForgetShell() { shell = "/no/shell" }
 
 // FindAmong is Find on a machine whose browsers have other names.
 func FindAmong(explicit string, system ...string) (Found, error) { return findAmong(explicit, system) }
+
+// ForgetPrograms makes this program one that does not call MaybeSupervise.
+func ForgetPrograms() { supervisable.Store(false) }
+
+// Restore undoes both.
+func Restore() { shell = "/bin/sh"; supervisable.Store(true) }

@@ -113,6 +113,36 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
+// A browser starts where no process can watch it, and its owner is told.
+func TestNoWatchdog(t *testing.T) {
+	browsertest.Require(t)
+	options := browsertest.Options()
+	found, err := launch.Find(options.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Path = found.Path
+	t.Setenv("PATH", t.TempDir()) // no installed outrider
+	launch.ForgetShell()
+	launch.ForgetPrograms()
+	defer launch.Restore()
+	told := make(chan error, 1)
+	options.OnWatchdogLost = func(err error) { told <- err }
+	b, err := browser.Launch(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close(context.Background())
+	select {
+	case err := <-told:
+		if !strings.Contains(err.Error(), "neither a shell nor an installed outrider") {
+			t.Errorf("told %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nothing is told of the missing watchdog")
+	}
+}
+
 // residentKB is what the shell that watches dir keeps; 0 when there is none, or no /proc.
 func residentKB(t *testing.T, dir string) int {
 	t.Helper()
