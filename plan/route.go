@@ -207,13 +207,13 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	if err := browser.CheckRoutePattern(r.URL); err != nil {
 		return nil, err
 	}
-	rule := &browser.Route{URL: r.URL, Method: r.Method, Times: r.Times, Delay: time.Duration(r.Delay), Fail: reasons[r.Abort], Continue: !r.Answers()}
+	rule := &browser.Route{URL: r.URL, Method: r.Method, Times: r.Times, Delay: time.Duration(r.Delay), Continue: !r.Answers()}
 	if r.HAR != "" {
 		recorded, err := readHAR(r.HAR)
 		if err != nil {
 			return nil, err
 		}
-		rule.Find = recorded.find
+		rule.Find = recorded.Next
 		return rule, nil
 	}
 	kind := r.ContentType
@@ -235,14 +235,14 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	case r.Body != "":
 		kind = orElse(kind, "text/plain; charset=utf-8")
 	}
-	rule.Answer = browser.RouteAnswer{Status: r.HTTPStatus(), Body: body}
+	rule.Answer = browser.Answer{Status: r.HTTPStatus(), Body: body, Failure: reasons[r.Abort]}
 	says := false
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
 		says = says || strings.EqualFold(name, "content-type")
-		rule.Answer.Headers = append(rule.Answer.Headers, browser.RouteHeader{Name: name, Value: r.Headers[name]})
+		rule.Answer.Headers = append(rule.Answer.Headers, browser.Header{Name: name, Value: r.Headers[name]})
 	}
 	if kind != "" && !says {
-		rule.Answer.Headers = append(rule.Answer.Headers, browser.RouteHeader{Name: "Content-Type", Value: kind})
+		rule.Answer.Headers = append(rule.Answer.Headers, browser.Header{Name: "Content-Type", Value: kind})
 	}
 	return rule, nil
 }

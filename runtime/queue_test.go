@@ -43,6 +43,23 @@ func TestCallsOnOneTabRunInTheOrderOfAccept(t *testing.T) {
 	}
 }
 
+// A call whose time is over when it comes is answered once, like any other.
+func TestCallsWithoutTimeAreAnswered(t *testing.T) {
+	h := open(t, runtime.Options{Open: []string{serve(t, map[string]string{"/": `<p>hello</p>`})}})
+	target, answers := first(t, h), make(chan runtime.Reply, 4000)
+	for range cap(answers) / 2 {
+		h.Accept(runtime.Call{Target: target, Name: "page.info", Timeout: 1}, func(r runtime.Reply) { answers <- r })
+	}
+	for range cap(answers) / 2 {
+		if r := <-answers; fault.CodeOf(r.Err) != fault.HandlerTimeout {
+			t.Fatalf("expected %s: %v", fault.HandlerTimeout, r.Err)
+		}
+	}
+	if len(answers) > 0 {
+		t.Errorf("%d calls were answered twice", len(answers))
+	}
+}
+
 // slack is how late an answer may be on a machine under load; alone it is a few
 // milliseconds. What these tests distinguish, a call that is blocked by another or
 // never ends, is as far away from it.

@@ -363,7 +363,9 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 	bounded, release := context.WithTimeout(ctx, timeout)
 	j.ctx = bounded
 	j.cancel = func(cause error) { cancel(cause); release() }
+	j.mu.Lock() // a context that is over already runs expire at once, which needs stop
 	j.stop = context.AfterFunc(bounded, j.expire)
+	j.mu.Unlock()
 	return j
 }
 
@@ -383,17 +385,14 @@ func (j *job) start() bool {
 // a grace period.
 func (j *job) expire() {
 	j.mu.Lock()
-	if j.finished {
-		j.mu.Unlock()
-		return
-	}
-	if j.started {
+	started := j.started
+	if started && !j.finished {
 		j.late = time.AfterFunc(grace, func() { j.fail(fault.From(j.ctx.Err())) })
-		j.mu.Unlock()
-		return
 	}
 	j.mu.Unlock()
-	j.fail(fault.From(j.ctx.Err()))
+	if !started {
+		j.fail(fault.From(j.ctx.Err()))
+	}
 }
 
 func (j *job) fail(err *fault.Error) {

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -21,9 +20,8 @@ import (
 type network struct {
 	from *record.Recording
 
+	entries  browser.Recorded[record.Request]
 	mu       sync.Mutex
-	entries  map[string][]record.Request // by method and address
-	next     map[string]int
 	unknown  map[string]bool // requests that the recording does not have
 	unkept   map[string]bool // whose bodies it does not have
 	finished bool
@@ -40,14 +38,15 @@ type arrival struct {
 }
 
 func newNetwork(r *record.Recording) *network {
-	n := &network{from: r, entries: map[string][]record.Request{}, next: map[string]int{}, unknown: map[string]bool{}, unkept: map[string]bool{}, answered: map[string]int{}, changed: make(chan struct{})}
+	n := &network{from: r, unknown: map[string]bool{}, unkept: map[string]bool{}, answered: map[string]int{}, changed: make(chan struct{})}
+	var requests []record.Request
 	for _, e := range r.Events {
 		if e.Kind != record.KindRequest {
 			continue
 		}
 		if q, err := record.Of[record.Request](e); err == nil && q.Type != "websocket" {
 			k := key(q.Method, q.URL)
-			n.entries[k] = append(n.entries[k], q)
+			requests = append(requests, q)
 			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(q.Began.Sub(r.Header.Started).Microseconds())/1000 + q.DurationMS})
 		}
 	}
@@ -58,47 +57,45 @@ func newNetwork(r *record.Recording) *network {
 		counts[a.key]++
 		a.count = counts[a.key]
 	}
-	for _, list := range n.entries { // they were recorded when they ended
-		slices.SortStableFunc(list, func(a, b record.Request) int { return a.Began.Compare(b.Began) })
+	// They were recorded when they ended.
+	slices.SortStableFunc(requests, func(a, b record.Request) int { return a.Began.Compare(b.Began) })
+	for _, q := range requests {
+		body, err := r.Data(q.RequestBody)
+		if err != nil {
+			body = nil
+		}
+		n.entries.Add(q.Method, withoutUser(q.URL), body, q)
 	}
 	return n
 }
 
-func key(method, address string) string {
+func key(method, address string) string { return method + " " + withoutUser(address) }
+
+// withoutUser is an address as requests are compared by.
+func withoutUser(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		u.Fragment, u.RawFragment, u.User = "", "", nil
 		address = u.String()
 	}
-	return method + " " + address
+	return address
 }
 
-// answer is the recorded answer: the n-th of the requests that are alike gets the n-th, and the last one is
-// given again and again. A body that was sent is compared where both have one.
+// answer is the recorded answer.
 func (n *network) answer(q browser.Request) browser.Answer {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := key(q.Method, q.URL)
-	list := n.entries[k]
-	if len(list) == 0 {
+	q.URL = withoutUser(q.URL)
+	e, ok := n.entries.Next(q)
+	if !ok {
 		if !n.finished {
 			n.unknown[k] = true
 		}
 		return browser.Answer{Failure: "InternetDisconnected"}
 	}
-	i := min(n.next[k], len(list)-1)
-	if len(q.Body) > 0 {
-		for j := i; j < len(list); j++ {
-			if sent, err := n.from.Data(list[j].RequestBody); err == nil && bytes.Equal(sent, q.Body) {
-				i = j
-				break
-			}
-		}
-	}
-	n.next[k] = i + 1
 	n.answered[k]++
 	close(n.changed)
 	n.changed = make(chan struct{})
-	e := list[i]
 	if e.State == "failed" && e.Status == 0 {
 		return browser.Answer{Failure: reasonOf(e.Failure)}
 	}
@@ -179,22 +176,20 @@ func (n *network) lacks() []string {
 	return out
 }
 
-// unsent are headers of an answer that say how it was sent, which is other here, or that stand for others.
-var unsent = map[string]bool{"content-length": true, "content-encoding": true, "transfer-encoding": true, "connection": true, "alt-svc": true, "strict-transport-security": true}
-
+// headers are those of an answer that hold no secret.
 func (n *network) headers(e record.Request) []browser.Header {
 	var all map[string]string
 	_ = json.Unmarshal(e.ResponseHeaders, &all) // none without
 	out := []browser.Header{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if unsent[strings.ToLower(name)] || strings.Contains(all[name], "{{secret:") {
+		if strings.Contains(all[name], "{{secret:") {
 			continue
 		}
 		for value := range strings.SplitSeq(all[name], "\n") {
 			out = append(out, browser.Header{Name: name, Value: value})
 		}
 	}
-	return out
+	return browser.Resent(out)
 }
 
 // reasonOf is the failure that the browser reported as it takes one.

@@ -19,7 +19,6 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
-	"github.com/outrider-run/outrider/runtime/browser/offline"
 	"github.com/outrider-run/outrider/runtime/browser/route"
 )
 
@@ -44,7 +43,7 @@ type Browser struct {
 	listener  *listen.Listener  // nil without Options.OnSignal
 	follower  *listen.Listener  // nil without Options.OnPerson
 	egress    *network.Egress   // nil without allowed or blocked origins
-	offline   *offline.Network  // nil without Options.Answer
+	offline   *route.Offline    // nil without Options.Answer
 	insecure  *network.Insecure // nil without origins whose certificates are not checked
 	agent     emulate.Agent
 	noSandbox bool
@@ -149,7 +148,7 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	}
 	b.noSandbox = b.opts.NoSandbox || launch.NeedsNoSandbox()
 	if b.opts.Answer != nil { // what is not answered here reaches nobody
-		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), offline.Flags...)
+		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), route.OfflineFlags...)
 	}
 	proc, t, err := launch.Start(launch.Options{
 		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
@@ -238,7 +237,7 @@ func (b *Browser) serve(t cdp.Transport) {
 	}
 	b.transfers.Connect(b.client)
 	if b.opts.Answer != nil {
-		b.offline = offline.New(b.client, b.opts.Answer)
+		b.offline = route.NewOffline(b.client, b.opts.Answer)
 	}
 	if b.opts.OnSignal != nil {
 		b.listener = listen.New(b.client, listen.Signals, b.opts.Listen)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/route"
 	"github.com/outrider-run/outrider/runtime/browser/storage"
 )
 
@@ -88,7 +89,5 @@ func (t *Tab) onRequestPaused(s *cdp.Session, params []byte) {
 		t.browser.routesOf(t.context).HandleEvent(t.browser.client, s, params)
 		return
 	}
-	id := string(cdp.PlainString(cdp.Member(params, "requestId")))
-	answer := `{"requestId":"` + id + `","responseCode":200,"responseHeaders":[{"name":"content-type","value":"text/html"}],"body":"PCFkb2N0eXBlIGh0bWw+"}`
-	t.browser.client.Post(cdp.Command{Session: s.ID, Method: "Fetch.fulfillRequest", Params: []byte(answer)})
+	t.browser.client.Post(route.Document(s, params))
 }

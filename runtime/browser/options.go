@@ -9,7 +9,6 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cast"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
-	"github.com/outrider-run/outrider/runtime/browser/offline"
 )
 
 // Options says which browser to run and how. The zero value launches the browser
@@ -118,13 +117,6 @@ type Watch struct {
 	// Dialog gets each dialog when it opens, and when it was closed.
 	Dialog func(t *Tab, d primitives.Dialog, open bool)
 }
-
-// Request and Answer are those of Options.Answer.
-type (
-	Request = offline.Request
-	Answer  = offline.Answer
-	Header  = offline.Header
-)
 
 // CastFrame is a picture of a page.
 type CastFrame = cast.Frame

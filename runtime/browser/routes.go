@@ -13,11 +13,18 @@ import (
 // Route answers requests in place of the network, see route.Rule.
 type Route = route.Rule
 
-// RouteAnswer and RouteHeader are what a page gets.
+// Request is a request that Options.Answer or a Route answers, and Answer what its page gets.
 type (
-	RouteAnswer = route.Answer
-	RouteHeader = route.Header
+	Request = route.Request
+	Answer  = route.Answer
+	Header  = route.Header
 )
+
+// Recorded is what the requests of a recorded visit were answered with.
+type Recorded[T any] = route.Recorded[T]
+
+// Resent are the headers of a recorded answer that are sent again, see route.Resent.
+func Resent(headers []Header) []Header { return route.Resent(headers) }
 
 // MissedRequest is a request that came near a route and was not answered by any.
 type MissedRequest = route.Missed

@@ -1,7 +1,6 @@
 package route
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -11,15 +10,6 @@ import (
 
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
-
-// request is a request that waits.
-type request struct {
-	id      string
-	method  string
-	address string // without fragment
-	headers map[string]string
-	body    []byte
-}
 
 // Command makes a session hold the requests that rules may answer, or none of them.
 // Service workers are passed over, so that their pages' requests are seen.
@@ -73,37 +63,19 @@ func (t *Table) SessionCommands(s *cdp.Session) []cdp.Command {
 // HandleEvent takes Fetch.requestPaused. The reader calls it. A request that is held by a
 // table that is no more goes on.
 func (t *Table) HandleEvent(client *cdp.Client, s *cdp.Session, params []byte) {
-	q, ok := read(params)
+	q, ok := read(s, params)
 	if !ok {
 		return
 	}
-	answer, delay := continued(s, q), time.Duration(0)
+	answer, delay := q.continued(), time.Duration(0)
 	if t != nil {
-		answer, delay = t.decide(s, q)
+		answer, delay = t.decide(q)
 	}
 	if delay <= 0 || t == nil {
 		client.Post(answer)
 		return
 	}
 	t.later(answer, delay)
-}
-
-func read(params []byte) (request, bool) {
-	var e struct {
-		RequestID string `json:"requestId"`
-		Request   struct {
-			Method  string            `json:"method"`
-			URL     string            `json:"url"`
-			Headers map[string]string `json:"headers"`
-			Body    string            `json:"postData"`
-		} `json:"request"`
-	}
-	if json.Unmarshal(params, &e) != nil || e.RequestID == "" {
-		return request{}, false
-	}
-	q := e.Request
-	address, _, _ := strings.Cut(q.URL, "#")
-	return request{id: e.RequestID, method: q.Method, address: address, headers: q.Headers, body: []byte(q.Body)}, true
 }
 
 // later sends an answer after a time, unless the table is closed before.
@@ -126,12 +98,12 @@ func (t *Table) later(answer cdp.Command, delay time.Duration) {
 }
 
 // decide finds the rule of a request, and what it comes to.
-func (t *Table) decide(s *cdp.Session, q request) (cdp.Command, time.Duration) {
+func (t *Table) decide(q Request) (cdp.Command, time.Duration) {
 	t.mu.Lock()
 	rules := t.rules
 	t.mu.Unlock()
-	method := q.method
-	preflight := q.method == http.MethodOptions && q.header("Access-Control-Request-Method") != ""
+	method := q.Method
+	preflight := q.Method == http.MethodOptions && q.header("Access-Control-Request-Method") != ""
 	if preflight {
 		method = q.header("Access-Control-Request-Method")
 	}
@@ -143,20 +115,20 @@ func (t *Table) decide(s *cdp.Session, q request) (cdp.Command, time.Duration) {
 		}
 	}
 	for _, r := range rules {
-		if near := r.near(method, q.address); near != "" {
+		if near := r.near(method, q.URL); near != "" {
 			miss(r, near)
 			continue
 		}
-		if !r.pattern.matches(q.address) {
+		if !r.pattern.matches(q.URL) {
 			continue
 		}
 		if preflight { // it is about a request that this rule will answer
-			return allowed(s, q), 0
+			return allowed(q), 0
 		}
 		answer := r.Answer
 		if r.Find != nil {
 			found := false
-			if answer, found = r.Find(q.method, q.address, q.body); !found {
+			if answer, found = r.Find(q); !found {
 				miss(r, "the recording has no such request")
 				continue
 			}
@@ -165,18 +137,15 @@ func (t *Table) decide(s *cdp.Session, q request) (cdp.Command, time.Duration) {
 			miss(r, "the route has answered as often as it may")
 			continue
 		}
-		switch {
-		case r.Fail != "":
-			return failed(s, q, r.Fail), r.Delay
-		case r.Continue:
-			return continued(s, q), r.Delay
+		if r.Continue {
+			return q.continued(), r.Delay
 		}
-		return answered(s, q, answer), r.Delay
+		return q.answered(readable(q, answer)), r.Delay
 	}
 	if missed != nil && !preflight {
-		missed.miss(Missed{Method: q.method, URL: q.address, Why: why})
+		missed.miss(Missed{Method: q.Method, URL: q.URL, Why: why})
 	}
-	return continued(s, q), 0
+	return q.continued(), 0
 }
 
 func orElse(a, b string) string {
@@ -201,26 +170,9 @@ func (r *Rule) near(method, address string) string {
 	return ""
 }
 
-func (q request) header(name string) string {
-	for k, v := range q.headers {
-		if strings.EqualFold(k, name) {
-			return v
-		}
-	}
-	return ""
-}
-
-func continued(s *cdp.Session, q request) cdp.Command {
-	return cdp.Command{Session: s.ID, Method: "Fetch.continueRequest", Params: cdp.Object("requestId", q.id), OnReply: func(cdp.Reply) {}}
-}
-
-func failed(s *cdp.Session, q request, reason string) cdp.Command {
-	return cdp.Command{Session: s.ID, Method: "Fetch.failRequest", Params: cdp.Object("requestId", q.id, "errorReason", reason), OnReply: func(cdp.Reply) {}}
-}
-
 // allowed answers the question of the browser whether a script of another origin may
 // make a request that a rule answers.
-func allowed(s *cdp.Session, q request) cdp.Command {
+func allowed(q Request) cdp.Command {
 	headers := []Header{
 		{"Access-Control-Allow-Origin", orElse(q.header("Origin"), "*")},
 		{"Access-Control-Allow-Methods", q.header("Access-Control-Request-Method")},
@@ -229,29 +181,15 @@ func allowed(s *cdp.Session, q request) cdp.Command {
 	if asked := q.header("Access-Control-Request-Headers"); asked != "" {
 		headers = append(headers, Header{"Access-Control-Allow-Headers", asked})
 	}
-	return fulfilled(s, q, Answer{Status: http.StatusNoContent, Headers: headers})
+	return q.answered(Answer{Status: http.StatusNoContent, Headers: headers})
 }
 
-// answered answers a request. A script of another origin may read the answer unless the
-// rule says who may.
-func answered(s *cdp.Session, q request, a Answer) cdp.Command {
+// readable lets a script of another origin read an answer that does not say who may.
+func readable(q Request, a Answer) Answer {
 	origin := q.header("Origin")
 	says := slices.ContainsFunc(a.Headers, func(h Header) bool { return strings.EqualFold(h.Name, "Access-Control-Allow-Origin") })
-	if to, err := url.Parse(q.address); err == nil && origin != "" && !says && origin != to.Scheme+"://"+to.Host {
+	if to, err := url.Parse(q.URL); err == nil && origin != "" && !says && origin != to.Scheme+"://"+to.Host {
 		a.Headers = append(slices.Clone(a.Headers), Header{"Access-Control-Allow-Origin", origin}, Header{"Access-Control-Allow-Credentials", "true"}, Header{"Vary", "Origin"})
 	}
-	return fulfilled(s, q, a)
-}
-
-func fulfilled(s *cdp.Session, q request, a Answer) cdp.Command {
-	if a.Headers == nil {
-		a.Headers = []Header{}
-	}
-	params, _ := json.Marshal(struct { // texts and numbers
-		RequestID string   `json:"requestId"`
-		Code      int      `json:"responseCode"`
-		Headers   []Header `json:"responseHeaders"`
-		Body      string   `json:"body"`
-	}{q.id, a.Status, a.Headers, base64.StdEncoding.EncodeToString(a.Body)})
-	return cdp.Command{Session: s.ID, Method: "Fetch.fulfillRequest", Params: params, OnReply: func(cdp.Reply) {}}
+	return a
 }

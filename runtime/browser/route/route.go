@@ -1,7 +1,7 @@
-// Package route answers requests of a browser context in place of the network, by rules that a caller
-// gives: with a text, with a recorded answer, with a failure, or late. It does not know files, maps and
-// plans, and it decides nothing about what goes on to the network: the policy of origins does. Package
-// runtime/browser gives it the sessions and events of its tabs.
+// Package route answers requests in place of the network: of a browser context by rules that a caller
+// gives, with a text, with a recorded answer, with a failure, or late; or all requests of a browser that is
+// offline. It does not know files, maps and plans, and it decides nothing about what goes on to the network:
+// the policy of origins does. Package runtime/browser gives it the sessions and events of its tabs.
 package route
 
 import (
@@ -20,15 +20,13 @@ type Rule struct {
 	Times int
 	// Delay is how long a request waits for its answer.
 	Delay time.Duration
-	// Fail is an ErrorReason of the protocol, such as ConnectionRefused; "" answers.
-	Fail string
 	// Continue sends the request on to the network, after the delay.
 	Continue bool
 	// Answer is what the page gets otherwise.
 	Answer Answer
 	// Find looks for the answer of a request in place of Answer; false is none, and the
 	// next rule is asked. It may be called from several goroutines.
-	Find func(method, address string, body []byte) (Answer, bool)
+	Find func(Request) (Answer, bool)
 
 	once    sync.Once
 	pattern pattern
@@ -39,19 +37,6 @@ type Rule struct {
 	first    chan struct{} // closed at the first answer
 	missed   []Missed
 	misses   int
-}
-
-// Answer is what a page gets.
-type Answer struct {
-	Status  int
-	Headers []Header
-	Body    []byte
-}
-
-// Header is one header line.
-type Header struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
 }
 
 func (r *Rule) prepare() error {
