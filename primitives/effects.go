@@ -27,6 +27,8 @@ const (
 	effectsNone = 8 * time.Millisecond
 	// effectsMoving is how much longer what fades in or moves may take to come to rest.
 	effectsMoving = 400 * time.Millisecond
+	// effectsOpening is how much longer a tab that the page has asked for may take to open.
+	effectsOpening = 3 * time.Second
 	// effectsFrames bounds the frames that are watched.
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
@@ -86,13 +88,13 @@ func withEffects(input json.RawMessage) json.RawMessage {
 
 // effectsTimes are how long an action is watched. A window of 0 is no report.
 type effectsTimes struct {
-	window, moving time.Duration
-	quiet, none    time.Duration
+	window, moving, opening time.Duration
+	quiet, none             time.Duration
 }
 
 // effectsWanted reads the argument.
 func effectsWanted(v any) effectsTimes {
-	out := effectsTimes{window: defaultEffectsWindow, moving: effectsMoving, quiet: effectsQuiet, none: effectsNone}
+	out := effectsTimes{window: defaultEffectsWindow, moving: effectsMoving, opening: effectsOpening, quiet: effectsQuiet, none: effectsNone}
 	switch v := v.(type) {
 	case bool:
 		if !v {
@@ -105,7 +107,7 @@ func effectsWanted(v any) effectsTimes {
 			return time.Duration(ms) * time.Millisecond, ok
 		}
 		if own, ok := of("window_ms"); ok { // a caller that names a window gets that
-			out.window, out.moving = max(own, time.Nanosecond), 0
+			out.window, out.moving, out.opening = max(own, time.Nanosecond), 0, 0
 		}
 		if own, ok := of("quiet_ms"); ok {
 			out.quiet, out.none = own, own
@@ -307,7 +309,7 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	if failed != nil {
 		switch failed.Code {
 		case fault.TargetNotFound, fault.TargetNotActionable, fault.PageUnresponsive, fault.ElementStale:
-			times.window, times.moving = min(times.window, effectsOfNone), 0
+			times.window, times.moving, times.opening = min(times.window, effectsOfNone), 0, 0
 			bounded, cancel := context.WithTimeout(ctx, 2*effectsOfNone)
 			defer cancel()
 			ctx = bounded
@@ -338,33 +340,43 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 // settle returns when nothing more is to be expected: the documents have been
 // quiet for a moment and no request or navigation is under way.
 func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsTimes) {
-	for {
-		left := time.Until(end)
-		if left <= 0 || ctx.Err() != nil {
+	for ctx.Err() == nil {
+		if left := time.Until(end); left > 0 {
+			w.quiet(ctx, left, times)
+			if w.events == nil {
+				return
+			}
+			// What a page does is reported by other ways than its answers, and may come later.
+			w.events.Reported(ctx)
+		} else if w.events == nil {
 			return
 		}
-		bounded, cancel := context.WithTimeout(ctx, left+times.moving+50*time.Millisecond)
-		args := map[string]any{"id": w.id, "quiet_ms": times.quiet.Milliseconds(), "none_ms": times.none.Milliseconds(), "timeout_ms": left.Milliseconds(), "moving_ms": times.moving.Milliseconds()}
-		var all sync.WaitGroup
-		for _, f := range w.frames {
-			all.Go(func() { _ = w.page.Call(bounded, f, "effects_quiet", args, nil) })
-		}
-		all.Wait()
-		cancel()
-		if w.events == nil {
-			return
-		}
-		// What a page does is reported by other ways than its answers, and may come later.
-		w.events.Reported(ctx)
 		seen := w.events.Events()
 		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading && !seen.awaited() {
 			return
 		}
-		if left = time.Until(end); left <= 0 {
+		until := end
+		if seen.Opening > 0 {
+			until = end.Add(times.opening)
+		}
+		left := time.Until(until)
+		if left <= 0 {
 			return
 		}
 		w.events.Next(ctx, left)
 	}
+}
+
+// quiet returns when no document has changed for a moment.
+func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effectsTimes) {
+	ctx, cancel := context.WithTimeout(ctx, left+times.moving+50*time.Millisecond)
+	defer cancel()
+	args := map[string]any{"id": w.id, "quiet_ms": times.quiet.Milliseconds(), "none_ms": times.none.Milliseconds(), "timeout_ms": left.Milliseconds(), "moving_ms": times.moving.Milliseconds()}
+	var all sync.WaitGroup
+	for _, f := range w.frames {
+		all.Go(func() { _ = w.page.Call(ctx, f, "effects_quiet", args, nil) })
+	}
+	all.Wait()
 }
 
 // awaited says whether a document was requested that nothing has come of yet: a download

@@ -17,6 +17,7 @@ type watch struct {
 	requests  int
 	downloads int
 	known     map[*Tab]bool
+	children  int
 }
 
 // Watch implements primitives.ActedPage.
@@ -28,6 +29,7 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 	for _, o := range t.browser.Tabs() {
 		w.known[o] = true
 	}
+	w.children = t.browser.childrenOf(t)
 	return w, nil
 }
 
@@ -44,7 +46,9 @@ func (w *watch) Events() primitives.PageEvents {
 			e.Tabs = append(e.Tabs, o.Tab())
 		}
 	}
-	e.Opening = w.tab.browser.opening(w.tab)
+	// A window that the page has asked for is attached later, and ready later still.
+	asked := now.Windows - w.page.Windows - (w.tab.browser.childrenOf(w.tab) - w.children)
+	e.Opening = w.tab.browser.opening(w.tab) + max(0, asked)
 	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
 	e.Downloads = w.tab.browser.transfers.Count(w.tab.browser.ownContext(w.tab.context)) - w.downloads
 	return e
@@ -64,6 +68,12 @@ func (b *Browser) opening(by *Tab) int {
 		}
 	}
 	return n
+}
+
+func (b *Browser) childrenOf(t *Tab) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return t.children
 }
 
 // Reported implements primitives.PageWatch. The browser answers the command in the order

@@ -31,7 +31,9 @@ type Tab struct {
 	context string // browser context
 	opener  *Tab
 
-	announced bool // guarded by Browser.mu: reported as a tab
+	// Guarded by Browser.mu.
+	announced bool // reported as a tab
+	children  int  // tabs that it opened and that are attached, or were
 
 	// empty: every request is answered with an empty document, see OpenEmpty.
 	empty atomic.Bool

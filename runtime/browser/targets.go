@@ -120,6 +120,7 @@ func (b *Browser) addTab(s *cdp.Session, info targetInfo) {
 	for _, o := range b.tabs {
 		if o.TargetID() == info.OpenerID {
 			t.opener = o
+			o.children++
 		}
 	}
 	b.tabs = append(b.tabs, t)

@@ -26,6 +26,8 @@ func (p *Page) HandleEvent(s *cdp.Session, method, params []byte) bool {
 		p.onRequestedNavigation(params)
 	case "Page.frameClearedScheduledNavigation":
 		p.onClearedNavigation(params)
+	case "Page.windowOpen":
+		p.onWindowOpen()
 	case "Page.javascriptDialogOpening":
 		p.onDialogOpening(s, params)
 	case "Page.javascriptDialogClosed":

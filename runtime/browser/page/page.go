@@ -50,6 +50,7 @@ type Page struct {
 	loadReport *loadReport      // of the newest navigation, until it has spoken
 	// dialogCount counts the dialogs that have opened; lastDialog is the newest.
 	dialogCount int
+	windows     int // Page.windowOpen events
 	lastDialog  *primitives.Dialog
 	// chooser, when set, gets the file chooser that the page requests.
 	chooser chan chooser
@@ -206,6 +207,7 @@ type Activity struct {
 	Documents int // that the main frame has had
 	Loading   bool
 	Dialogs   int // that have opened
+	Windows   int // that it has asked the browser to open
 	Over      bool
 	// LastDialog is the newest dialog, nil when there was none.
 	LastDialog *primitives.Dialog
@@ -216,8 +218,16 @@ func (p *Page) Activity() Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Activity{
-		URL: p.identity.URL, Documents: p.commits, Loading: p.loading || p.redirect, Dialogs: p.dialogCount, LastDialog: p.lastDialog, Over: p.lifetime.Over(),
+		URL: p.identity.URL, Documents: p.commits, Loading: p.loading || p.redirect, Dialogs: p.dialogCount, LastDialog: p.lastDialog, Windows: p.windows, Over: p.lifetime.Over(),
 	}
+}
+
+// onWindowOpen comes before the answer to what made the page open it; the new tab can come much later.
+func (p *Page) onWindowOpen() {
+	p.mu.Lock()
+	p.windows++
+	p.mu.Unlock()
+	p.change.Notify()
 }
 
 // Close closes the tab and returns when that is done. Unload handlers run, but
