@@ -33,14 +33,25 @@ func (l *learning) fresh(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	tab, err := ws.Open(ctx, l.out.Start, true)
+	// Requests are counted from the first one on: of those of a document that is there already nobody knows when they end.
+	tab, err := ws.Open(ctx, "about:blank", true)
 	if err != nil {
 		_ = ws.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
 	s := &session{l, ws, runtime.Target{Workspace: ws.ID(), RuntimeID: tab.RuntimeID}}
-	s.call(ctx, "page.wait", map[string]any{"timeout_ms": 3000, "conditions": []any{map[string]any{"network_idle_ms": 150}}})
+	s.quiet(ctx, time.Millisecond)
+	if reply := s.call(ctx, "browser.navigate", map[string]any{"url": l.out.Start}); reply.Err != nil && reply.Err.Code != fault.DialogOpen {
+		s.close(ctx)
+		return nil, reply.Err
+	}
+	s.quiet(ctx, 150*time.Millisecond)
 	return s, nil
+}
+
+// quiet waits until no request is under way. A page that is never quiet is taken as it is.
+func (s *session) quiet(ctx context.Context, d time.Duration) {
+	s.call(ctx, "page.wait", map[string]any{"timeout_ms": 3000, "conditions": []any{map[string]any{"network_idle_ms": d.Milliseconds()}}})
 }
 
 func (s *session) close(ctx context.Context) { _ = s.ws.Close(context.WithoutCancel(ctx)) }

@@ -187,6 +187,9 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 		in.schema.Enum = in.options
 	}
 	in.limited(s.op.meant)
+	if e := s.element(); e != nil && e.Role == "combobox" {
+		in.choice = true // what is offered for another text, nobody knows
+	}
 	if e := s.element(); e != nil && e.Tag == "input" && in.schema.Type == "string" {
 		switch t := e.Attributes["type"]; t {
 		case "email", "date", "time", "tel", "month", "week":

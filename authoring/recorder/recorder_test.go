@@ -50,6 +50,7 @@ type studio struct {
 	base    string
 	files   string
 	relay   *relay
+	one     sync.Mutex // one person at a time
 	person  *runtime.Host
 	trial   *runtime.Host
 	secrets *mask.Set
@@ -152,6 +153,8 @@ func (s *session) do(calls [][2]json.RawMessage) {
 // record follows what do does on a page.
 func (s *studio) record(t *testing.T, address string, do func(*session)) *recorder.Recorder {
 	t.Helper()
+	s.one.Lock()
+	defer s.one.Unlock()
 	r := recorder.New(recorder.Options{Files: s.files})
 	s.relay.now.Store(r)
 	ended := make(chan error, 1)
@@ -160,25 +163,28 @@ func (s *studio) record(t *testing.T, address string, do func(*session)) *record
 	go func() { ended <- r.Run(ctx) }()
 	at := open(t, s.person, address)
 	do(at)
-	// What the page has reported is here when it answers a question that came after.
+	// What a document has reported is here when it answers a call that came after.
 	for _, status := range at.ws.Tabs() {
-		on := runtime.Target{Workspace: at.ws.ID(), RuntimeID: status.RuntimeID}
-		_ = s.person.Visit(browsertest.Within(t, 10*time.Second), on, func(ctx context.Context, p primitives.Page) error {
-			return p.Call(ctx, "", "record_boxes", map[string]any{}, nil)
+		at.on.RuntimeID = status.RuntimeID
+		at.visit(func(ctx context.Context, p primitives.Page) error {
+			for _, frame := range p.Frames() {
+				if err := p.Call(ctx, frame.ID, "record_boxes", map[string]any{}, nil); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	}
-	s.relay.now.Store(nil)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	at.bar("done")
 	select {
 	case err := <-ended:
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the recording does not end")
 	}
+	s.relay.now.Store(nil)
 	return r
 }
 
@@ -246,6 +252,7 @@ func recordings(t *testing.T, folder, packages string) {
 			continue // a part of another
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".html"), func(t *testing.T) {
+			t.Parallel()
 			var c recording
 			d := json.NewDecoder(bytes.NewReader(m[1]))
 			d.DisallowUnknownFields()

@@ -11,18 +11,23 @@ const { top: topWindow } = globalThis;
 const isTopWindow = topWindow === globalThis;
 const hitAll = methodOf(Document.prototype, 'elementsFromPoint');
 
-/** tell sends a report. The binding comes a moment after the document: until then reports are kept. */
-function tell(report) {
+/**
+ * tell sends a report. The binding comes a moment after the document: until then reports are kept. They are sent in
+ * their order, so those that follow one that is not complete wait for it.
+ */
+function tell(report, complete = true) {
   flushEnter();
-  followed.kept.push(JSON.stringify({ doc: token, top: isTopWindow, url: location.href.slice(0, 4000), ...report }));
+  const kept = { complete, report: { doc: token, top: isTopWindow, url: location.href.slice(0, 4000), ...report } };
+  followed.kept.push(kept);
   if (followed.kept.length > maxReports) followed.kept.shift();
   deliverReports();
+  return kept;
 }
 
 function deliverReports() {
   try {
-    while (followed.kept.length > 0) {
-      Reflect.get(globalThis, 'outriderPerson')(followed.kept[0]);
+    while (followed.kept.length > 0 && followed.kept[0].complete) {
+      Reflect.get(globalThis, 'outriderPerson')(JSON.stringify(followed.kept[0].report));
       followed.kept.shift();
     }
     followed.patience = 10;
@@ -311,19 +316,47 @@ function changed(event) {
 
 /** chosenFiles reports the names of files, and what is in them where that is little: the trial uploads the same. */
 async function chosenFiles(node) {
-  const report = { what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: [] };
+  const files = [...protoGet(node, 'files')].slice(0, 20);
+  const entries = files.map((file) => ({ name: file.name, size: file.size }));
+  const unread = [];
   let left = maxFileReport;
-  for (const file of [...protoGet(node, 'files')].slice(0, 20)) {
-    const entry = { name: file.name, size: file.size };
-    if (file.size <= left) {
-      left -= file.size;
-      try {
-        entry.data = btoa(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(''));
-      } catch { /* it is gone: its name is enough */ }
-    }
-    report.files.push(entry);
+  for (const [i, file] of files.entries()) {
+    if (file.size > left) continue;
+    left -= file.size;
+    entries[i].data = contentOf(file);
+    if (entries[i].data === undefined) unread.push([file, entries[i]]);
   }
-  tell(report);
+  const kept = tell({ what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: entries }, unread.length === 0);
+  for (const [file, entry] of unread) {
+    try {
+      entry.data = btoa(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(''));
+    } catch { /* it is gone: its name is enough */ }
+  }
+  kept.complete = true;
+  deliverReports();
+}
+
+/** contentOf reads a file at once, because many a page goes on as soon as one is chosen. A policy of the page may forbid it. */
+function contentOf(file) {
+  const address = URL.createObjectURL(file);
+  try {
+    const request = new XMLHttpRequest();
+    request.open('GET', address, false);
+    request.overrideMimeType('text/plain; charset=x-user-defined');
+    request.send();
+    return btoa(Array.from(request.responseText, (char) => String.fromCharCode(char.charCodeAt(0) & 255)).join(''));
+  } catch {
+    return undefined;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** leaving sends what there is: of files their names, where the page goes before they were read. */
+function leaving() {
+  flushEnter();
+  for (const kept of followed.kept) kept.complete = true;
+  deliverReports();
 }
 
 function doubled(event) {
@@ -332,7 +365,7 @@ function doubled(event) {
 
 const followers = {
   pointerdown: pressed, pointermove: moved, pointerup: released, dblclick: doubled, dragstart: dragBegan, dragover: draggedOver, drop: dropped, keydown: keyDown, keyup: flushEnter,
-  beforeinput: textInserted, compositionend: composed, input: written, change: changed, pagehide: flushEnter,
+  beforeinput: textInserted, compositionend: composed, input: written, change: changed, pagehide: leaving,
 };
 
 /** follow begins. Opening the document anew takes every listener away, so they are put back when the root is another. */
