@@ -10,7 +10,6 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 const (
@@ -108,7 +107,6 @@ type run struct {
 	number   int
 	of       int
 	stopped  bool
-	with     *runtime.SuppliedMap // takes the place of the maps for the step that is healed
 
 	planRoutes   []routed // of the plan whose steps run
 	routeResults []RouteResult

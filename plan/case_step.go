@@ -49,15 +49,12 @@ func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank St
 	var failed []FailedStep
 	for n := 0; ; n++ {
 		began := time.Now()
-		result, on := r.attempt(ctx, s, x, blank)
+		result, on := r.attempt(ctx, s, x, blank, n == s.Retries)
 		result.Failed = failed
 		if !result.OK {
 			r.gather(ctx, &result, on, began)
 		}
 		if result.OK || n == s.Retries || ctx.Err() != nil {
-			if !result.OK {
-				r.mend(ctx, s, x, blank, &result, on)
-			}
 			return result
 		}
 		failed = append(failed, FailedStep{Detail: result.Detail(), DurationMS: result.DurationMS, Artifacts: result.Artifacts, shot: result.shot, texts: result.texts})
@@ -102,8 +99,8 @@ type place struct {
 	target  runtime.Target
 }
 
-// attempt runs a step once.
-func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (StepResult, place) {
+// attempt runs a step once; last says that it is not repeated.
+func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, last bool) (StepResult, place) {
 	limit := r.o.CallTimeout
 	if s.Timeout > 0 {
 		limit = time.Duration(s.Timeout)
@@ -144,11 +141,11 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x), Map: r.with})
-		result.look(reply)
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last)})
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()
+	r.look(&result, x, reply)
 	if x.Check && reply.Err == nil {
 		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration}
 		if err := json.Unmarshal(reply.Output, result.page); err != nil {
@@ -166,6 +163,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult) (
 		r.expect(ctx, at, x.Expect, since, &result)
 	}
 	r.settleRoutes(ctx, at, routes, &result)
+	result.heal()
 	if result.OK {
 		r.capture(ctx, s, &result)
 	}

@@ -1,8 +1,7 @@
 package plan
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -60,13 +60,15 @@ func LocksOf(given []string) (map[string]*lock.File, error) {
 	return out, failed
 }
 
-// appearance is what is asked about the elements of an action's steps.
-func (r *run) appearance(x *spec.Step) *runtime.Appearance {
-	if x.Action == "" || !r.o.Remember && len(r.o.Locks) == 0 {
+// appearance is what is asked about the elements of an action's steps. An attempt after
+// which another comes goes on with nothing: what it did would be done twice.
+func (r *run) appearance(x *spec.Step, last bool) *runtime.Appearance {
+	locks := len(r.o.Locks) > 0 && (r.o.Heal || last)
+	if x.Action == "" || !r.o.Remember && !locks {
 		return nil
 	}
 	a := &runtime.Appearance{Remember: r.o.Remember}
-	if len(r.o.Locks) > 0 {
+	if locks {
 		raw, err := json.Marshal(r.o.Locks)
 		if err != nil {
 			return nil
@@ -76,88 +78,54 @@ func (r *run) appearance(x *spec.Step) *runtime.Appearance {
 	return a
 }
 
-// look keeps what a reply says of the elements of steps.
-func (r *StepResult) look(reply runtime.Reply) {
+// look keeps what a reply says of the elements of steps. An action that went on with
+// another target than its map says is what it came to when the run may heal. Else it
+// stays the failure that it is with this map.
+func (r *run) look(result *StepResult, x *spec.Step, reply runtime.Reply) {
 	if len(reply.Remembered) > 0 {
-		_ = json.Unmarshal(reply.Remembered, &r.remembered) // the runtime wrote it
+		_ = json.Unmarshal(reply.Remembered, &result.remembered) // the runtime wrote it
 	}
-	r.proposed = reply.Repairs
-}
-
-// looking are the types of abstract steps after which an action can be done again from
-// its start: they change nothing.
-var looking = []string{"inspect", "find", "locate", "hover", "scroll", "wait", "wait_for", "extract", "read", "collect", "assert", "screenshot"}
-
-// proposed is the target that was proposed for a step, and the map with it; ok is false
-// where there is none, or where the action had changed something before it failed.
-func (r *run) proposed(x *spec.Step, result *StepResult) (m mended, with *runtime.SuppliedMap, ok bool) {
-	var proposed []struct {
+	var wentOn []struct {
 		MapPath string          `json:"map_path"`
 		Pointer string          `json:"pointer"`
 		Target  json.RawMessage `json:"target"`
+		Step    string          `json:"step_id"`
+		Cause   *fault.Error    `json:"cause"`
 	}
-	if r.o.Maps == nil || json.Unmarshal(result.proposed, &proposed) != nil || len(proposed) != 1 {
-		return m, nil, false
+	if len(reply.Repairs) == 0 || json.Unmarshal(reply.Repairs, &wentOn) != nil || len(wentOn) == 0 {
+		return
 	}
-	var steps []struct {
-		ID   string `json:"id"`
-		Type string `json:"type"`
-		OK   bool   `json:"ok"`
-	}
-	if json.Unmarshal(result.Steps, &steps) != nil || len(steps) == 0 {
-		return m, nil, false
-	}
-	for _, s := range steps[:len(steps)-1] {
-		if !slices.Contains(looking, s.Type) {
-			return m, nil, false
+	result.lost = r.o.Secrets.Fault(wentOn[0].Cause)
+	if reply.Err == nil && r.o.Maps != nil {
+		for _, w := range wentOn {
+			if file, known := r.o.Maps(w.MapPath); known {
+				result.mended = append(result.mended, mended{file, change{w.MapPath, w.Pointer, w.Target}, x.Action + ": " + w.Step})
+			}
 		}
 	}
-	p := proposed[0]
-	file, known := r.o.Maps(p.MapPath)
-	if !known {
-		return m, nil, false
+	if r.o.Heal && len(result.mended) == len(wentOn) {
+		return
 	}
-	before, err := os.ReadFile(file)
-	if err != nil {
-		return m, nil, false
-	}
-	after, err := edit.Replace(before, p.Pointer, p.Target)
-	if err != nil {
-		return m, nil, false
-	}
-	m = mended{file, change{p.MapPath, p.Pointer, p.Target}, x.Action + ": " + steps[len(steps)-1].ID}
-	return m, &runtime.SuppliedMap{Path: verifiedAt(p.MapPath), JSON: bytes.TrimPrefix(after, []byte("\xef\xbb\xbf"))}, true
+	result.OK, result.Error = false, result.lost
 }
 
-// mend does an action again with the target that was proposed for it. What it failed at
-// stays a failure, unless the run may heal: then the step is what it came to this time,
-// and says with which change.
-func (r *run) mend(ctx context.Context, s, x *spec.Step, blank StepResult, result *StepResult, at place) {
-	m, with, ok := r.proposed(x, result)
-	if !ok || ctx.Err() != nil {
+// heal says with which change a step is well that had failed without it.
+func (r *StepResult) heal() {
+	if r.lost == nil {
 		return
 	}
-	if r.o.Heal {
-		r.with = with
-		again, _ := r.attempt(ctx, s, x, blank)
-		r.with = nil
-		if !again.OK {
-			return
+	if !r.OK {
+		r.Error = cmp.Or(r.Error, r.lost)
+		return
+	}
+	byFile := map[string][]mended{}
+	for _, m := range r.mended {
+		byFile[m.file] = append(byFile[m.file], m)
+	}
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		if fixed := repairOf(file, byFile[file]); fixed != nil {
+			r.Healed += fixed.Diff
 		}
-		again.mended, again.Failed = []mended{m}, result.Failed
-		if fixed := repairOf(m.file, again.mended); fixed != nil {
-			again.Healed = fixed.Diff
-		}
-		*result = again
-		return
-	}
-	name, arguments, err := request(x)
-	if err != nil {
-		return
-	}
-	reply := at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: name, Arguments: arguments, Timeout: r.o.CallTimeout, Map: with})
-	if reply.Err == nil {
-		result.mended = append(result.mended, m)
 	}
 }
 

@@ -134,11 +134,11 @@ type StepResult struct {
 	page  *report.Page // of a check
 	shot  *report.Picture
 	texts []report.Text
-	// remembered are what elements of steps look like. proposed are targets for one that
-	// found nothing, and mended those of them with which the action was done.
+	// remembered are what elements of steps look like. mended are targets with which the
+	// action was done, and lost is what it fails with without them.
 	remembered []report.Remembered
-	proposed   json.RawMessage
 	mended     []mended
+	lost       *fault.Error
 	// before are states of the page as they were before the step, for a report.
 	before map[string]json.RawMessage
 }

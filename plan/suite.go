@@ -249,7 +249,11 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		if attempt > 1 {
 			before = append(before, result.Cases[job].failure())
 		}
-		one := RunCase(ctx, b, s.Cases[job], o.Options)
+		how := o.Options
+		if attempt <= retries(job) && !how.Heal {
+			how.Locks = nil // the case comes again: nothing goes on that would be done twice
+		}
+		one := RunCase(ctx, b, s.Cases[job], how)
 		one.Failed = before
 		one.Outcome = one.outcome()
 		result.Cases[job] = one

@@ -45,7 +45,8 @@ type Appearance struct {
 	// Remember describes those that are found.
 	Remember bool
 	// Locks are lock files by the path of their map: by them others are proposed for
-	// those that are not found.
+	// those that are not found. The action goes on with what is proposed, so that nothing
+	// is done twice, and the reply says so: without it the action had failed.
 	Locks json.RawMessage
 }
 
@@ -96,8 +97,9 @@ type Reply struct {
 	// Steps summarizes a workflow, also one that failed.
 	Steps json.RawMessage
 	// Remembered and Repairs are lists, as the runtime's checks have them: what elements
-	// look like that steps found, and targets that a map could declare in place of one
-	// that found nothing. Only when Call.Appearance asks.
+	// Remembered and Repairs are lists, as the runtime's checks have them: what elements
+	// look like that steps found, and targets that the action went on with in place of
+	// one that found nothing. Only when Call.Appearance asks.
 	Remembered, Repairs json.RawMessage
 	// URL is the page's address after the call.
 	URL      string

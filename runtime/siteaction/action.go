@@ -212,7 +212,8 @@ func (a *Actions) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, m
 	v.Progress(call.Progress{Phase: "postcondition"})
 	verdict, err := a.Postconditions.Verify(ctx, v.Message().Map, after, arguments)
 	if err != nil {
-		return call.Reply{Err: err, Steps: reply.Steps}
+		reply.Output, reply.Err = nil, err
+		return reply
 	}
 	reply.Output = call.WithMember(reply.Output, "postcondition", verdict)
 	return reply
@@ -272,14 +273,25 @@ func (a *Actions) changed(ctx context.Context, d time.Duration) error {
 }
 
 func (a *Actions) runWorkflow(ctx context.Context, v invoker, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
-	outcome := program.Run(ctx, v, workflow.RunOptions{
+	var runs workflow.Invoker = v
+	watched := a.watch(v, match, arguments)
+	if watched != nil {
+		runs = watched
+	}
+	outcome := program.Run(ctx, runs, workflow.RunOptions{
 		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: a.Quirks,
 		Changed: a.changed,
 		OnStep: func(id, primitive string) {
+			if watched != nil {
+				watched.step = id
+			}
 			v.Progress(call.Progress{Step: id, Primitive: primitive, Phase: "step"})
 		},
 	})
 	reply := call.Reply{Output: outcome.Output, Err: outcome.Err}
+	if watched != nil {
+		watched.looks.note(&reply)
+	}
 	if steps, e := json.Marshal(outcome.Steps); e == nil && outcome.Steps != nil {
 		reply.Steps = steps
 	}
@@ -316,5 +328,6 @@ func (a *Actions) checkResult(match *sites.Match, value json.RawMessage, reply c
 	if err == nil || match.ValidateResult(reply.Output) == nil {
 		return reply
 	}
-	return call.Reply{Err: err, Steps: reply.Steps}
+	reply.Output, reply.Err = nil, err
+	return reply
 }

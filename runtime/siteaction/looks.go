@@ -1,12 +1,16 @@
 package siteaction
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/verify"
+	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -16,7 +20,14 @@ type looks struct {
 	wanted     bool
 	locks      map[string]*lock.File // by the path of their map
 	remembered []verify.Remembered
-	repairs    []verify.Repair
+	repairs    []wentOn
+}
+
+// wentOn is a target that an action went on with, and what it had failed with.
+type wentOn struct {
+	verify.Repair
+	Step  string       `json:"step_id"`
+	Cause *fault.Error `json:"cause"`
 }
 
 func looksFor(a *call.Appearance) looks {
@@ -31,31 +42,18 @@ func looksFor(a *call.Appearance) looks {
 }
 
 // remember describes the element of a target that has one alone.
-func (l *looks) remember(r *executionRun, t *manifest.Target, m descriptor.Match) {
+func (l *looks) remember(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, m descriptor.Match) {
 	if !l.wanted || m.Count != 1 || m.Handle == "" || len(m.Relaxed) > 0 {
 		return
 	}
-	page, err := r.a.LivePage(r.bound)
-	if err != nil {
-		return
-	}
-	if seen, err := verify.RememberTarget(r.bound, page, r.match.Map, t, m.Handle); err == nil && seen != nil {
+	if seen, err := verify.RememberTarget(ctx, page, in, t, m.Handle); err == nil && seen != nil {
 		l.remembered = append(l.remembered, *seen)
 	}
 }
 
-// repair proposes another target for one that finds nothing.
-func (l *looks) repair(r *executionRun, t *manifest.Target) {
-	if len(l.locks) == 0 {
-		return
-	}
-	page, err := r.a.LivePage(r.whole)
-	if err != nil {
-		return
-	}
-	if found, err := verify.RepairTarget(r.whole, page, r.match.Map, t, l.locks); err == nil && found != nil {
-		l.repairs = append(l.repairs, *found)
-	}
+// goOn notes a target with which an action goes on.
+func (l *looks) goOn(r *verify.Repair, step string, cause *fault.Error) {
+	l.repairs = append(l.repairs, wentOn{*r, step, cause})
 }
 
 // note puts what was found into the reply.

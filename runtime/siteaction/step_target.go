@@ -21,7 +21,10 @@ type found struct {
 // find waits until the step's target is there and returns the locator that
 // names what matched. rendered requires an element with a box.
 func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error) {
-	t := s.target
+	return r.findTarget(s, s.target, rendered)
+}
+
+func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered bool) (found, *fault.Error) {
 	if s.Frame != "" || t.Extensions["x_frame"] != nil {
 		l := framed(t, s.Frame)
 		return found{locator: l, all: l}, nil
@@ -55,17 +58,22 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 		if f.Reason == "state" {
 			code = fault.StateMismatch
 		}
-		if code == fault.TargetNotFound && !m.Found {
-			r.looks.repair(r, t)
-		}
-		return found{}, fault.New(code, "the target of step %s is not on the page", s.id).
+		failed := fault.New(code, "the target of step %s is not on the page", s.id).
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
+		if code == fault.TargetNotFound && !m.Found && t == s.target {
+			if f, ok := r.instead(s, rendered, failed); ok {
+				return f, nil
+			}
+		}
+		return found{}, failed
 	}
 	if d := verify.DriftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
 		r.drift = d
 	}
-	r.looks.remember(r, t, m)
+	if page, e := r.a.LivePage(r.bound); e == nil {
+		r.looks.remember(r.bound, page, r.match.Map, t, m)
+	}
 	all := r.locatorOf(t, m)
 	out := found{locator: all, all: all, match: m}
 	// The element that was resolved is the one to act on, also where the
@@ -77,6 +85,29 @@ func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error)
 		out.locator = map[string]any{"ref": named.Ref}
 	}
 	return out, nil
+}
+
+// instead finds the element that looks like the one that the step's target had. The step
+// has its time anew: it had none left when nothing was found.
+func (r *executionRun) instead(s *plannedStep, rendered bool, failed *fault.Error) (found, bool) {
+	if len(r.looks.locks) == 0 || s.Optional != nil && *s.Optional {
+		return found{}, false
+	}
+	page, e := r.a.LivePage(r.whole)
+	if e != nil {
+		return found{}, false
+	}
+	repair, e := verify.RepairTarget(r.whole, page, r.match.Map, s.target, r.looks.locks, r.raw)
+	if e != nil || repair == nil {
+		return found{}, false
+	}
+	r.allowTime(s)
+	f, err := r.findTarget(s, repair.Relocated(), rendered)
+	if err != nil {
+		return found{}, false
+	}
+	r.looks.goOn(repair, s.id, failed)
+	return f, true
 }
 
 // locatorOf names what the candidate of a target that matched matches.

@@ -65,6 +65,7 @@ type executionRun struct {
 	// Of the running step.
 	whole     context.Context // what is left of the call, less the time for its answer
 	bound     context.Context // for waiting: timeout_ms, or the default
+	endBound  context.CancelFunc
 	work      context.Context // for primitives: timeout_ms, or the whole call
 	primitive string
 	drift     *verify.Drift
@@ -260,20 +261,11 @@ func (r *executionRun) step(s *plannedStep, started time.Time) (failed *fault.Er
 
 // perform does the step, its assertion, and its repetition.
 func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
-	limit := defaultStepTime
-	if s.TimeoutMS != nil && *s.TimeoutMS > 0 {
-		limit = time.Duration(*s.TimeoutMS) * time.Millisecond
-	}
 	whole, end := observe.Answerable(r.ctx)
 	defer end()
-	var cancel context.CancelFunc
-	r.whole = whole
-	r.bound, cancel = context.WithTimeout(whole, limit)
-	defer cancel()
-	r.work = r.ctx
-	if s.TimeoutMS != nil && *s.TimeoutMS > 0 {
-		r.work = r.bound
-	}
+	r.whole, r.endBound = whole, func() {}
+	r.allowTime(s)
+	defer func() { r.endBound() }()
 	var out json.RawMessage
 	var err *fault.Error
 	if s.Until != nil && s.Type != "wait" && s.Type != "wait_for" {
@@ -296,6 +288,20 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 			Next("read the page before you repeat the action: the step itself was done")
 	}
 	return out, nil
+}
+
+// allowTime begins the time of a step.
+func (r *executionRun) allowTime(s *plannedStep) {
+	r.endBound()
+	limit, own := defaultStepTime, s.TimeoutMS != nil && *s.TimeoutMS > 0
+	if own {
+		limit = time.Duration(*s.TimeoutMS) * time.Millisecond
+	}
+	r.bound, r.endBound = context.WithTimeout(r.whole, limit)
+	r.work = r.ctx
+	if own {
+		r.work = r.bound
+	}
 }
 
 // repeat runs a step until its target in until is there, as one scrolls until a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/outrider-run/outrider/authoring/likeness"
@@ -35,7 +36,12 @@ type Repair struct {
 	Likeness float64       `json:"likeness"`
 	Next     float64       `json:"next"`
 	Locator  locators.Kind `json:"locator"`
+
+	relocated *manifest.Target
 }
+
+// Relocated is the target as the map would declare it.
+func (r *Repair) Relocated() *manifest.Target { return r.relocated }
 
 // subject is one target that a check asserts something of.
 type subject struct {
@@ -124,7 +130,7 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 	}
 	var out []Repair
 	for i, s := range lost {
-		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live)
+		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live, relocated)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +143,7 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 
 // proposal is the target with the element that looks like what was remembered; nil when
 // none surely does, or when it has no name of its own.
-func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, remembered likeness.Element, live []likeness.Seen) (*Repair, error) {
+func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, remembered likeness.Element, live []likeness.Seen, write writer) (*Repair, error) {
 	c := likeness.Best(remembered, live)
 	if !c.Sure() {
 		return nil, nil
@@ -147,11 +153,19 @@ func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manif
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
+	text, to, kind := write(t, names, e)
+	if text == nil {
+		return nil, nil
+	}
 	return &Repair{
-		MapPath: in.Path, Pointer: t.At.Pointer, Target: relocated(t, names[0], e),
-		Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: names[0].Kind,
+		MapPath: in.Path, Pointer: t.At.Pointer, Target: text,
+		Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: kind, relocated: to,
 	}, nil
 }
+
+// writer puts an element into the words of a map, by one of the locators that name it
+// alone. It writes nil when the map has no words for any of them.
+type writer func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (text json.RawMessage, to *manifest.Target, kind locators.Kind)
 
 // RememberTarget describes the one element that the target of a step has found; nil when
 // it cannot be described.
@@ -168,8 +182,55 @@ func RememberTarget(ctx context.Context, page primitives.Page, in *sites.Map, t 
 }
 
 // RepairTarget proposes another target for one of a step that finds nothing; nil for
-// none.
-func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File) (*Repair, error) {
+// none. Arguments are those of the call: a locator that has a value of theirs would name
+// another element with other arguments.
+func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage) (*Repair, error) {
+	return repairOf(ctx, page, in, t, locks, func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+		if names = withoutValues(names, t, arguments); len(names) == 0 {
+			return nil, nil, ""
+		}
+		return relocated(t, names, e)
+	})
+}
+
+// withoutValues are the locators that have no value of arguments which the target does
+// not have.
+func withoutValues(names []locators.Locator, t *manifest.Target, arguments json.RawMessage) []locators.Locator {
+	var values []string
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if s := strings.ToLower(strings.TrimSpace(v)); len(s) > 1 {
+				values = append(values, s)
+			}
+		case float64:
+			if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) > 1 {
+				values = append(values, s)
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	var all any
+	if json.Unmarshal(arguments, &all) == nil {
+		walk(all)
+	}
+	had := strings.ToLower(strings.Join(append(t.Candidates(), t.Name, t.TextEquals, t.TextContains), "\n"))
+	values = slices.DeleteFunc(values, func(v string) bool { return strings.Contains(had, v) })
+	return slices.DeleteFunc(slices.Clone(names), func(l locators.Locator) bool {
+		says := strings.ToLower(strings.Join([]string{l.Selector, l.Name, l.TextEquals}, "\n"))
+		return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(says, v) })
+	})
+}
+
+func repairOf(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, write writer) (*Repair, error) {
 	f := locks[in.Path]
 	if f == nil || t.At.Pointer == "" {
 		return nil, nil
@@ -182,12 +243,13 @@ func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *m
 	if err != nil || !complete { // what was not compared may be more alike
 		return nil, err
 	}
-	return proposal(ctx, page, in, t, remembered, live)
+	return proposal(ctx, page, in, t, remembered, live, write)
 }
 
 // relocated is a target with another locator. A selector keeps those that the target
 // had as fallbacks: the site may return to them.
-func relocated(t *manifest.Target, l locators.Locator, e likeness.Seen) json.RawMessage {
+func relocated(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+	l := names[0]
 	out := struct {
 		Selector          string   `json:"selector,omitempty"`
 		Role              string   `json:"role,omitempty"`
@@ -209,5 +271,12 @@ func relocated(t *manifest.Target, l locators.Locator, e likeness.Seen) json.Raw
 		}
 		out.FallbackSelectors = slices.DeleteFunc(t.Candidates(), func(s string) bool { return s == l.Selector })
 	}
-	return call.JSON(out)
+	to := &manifest.Target{
+		FallbackSelectors: out.FallbackSelectors, Role: out.Role, Name: out.Name, TextEquals: out.TextEquals,
+		URLContains: t.URLContains, URLMatches: t.URLMatches, State: t.State, At: t.At, Extensions: t.Extensions,
+	}
+	if out.Selector != "" {
+		to.Selector = []string{out.Selector}
+	}
+	return call.JSON(out), to, l.Kind
 }

@@ -17,6 +17,7 @@ const (
 
 // Tool is one action an agent may call.
 type Tool struct {
+	At          Place
 	Name        string
 	Description string
 	InputSchema json.RawMessage
@@ -78,7 +79,7 @@ type Binding struct {
 }
 
 func (c *checker) tool(o *object) Tool {
-	t := Tool{Raw: o.raw(), XActions: XActions{Direction: AgentToHTML}}
+	t := Tool{At: o.place(), Raw: o.raw(), XActions: XActions{Direction: AgentToHTML}}
 	t.Name = c.toolName(o)
 	if v, ok := o.get("description"); ok {
 		t.Description = v.nonBlank()
