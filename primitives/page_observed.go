@@ -115,6 +115,8 @@ type NetworkRequest struct {
 	Cancelled       bool
 	BlockedReason   string
 	RedirectedTo    string // id of the next hop
+	// SetCookies are the lines of Set-Cookie. They are reported to recorders only.
+	SetCookies []string
 }
 
 // BodyPart says whose body is meant.

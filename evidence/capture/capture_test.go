@@ -153,6 +153,59 @@ func node(t *testing.T, snapshot []byte, path []int) []any {
 	return at.([]any)
 }
 
+// A page that blocks its renderer and is left at once: what it got is in the recording, and which cookies it
+// was to keep, also those of a redirect.
+func TestBodiesAndCookiesOfAPageThatIsLeft(t *testing.T) {
+	mux := http.NewServeMux()
+	page := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Add("Set-Cookie", "theme=dark; Path=/")
+			w.Header().Add("Set-Cookie", "lang=0123456789abcdef0; Path=/")
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	mux.HandleFunc("GET /in", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", "sid=c4nary; HttpOnly; Path=/")
+		http.Redirect(w, r, "/busy", http.StatusFound)
+	})
+	mux.HandleFunc("GET /busy", page(`<!doctype html><title>Busy</title><script>
+fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => { const end = Date.now() + 1500; while (Date.now() < end); });</script>`))
+	mux.HandleFunc("POST /data", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "received") })
+	mux.HandleFunc("GET /next", page("<!doctype html><title>Next</title>"))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	r, path := recorded(t, capture.Options{Pages: true}, "about:blank", func(h *runtime.Host) {
+		do(t, h, "browser.navigate", `{"url":"`+server.URL+`/in"}`)
+		do(t, h, "browser.navigate", `{"url":"`+server.URL+`/next"}`)
+	})
+	sent, received, cookies := "", "", map[string]string{}
+	for _, e := range r.Events {
+		if e.Kind != record.KindRequest {
+			continue
+		}
+		q, _ := record.Of[record.Request](e)
+		if strings.HasSuffix(q.URL, "/data") {
+			a, _ := r.Data(q.RequestBody)
+			b, _ := r.Data(q.Body)
+			sent, received = string(a), string(b)
+		}
+		var headers map[string]string
+		_ = json.Unmarshal(q.ResponseHeaders, &headers)
+		cookies[q.URL[len(server.URL):]] = headers["Set-Cookie"]
+	}
+	if sent != "sent" || received != "received" {
+		t.Errorf("the request of the busy page has %q and %q: expected both bodies", sent, received)
+	}
+	const plain = "theme=dark; Path=/\nlang=" + record.CookieValue + "; Path=/"
+	if cookies["/in"] != "sid="+record.CookieValue+"; HttpOnly; Path=/" || cookies["/busy"] != plain || cookies["/next"] != plain {
+		t.Errorf("cookies: %q", cookies)
+	}
+	if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("c4nary")) {
+		t.Errorf("the value of a session is in the recording: %v", err)
+	}
+}
+
 func TestWhatASecretFieldHoldsIsNowhere(t *testing.T) {
 	const canary, declared = "tr0ub4dor-canary", "declared-canary-77"
 	secrets := &mask.Set{}

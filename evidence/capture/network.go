@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 	out := record.Request{
 		ID: q.ID, Method: q.Method, URL: q.URL, Type: q.Type, Frame: string(q.Frame), Status: q.Status, StatusText: q.StatusText, MimeType: q.MimeType,
 		Protocol: q.Protocol, RemoteAddress: q.RemoteAddress, FromCache: q.FromCache, FromWorker: q.FromWorker,
-		RequestHeaders: withoutCredentials(q.RequestHeaders), ResponseHeaders: withoutCredentials(q.ResponseHeaders),
+		RequestHeaders: withoutCredentials(q.RequestHeaders), ResponseHeaders: withCookies(withoutCredentials(q.ResponseHeaders), q.SetCookies),
 		Began: q.Started, FirstByteMS: ms(q.FirstByte), DurationMS: ms(q.Duration), Bytes: q.Bytes, State: q.State, Failure: q.Failure, RedirectedTo: q.RedirectedTo,
 	}
 	var response, sent []byte
@@ -81,6 +82,46 @@ func withoutCredentials(raw json.RawMessage) json.RawMessage {
 	}
 	return jsonOf(headers)
 }
+
+// withCookies adds the cookies that an answer sets to its headers. The value of one is a placeholder, unless it
+// is short, its name does not speak of a session, and scripts of the page can read it.
+func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
+	if len(lines) == 0 {
+		return raw
+	}
+	headers := map[string]string{}
+	_ = json.Unmarshal(raw, &headers) // none without
+	for name := range headers {
+		if strings.EqualFold(name, "set-cookie") {
+			delete(headers, name)
+		}
+	}
+	var out []string
+	for _, line := range lines {
+		pair, attributes, _ := strings.Cut(line, ";")
+		name, value, named := strings.Cut(pair, "=")
+		if !named || len(value) > plainCookie || sessionCookie.MatchString(name) || httpOnly.MatchString(attributes) {
+			pair = name + "=" + record.CookieValue
+			if !named {
+				pair = record.CookieValue
+			}
+		}
+		if attributes != "" {
+			pair += ";" + attributes
+		}
+		out = append(out, pair)
+	}
+	headers["Set-Cookie"] = strings.Join(out, "\n")
+	return jsonOf(headers)
+}
+
+// plainCookie is how long the value of a cookie is at most that is recorded.
+const plainCookie = 16
+
+var (
+	sessionCookie = regexp.MustCompile(`(?i)sess|token|auth|csrf|xsrf|jwt|sid|secret|login|user|key|pin|pass|code|otp|id$`)
+	httpOnly      = regexp.MustCompile(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
+)
 
 func contentType(raw json.RawMessage) string {
 	var headers map[string]string

@@ -264,6 +264,9 @@ type Request struct {
 	BodyMissing string `json:"body_missing,omitempty"` // too_large, not_kept
 }
 
+// CookieValue stands for the value of a cookie in the header Set-Cookie of an answer.
+const CookieValue = "{{secret:cookie}}"
+
 // Dialog is a JavaScript dialog that opened or was closed.
 type Dialog struct {
 	State   string `json:"state"` // opened, closed

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -182,6 +183,12 @@ func (n *network) headers(e record.Request) []browser.Header {
 	_ = json.Unmarshal(e.ResponseHeaders, &all) // none without
 	out := []browser.Header{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.EqualFold(name, "set-cookie") {
+			for line := range strings.SplitSeq(all[name], "\n") {
+				out = append(out, browser.Header{Name: name, Value: cookie(line, e.Began)})
+			}
+			continue
+		}
 		if strings.Contains(all[name], "{{secret:") {
 			continue
 		}
@@ -190,6 +197,18 @@ func (n *network) headers(e record.Request) []browser.Header {
 		}
 	}
 	return browser.Resent(out)
+}
+
+// cookie is a line of Set-Cookie as it is sent again. A value that is not recorded is the same in each replay.
+// One that was to expire later does not: the recording may be older.
+func cookie(line string, began time.Time) string {
+	line = strings.ReplaceAll(line, record.CookieValue, "recorded")
+	parts := strings.Split(line, ";")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		until, err := http.ParseTime(strings.ReplaceAll(value, "-", " "))
+		return strings.EqualFold(name, "expires") && err == nil && until.After(began)
+	}), ";")
 }
 
 // reasonOf is the failure that the browser reported as it takes one.

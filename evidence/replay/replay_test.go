@@ -27,7 +27,8 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 
 const list = `<!doctype html><title>List</title><h1>Groceries</h1><input name="q" aria-label="Item"><button>Add</button><ul></ul><script src="/a.js"></script>`
 
-const script = `document.querySelector('button').onclick = async () => {
+const script = `document.title += ' ' + document.cookie;
+document.querySelector('button').onclick = async () => {
   const answer = await (await fetch('/price', {method: 'POST', body: document.querySelector('input').value})).text();
   const li = document.createElement('li');
   li.textContent = document.querySelector('input').value + ' ' + answer + ' ' + (Math.random() < 2 ? '' : 'never');
@@ -43,7 +44,11 @@ func site(t *testing.T, page string) *httptest.Server {
 			_, _ = io.WriteString(w, body)
 		}
 	}
-	mux.HandleFunc("GET /{$}", text("text/html", page))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Set-Cookie", "theme=dark; Path=/; Expires="+time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		w.Header().Add("Set-Cookie", "sid=c4nary; HttpOnly")
+		text("text/html", page)(w, r)
+	})
 	mux.HandleFunc("GET /a.js", text("text/javascript", script))
 	prices := 0
 	mux.HandleFunc("POST /price", func(w http.ResponseWriter, r *http.Request) {

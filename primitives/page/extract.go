@@ -126,6 +126,9 @@ func (in *pageExtractIn) cut(t *pageText) (string, *extractCut) {
 	}
 	most := max(in.maxBytes()-len(head), 1)
 	if len(rest) <= most && t.left == 0 {
+		if t.stopped {
+			return head + rest, &extractCut{Left: 1, Next: "the page took too long to read: ask with the ref or locator of a part"}
+		}
 		return head + rest, nil
 	}
 	shown := rest
@@ -166,6 +169,8 @@ type pageText struct {
 	text string
 	why  string
 	left int // characters that were not even sent
+	// stopped: the document took too long to read, and what follows was not looked at.
+	stopped bool
 }
 
 // documentText is the answer of the page library for one document.
@@ -251,7 +256,7 @@ func (r *textReader) document(ctx context.Context, frame primitives.FrameID, arg
 		}
 		wg.Wait()
 	}
-	out := &pageText{why: doc.Why, left: doc.Left}
+	out := &pageText{why: doc.Why, left: doc.Left, stopped: doc.Stopped}
 	var b strings.Builder
 	for i, piece := range doc.Pieces {
 		switch {
@@ -262,6 +267,7 @@ func (r *textReader) document(ctx context.Context, frame primitives.FrameID, arg
 		case inner[i] != nil:
 			b.WriteString(inner[i].text)
 			out.left += inner[i].left
+			out.stopped = out.stopped || inner[i].stopped
 		}
 	}
 	out.text = b.String()

@@ -20,9 +20,10 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 	}
 	var request string
 	var s *cdp.Session
+	var sent []byte
 	open := false
 	if e != nil {
-		request, s, open = e.request, e.session, e.open
+		request, s, open, sent = e.request, e.session, e.open, e.sent
 	}
 	t.mu.Unlock()
 	if e == nil {
@@ -34,6 +35,9 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 			NextStep: "bodies of redirects, failed requests and large or old answers are not kept; make the request again"}
 	}
 	if part == primitives.RequestBody {
+		if sent != nil {
+			return cutBody(sent, limit), nil
+		}
 		var out struct {
 			PostData string `json:"postData"`
 		}

@@ -24,6 +24,8 @@ func (t *Traffic) HandleEvent(s *cdp.Session, method, params []byte) {
 		t.update(params, func(e *exchange) { e.FromCache = true })
 	case "Network.responseReceived":
 		t.onResponse(s, params)
+	case "Network.responseReceivedExtraInfo":
+		t.onHead(params)
 	case "Network.dataReceived":
 		t.onData(params)
 	case "Network.loadingFinished":
@@ -47,6 +49,7 @@ type requestEvent struct {
 		URL     string          `json:"url"`
 		Method  string          `json:"method"`
 		Headers json.RawMessage `json:"headers"`
+		Sent    *string         `json:"postData"`
 	} `json:"request"`
 	Timestamp float64 `json:"timestamp"`
 	WallTime  float64 `json:"wallTime"`
@@ -54,6 +57,7 @@ type requestEvent struct {
 		Type string `json:"type"`
 	} `json:"initiator"`
 	Redirect *responseData      `json:"redirectResponse"`
+	HasHead  bool               `json:"redirectHasExtraInfo"`
 	Type     string             `json:"type"`
 	FrameID  primitives.FrameID `json:"frameId"`
 }
@@ -86,6 +90,7 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 		old.take(e.Redirect)
 		old.FirstByte = seconds(e.Timestamp - old.began)
 		old.RedirectedTo = "n" + strconv.Itoa(t.seq+1)
+		old.head = old.head || !e.HasHead
 		t.end(old, "redirected", seconds(e.Timestamp-old.began))
 	case old != nil && old.open:
 		return // another session of the tab speaks of the same request
@@ -93,6 +98,12 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 	kind := strings.ToLower(e.Type)
 	x := t.add(s, e.RequestID, kind, kind == "eventsource")
 	x.loader, x.began = e.LoaderID, e.Timestamp
+	if t.onEnd != nil {
+		x.before = old
+		if e.Request.Sent != nil {
+			x.sent = []byte(*e.Request.Sent)
+		}
+	}
 	x.Method, x.URL = e.Request.Method, excerpt.Address(e.Request.URL)
 	x.Frame, x.Document, x.Initiator = e.FrameID, excerpt.Address(e.DocumentURL), e.Initiator.Type
 	x.RequestHeaders = bounded8K(e.Request.Headers)
@@ -120,6 +131,28 @@ func (t *Traffic) onResponse(s *cdp.Session, params []byte) {
 		x.FirstByte = seconds(e.Timestamp - x.began)
 		t.rev++
 		x.Revision = t.rev
+	})
+}
+
+// onHead takes the cookies that an answer sets: they are in no other event. There is one for each hop of a
+// request, in their order.
+func (t *Traffic) onHead(params []byte) {
+	t.update(params, func(x *exchange) {
+		if t.onEnd == nil {
+			return
+		}
+		for x.before != nil && !x.before.head {
+			x = x.before
+		}
+		x.head = true
+		cdp.EachMember(cdp.Member(params, "headers"), func(name, value []byte) bool {
+			var lines string
+			if strings.EqualFold(string(name), "set-cookie") && len(value) <= maxHeaders && json.Unmarshal(value, &lines) == nil {
+				x.SetCookies = append(x.SetCookies, strings.Split(lines, "\n")...)
+			}
+			return true
+		})
+		t.report(x)
 	})
 }
 

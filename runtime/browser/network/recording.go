@@ -25,10 +25,16 @@ func New(client *cdp.Client, tab Tab, egress *Egress) *Traffic {
 	return &Traffic{client: client, tab: tab, egress: egress}
 }
 
-// EnableCommand begins to report requests. The browser keeps bodies within limits:
-// each renderer holds them in memory.
+// EnableCommand begins to report requests. The browser keeps bodies within limits, and outside of the renderers:
+// a renderer that is busy does not answer for them, and one whose document was replaced has none.
 func (t *Traffic) EnableCommand() cdp.Command {
-	return cdp.Command{Method: "Network.enable", Params: []byte(`{"maxTotalBufferSize":33554432,"maxResourceBufferSize":8388608}`)}
+	params := []byte(`{"maxTotalBufferSize":33554432,"maxResourceBufferSize":8388608,"enableDurableMessages":true}`)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.onEnd != nil { // what was sent comes with the request
+		params = append(params[:len(params)-1], `,"maxPostDataSize":16384}`...)
+	}
+	return cdp.Command{Method: "Network.enable", Params: params}
 }
 
 // SessionCommands are those with which a new session of the tab takes part.

@@ -54,6 +54,10 @@ type exchange struct {
 	at       time.Time
 	lastData time.Time // when the head of the answer or data came last; zero before
 	length   int64     // of the body by its header; -1 when unknown
+	sent     []byte    // the body of the request, where it came with it
+	before   *exchange // that led here
+	head     bool      // the event with the cookies of the answer came
+	reported bool      // to onEnd
 }
 
 // Network implements primitives.ObservedPage.
@@ -117,11 +121,26 @@ func (t *Traffic) end(e *exchange, state string, took time.Duration) {
 		delete(t.open, e)
 		t.settled = time.Now()
 	}
-	if t.onEnd != nil {
-		r := e.NetworkRequest
-		r.Duration = e.ended
-		t.onEnd(r)
+	if t.onEnd == nil {
+		return
 	}
+	if e.before != nil {
+		e.before.head = true // what has not come does not
+		t.report(e.before)
+		e.before = nil
+	}
+	t.report(e)
+}
+
+// report tells of a request that has ended, once: of one that was redirected when its cookies came. t.mu is held.
+func (t *Traffic) report(e *exchange) {
+	if e.open || e.reported || !e.head && e.State == "redirected" {
+		return
+	}
+	e.reported = true
+	r := e.NetworkRequest
+	r.Duration = e.ended
+	t.onEnd(r)
 }
 
 // Changed returns a channel that the next change of the record closes.
