@@ -84,7 +84,7 @@ func withoutCredentials(raw json.RawMessage) json.RawMessage {
 }
 
 // withCookies adds the cookies that an answer sets to its headers. The value of one is a placeholder, unless it
-// is short, its name does not speak of a session, and scripts of the page can read it.
+// is one word, a locale or a small number, its name does not speak of a session, and scripts of the page can read it.
 func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 	if len(lines) == 0 {
 		return raw
@@ -100,7 +100,7 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 	for _, line := range lines {
 		pair, attributes, _ := strings.Cut(line, ";")
 		name, value, named := strings.Cut(pair, "=")
-		if !named || len(value) > plainCookie || sessionCookie.MatchString(name) || httpOnly.MatchString(attributes) {
+		if !named || !plainCookie.MatchString(value) || sessionCookie.MatchString(name) || httpOnly.MatchString(attributes) {
 			pair = name + "=" + record.CookieValue
 			if !named {
 				pair = record.CookieValue
@@ -115,10 +115,8 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 	return jsonOf(headers)
 }
 
-// plainCookie is how long the value of a cookie is at most that is recorded.
-const plainCookie = 16
-
 var (
+	plainCookie   = regexp.MustCompile(`^(?:[A-Za-z]{0,12}|[a-z]{2}[-_][A-Z]{2}|\d{1,2})$`)
 	sessionCookie = regexp.MustCompile(`(?i)sess|token|auth|csrf|xsrf|jwt|sid|secret|login|user|key|pin|pass|code|otp|id$`)
 	httpOnly      = regexp.MustCompile(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
 )
