@@ -400,9 +400,6 @@ func killBrowser(t *testing.T, program int) {
 // of the browser and the hub.
 func TestPeersManyExtensions(t *testing.T) {
 	t.Parallel()
-	if !peerstest.All() {
-		t.Skip("OUTRIDER_PEERS_ALL is not set: the real extension needs an idle machine for it")
-	}
 	browsers := 2
 	m := newMany(t, browsers, "https")
 	const token = "of-the-test-0123456789"

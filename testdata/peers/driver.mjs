@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { claim } from './claim.mjs'
 
 const { bridge, CHROME, chromeExt, outrider, stopAll, until } =
   await import(pathToFileURL(path.join(process.env.OUTRIDER_PEERS, 'peers.mjs')))
@@ -61,8 +62,7 @@ const requests = {
       await begin(peers[name])
     }))
     const x = await chromeExt({ args: [anyCertificate, noBar] })
-    await x.open(url)
-    await x.claim(url, peers.upstream.ws)
+    await claim(x, until, url, peers.upstream.ws)
     const viewport = await viewportOf(peers.upstream, url)
     const browser = browserFor()
     for (const profile of ['extension', 'strict']) {

@@ -4,15 +4,15 @@
 import path from 'node:path'
 import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import { claim } from './claim.mjs'
 
-const { chromeExt, stopAll } = await import(pathToFileURL(path.join(process.env.OUTRIDER_PEERS, 'peers.mjs')))
+const { chromeExt, stopAll, until } = await import(pathToFileURL(path.join(process.env.OUTRIDER_PEERS, 'peers.mjs')))
 const x = await chromeExt({ args: ['--ignore-certificate-errors'] })
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const { url, bridge } = JSON.parse(line)
   let answer
   try {
-    await x.open(url)
-    answer = await x.claim(url, bridge)
+    answer = await claim(x, until, url, bridge)
   } catch (e) {
     answer = { ok: false, error: e.stack }
   }
