@@ -74,8 +74,20 @@ func TestAgents(t *testing.T) {
 		{name: "playwright-mcp", who: "b", command: []string{filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated", "--no-sandbox", "--allow-unrestricted-file-access", "--executable-path", chromium.Path}},
 		{name: "chrome-devtools-mcp", who: "c", command: []string{filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless", "--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox"}},
 	}
+	// Whoever looks for a cause runs one server, and reads what it was asked and answered.
+	if servers := os.Getenv("OUTRIDER_AGENTS_SERVERS"); servers != "" {
+		drivers = slices.DeleteFunc(drivers, func(d *driver) bool { return !slices.Contains(strings.Split(servers, ","), d.name) })
+	}
 	for _, d := range drivers {
 		d.codec, d.folder = codec, t.TempDir()
+		if dir := os.Getenv("OUTRIDER_AGENTS_LOG"); dir != "" {
+			log, err := os.Create(filepath.Join(dir, d.name+".log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = log.Close() }()
+			d.log = log
+		}
 		if err := d.start(ctx); err != nil {
 			t.Fatalf("starting %s: %v", d.name, err)
 		}
@@ -100,6 +112,7 @@ func TestAgents(t *testing.T) {
 			for _, one := range a.Tasks {
 				r := result{name: a.App + ": " + one.Name}
 				for _, d := range drivers {
+					d.note("=== %s: %s", a.App, one.Name)
 					err := d.do(ctx, address, a.dir, one)
 					r.spent, r.failed = append(r.spent, d.spent), append(r.failed, err)
 					if err != nil {
@@ -115,7 +128,7 @@ func TestAgents(t *testing.T) {
 	}
 	told := report(drivers, done, served)
 	t.Log("\n" + told)
-	if only == "" {
+	if only == "" && len(drivers) == 3 {
 		if err := os.WriteFile(page, []byte(told), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +181,11 @@ func report(drivers []*driver, done []result, served int) string {
 	for i, d := range drivers {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.0f |\n", d.name, common[i].calls, common[i].in, common[i].out, common[i].time.Seconds())
 	}
-	b.WriteString("\nEach task: calls / tokens read. `no` is a task that was not solved.\n\n| task | outrider | playwright-mcp | chrome-devtools-mcp |\n|---|---|---|---|\n")
+	b.WriteString("\nEach task: calls / tokens read. `no` is a task that was not solved.\n\n| task |")
+	for _, d := range drivers {
+		b.WriteString(" " + d.name + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(drivers)) + "\n")
 	for _, r := range done {
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for i, s := range r.spent {

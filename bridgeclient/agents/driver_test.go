@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -22,12 +23,15 @@ type driver struct {
 	command []string
 	folder  string // where it may write
 
+	log io.Writer // of every call and answer; may be nil
+
 	session *sdk.ClientSession
 	schemas map[string]string
 	codec   tokenizer.Codec
 	catalog int // tokens of the list of tools
 	spent   cost
 	seen    string // the last look
+	last    string // its id, where looks have one
 	told    string // the answer of the last act
 	page    int    // what chrome-devtools-mcp calls the page
 }
@@ -70,6 +74,12 @@ func (d *driver) start(ctx context.Context) error {
 	return nil
 }
 
+func (d *driver) note(format string, args ...any) {
+	if d.log != nil {
+		_, _ = fmt.Fprintf(d.log, format+"\n", args...)
+	}
+}
+
 func (d *driver) tokens(text string) int {
 	ids, _, err := d.codec.Encode(text)
 	if err != nil {
@@ -101,7 +111,9 @@ func (d *driver) call(ctx context.Context, tool string, args map[string]any) (st
 			b.WriteString(text.Text)
 		}
 	}
-	d.spent.in += d.tokens(b.String())
+	n := d.tokens(b.String())
+	d.spent.in += n
+	d.note("> %s %s\n< (%d tokens) %s", tool, encoded, n, b.String())
 	if r.IsError {
 		return b.String(), fmt.Errorf("%s %s: %.300s", tool, encoded, b.String())
 	}
@@ -137,9 +149,24 @@ func (d *driver) look(ctx context.Context) error {
 	if tool == "" {
 		tool = "snapshot"
 	}
-	text, err := d.call(ctx, tool, map[string]any{})
-	d.seen = text
+	args := map[string]any{}
+	if d.last != "" && d.seen != "" && strings.Contains(d.schemas[tool], `"since"`) {
+		args["since"] = d.last // nothing was done since the last look
+	}
+	text, err := d.call(ctx, tool, args)
+	if m := snapshotID.FindStringSubmatch(text); m != nil {
+		d.last = m[1]
+	}
+	d.see(text, args["since"] != nil)
 	return err
+}
+
+// see takes in what a page shows, or what changed of what was seen.
+func (d *driver) see(text string, change bool) {
+	if change || changes.MatchString(text) { // what changed comes before what was there
+		text = removed.ReplaceAllString(text, "") + "\n" + d.seen
+	}
+	d.seen = text
 }
 
 // act does a step. ref is of its target, and to is of where a drag ends.
@@ -171,10 +198,8 @@ func (d *driver) act(ctx context.Context, s step, ref, to string) error {
 	switch {
 	case err != nil || shows == "":
 		d.seen = "" // what was seen is past
-	case changes.MatchString(d.told): // what changed comes before what was there
-		d.seen = removed.ReplaceAllString(d.told, "") + "\n" + d.seen
 	default:
-		d.seen = d.told
+		d.see(d.told, false)
 	}
 	return err
 }
@@ -182,8 +207,9 @@ func (d *driver) act(ctx context.Context, s step, ref, to string) error {
 var (
 	// changes are rows that came or changed, and removed such that went, in an outline that
 	// is compared with the last one.
-	changes = regexp.MustCompile(`(?m)^[+~-] +- `)
-	removed = regexp.MustCompile(`(?m)^- +- .*$`)
+	changes    = regexp.MustCompile(`(?m)^[+~-] +- `)
+	removed    = regexp.MustCompile(`(?m)^- +- .*$`)
+	snapshotID = regexp.MustCompile(`snapshot_id (s\d+)`)
 )
 
 // pressEach types by the tool that presses one key.
@@ -245,6 +271,9 @@ func (d *driver) devTools(s step, ref, to string) (string, map[string]any) {
 
 func outrider(s step, ref, to string) map[string]any {
 	args := map[string]any{"ref": ref}
+	if strings.HasPrefix(ref, "{") {
+		args = map[string]any{"locator": json.RawMessage(ref)}
+	}
 	switch {
 	case s.Dialog:
 		return map[string]any{"action": "dialog", "accept": true}
@@ -302,6 +331,18 @@ func (d *driver) find(t target) string {
 	return ""
 }
 
+// words are a text that stands in a row of a table without a ref of its own. A tool that
+// takes locators is given it as one: {"text": …}.
+func (d *driver) words(t target) string {
+	if t[1] == "" || !strings.Contains(d.schemas["act"], `"locator"`) {
+		return ""
+	}
+	if m := regexp.MustCompile(`(?m)^[+~ ]*- row: (?:.*\| )?(` + t[1] + `)(?: \||$)`).FindStringSubmatch(d.seen); m != nil {
+		return `{"text_equals":` + strconv.Quote(m[1]) + `}`
+	}
+	return ""
+}
+
 const (
 	// mostLooks is how often an agent looks for what a step needs, and lookAgain how long it
 	// waits in between.
@@ -311,7 +352,7 @@ const (
 
 // do does a task on an application.
 func (d *driver) do(ctx context.Context, address, dir string, t task) error {
-	d.spent, d.seen, d.told = cost{}, "", ""
+	d.spent, d.seen, d.told, d.last = cost{}, "", "", ""
 	began := time.Now()
 	defer func() { d.spent.time = time.Since(began) }()
 	for i, s := range t.Steps {
@@ -324,7 +365,7 @@ func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 
 func (d *driver) step(ctx context.Context, address string, s step) error {
 	if s.Go != "" {
-		d.seen, d.told = "", ""
+		d.seen, d.told, d.last = "", "", ""
 		err := d.goTo(ctx, address+s.Go)
 		if err == nil && !strings.Contains(d.told, "beforeunload") {
 			return nil
@@ -364,6 +405,9 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 			continue
 		}
 		ref, to := d.find(s.target()), ""
+		if ref == "" {
+			ref = d.words(s.target())
+		}
 		if s.To != (target{}) {
 			if to = d.find(s.To); to == "" {
 				continue
@@ -372,7 +416,6 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 		if ref != "" {
 			return d.act(ctx, s, ref, to)
 		}
-		d.seen = ""
 	}
 	if last != nil {
 		return last

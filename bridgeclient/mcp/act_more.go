@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,13 +111,28 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 
 // answered is the answer of act, with the outline that the call asks for.
 func (c *call) answered(ctx context.Context, p page, in actIn, done acted, r runtime.Reply) (*answer, *fault.Error) {
-	out, text := done.result(p, r)
-	if in.Outline {
-		shown, more := c.outlineAfter(ctx, p, in)
-		out["outline"] = shown
-		text += "\n" + more
+	if !in.Outline {
+		out, text := done.result(p, r)
+		return &answer{Result: out, Text: text}, nil
 	}
-	return &answer{Result: out, Text: text}, nil
+	shown, more := c.outlineAfter(ctx, p, in)
+	done.Followed = slices.DeleteFunc(done.Followed, func(line string) bool { return inOutline(line, more) })
+	out, text := done.result(p, r)
+	out["outline"] = shown
+	return &answer{Result: out, Text: text + "\n" + more}, nil
+}
+
+// inOutline says whether the outline of the page has what a line about it says.
+func inOutline(line, outline string) bool {
+	if strings.HasPrefix(line, changedNodes) {
+		return true
+	}
+	shown, ok := strings.CutPrefix(line, showsText)
+	if !ok {
+		return false
+	}
+	text, err := strconv.Unquote(shown)
+	return err == nil && strings.Contains(outline, strings.TrimSuffix(text, "…"))
 }
 
 // outlineAfter is what the page shows after an action: what changed since the last
@@ -131,7 +149,7 @@ func (c *call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]a
 	if err != nil {
 		return map[string]any{"error": err}, "the page cannot be shown: " + err.Message
 	}
-	for _, known := range []string{"page", "url", "title", "delta", "snapshot_id"} { // the next call compares by itself
+	for _, known := range append(headed, "delta") { // the next call compares by itself
 		delete(result, known)
 	}
 	shown := c.server.textual(p, result, address, "text")
@@ -287,6 +305,9 @@ func notThere(err *fault.Error) bool {
 	return err.Code == fault.TargetNotFound || err.Code == fault.TargetNotActionable && err.Evidence["reason"] == "hidden"
 }
 
+// notLoaded begins what the browser says of a resource that it could not load.
+const notLoaded = "Failed to load resource"
+
 // mostComplaints bounds the messages of the console in one answer.
 const mostComplaints = 3
 
@@ -303,6 +324,7 @@ func (c *call) complaints(ctx context.Context, p page) []string {
 	var list struct {
 		Entries []struct {
 			Text string `json:"text"`
+			URL  string `json:"url"`
 		} `json:"entries"`
 		Cursor  int `json:"cursor"`
 		Omitted int `json:"omitted"`
@@ -313,7 +335,16 @@ func (c *call) complaints(ctx context.Context, p page) []string {
 	c.server.consoles.set(p.handle(), list.Cursor)
 	var out []string
 	for _, e := range list.Entries {
-		out = append(out, "console error "+quote(e.Text, 160))
+		line := "console error " + quote(e.Text, 160)
+		if strings.HasPrefix(e.Text, notLoaded) {
+			if u, err := url.Parse(e.URL); err == nil && u.Path == "/favicon.ico" {
+				continue // the browser looks for it by itself
+			}
+			line += " " + cutMiddle(e.URL)
+		}
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
 	}
 	if list.Omitted > 0 {
 		out = append(out, fmt.Sprintf("and %d more errors on the console", list.Omitted))

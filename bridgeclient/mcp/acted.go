@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -205,6 +206,9 @@ func (in actIn) did(target *effectElement) string {
 	return did
 }
 
+// showsText and changedNodes begin lines that an outline of the page makes needless.
+const showsText, changedNodes = "shows ", "nodes: "
+
 // lines lists the effects, the weightiest first.
 func (f followed) lines(p page, target *effectElement) []string {
 	var out []string
@@ -245,9 +249,10 @@ func (f followed) lines(p page, target *effectElement) []string {
 		add("%s is gone", layer)
 	}
 	for _, text := range f.Texts {
-		add("shows %s", quote(text, 120))
+		add("%s%s", showsText, quote(text, 120))
 	}
-	for _, text := range f.Passed {
+	slices.Sort(f.Passed)
+	for _, text := range slices.Compact(f.Passed) {
 		add("showed %s, which is gone", quote(text, 120))
 	}
 	for _, v := range f.Values {
@@ -285,7 +290,7 @@ func (f followed) lines(p page, target *effectElement) []string {
 		}
 	}
 	if d := f.DOM; d != nil && len(f.Texts)+len(f.Passed)+len(f.Opened)+len(f.Closed) == 0 {
-		add("nodes: %d came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
+		add(changedNodes+"%d came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
 	}
 	switch {
 	case len(out) == 0 && len(f.Unseen) > 0:

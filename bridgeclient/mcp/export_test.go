@@ -22,6 +22,3 @@ func Report(n int) (sent []string) {
 	r.progress(runtime.Progress{Step: "after the end"})
 	return sent
 }
-
-// Estimate is estimate.
-var Estimate = estimate

@@ -150,8 +150,8 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 			opened := attempt(t, cs, "tabs", fmt.Sprintf(`{"action":"open","page":"p1","url":"%s/fine"}`, site))
 			result, _ := opened.StructuredContent.(map[string]any)
 			page, _ = result["page"].(string)
-		} else if r.IsError {
-			continue // one more dialog, or a page that flees
+		} else if moved, _ := r.StructuredContent.(map[string]any); r.IsError || moved["url"] != site+"/fine" {
+			continue // one more dialog, or a page that flees, and the answer says so
 		}
 		late := lateTimer(nextTime)
 		began := time.Now()

@@ -166,9 +166,13 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 		}
 		name, args = "browser.close_tab", map[string]any{"tab_id": p.tab.TabID}
 	}
+	c.complaints(ctx, p) // those of the document before are no matter of the next one
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
 		return nil, err
+	}
+	if in.Action == "close" {
+		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
 	}
 	return &answer{Result: moved(p, r, value)}, nil
 }
@@ -183,7 +187,7 @@ func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
 		tab = all // of page.history
 	}
 	for name, v := range map[string]any{"title": tab["title"], "status": all["status"], "dialog": all["dialog"]} {
-		if !empty(v) && v != json.Number("0") {
+		if !empty(v) && v != json.Number("0") && v != json.Number("200") {
 			out[name] = v
 		}
 	}

@@ -27,7 +27,7 @@ var cellRoles = map[string]bool{"cell": true, "gridcell": true, "rowheader": tru
 
 // doing are the marks of rows that something can be done with.
 var doing = [][]byte{
-	[]byte("[clickable]"), []byte("[draggable]"), []byte("[expanded]"), []byte("[collapsed]"), []byte("[selected]"), []byte("[focused]"), []byte("[scrolls="),
+	[]byte("[clickable]"), []byte("[draggable]"), []byte("[expanded]"), []byte("[collapsed]"), []byte("[selected]"), []byte("[focused]"), []byte("[scrolls="), []byte("[sort="),
 }
 
 // outlineRow is a row of text taken apart.
@@ -183,12 +183,21 @@ func (r outlineRow) cells(inside []treeRow) (line string, merged bool) {
 	return r.bounded(strings.Join(cells, " | "))
 }
 
-// pieces is a cell: its text, or what can be used in it.
+// pieces is a cell: its text, or what can be used in it. A name that has the text in it
+// stands for both.
 func (r outlineRow) pieces(inside []treeRow) (string, bool) {
 	own := strings.TrimSpace(r.name + r.marks)
-	if r.role == "gridcell" || !r.idle() || own != "" {
+	switch {
+	case r.role == "gridcell" && r.ref == "" && r.marks == "": // it takes no focus and no click
+		own = r.content
+		if r.name != "" && !strings.Contains(r.name, r.content) {
+			own = r.name + ": " + r.content
+		} else if r.name != "" {
+			own = r.name
+		}
+	case r.role == "gridcell" || !r.idle() || own != "":
 		own = r.line()
-	} else {
+	default:
 		own = r.content
 	}
 	text, ok := joined(inside)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -83,13 +85,17 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 	}
 	around := parentsOf(now.rows)
 	written := map[int]bool{} // rows of now that are in the text already
-	write := func(mark byte, i int) {
+	write := func(mark byte, i int, note string) {
 		if in := around[i]; in >= 0 && !written[in] {
 			// Only the nearest row around it: enough to find the place.
 			line(' ', now.rows[in])
 			written[in] = true
 		}
-		line(mark, now.rows[i])
+		row := now.rows[i]
+		if note != "" {
+			row.text = append(bytes.Clone(row.text), note...)
+		}
+		line(mark, row)
 		written[i] = true
 	}
 	lastThen, lastNow := -1, -1
@@ -99,16 +105,20 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		}
 	}
 	seen := make(map[string]bool, len(after))
+	elsewhere := movedRows(parentsOf(then.rows), around, before, after, old)
 	for i, k := range after {
 		seen[k] = true
 		switch j, there := old[k]; {
 		case !there && then.partial && i > lastNow:
 		case !there:
 			d.Added++
-			write('+', i)
+			write('+', i, "")
 		case !bytes.Equal(then.rows[j].text, now.rows[i].text):
 			d.Changed++
-			write('~', i)
+			write('~', i, "")
+		case elsewhere[i]:
+			d.Changed++
+			write('~', i, movedNote)
 		default:
 			d.Unchanged++
 		}
@@ -121,8 +131,16 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 			inside[above[i]] += inside[i] + 1
 		}
 	}
+	var run []treeRow // neighbours that are gone, as they are reported
+	flush := func() {
+		for _, row := range shortened(run) {
+			line('-', row)
+		}
+		run = run[:0]
+	}
 	for i, row := range then.rows {
 		if !removed(i) {
+			flush()
 			continue
 		}
 		d.Removed++
@@ -133,10 +151,82 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		if inside[i] > 0 {
 			row.text = fmt.Appendf(bytes.Clone(row.text), " (and %d rows in it)", inside[i])
 		}
-		line('-', row)
+		run = append(run, row)
 	}
+	flush()
 	d.Text = b.String()
 	return d
+}
+
+// mostGone is how many neighbours that are gone are reported one by one, and goneText how
+// much of the last one: who asks has seen them.
+const mostGone, goneText = 3, 80
+
+// shortened is a run of rows that are gone, the first and the last of a long one.
+func shortened(run []treeRow) []treeRow {
+	if len(run) <= mostGone || bytes.HasPrefix(run[0].text, []byte("{")) {
+		return run
+	}
+	last := primitives.CutText(string(bytes.TrimPrefix(run[len(run)-1].text, []byte("- "))), goneText)
+	return []treeRow{run[0], {text: fmt.Appendf(nil, "- … %d more, to %s", len(run)-1, last)}}
+}
+
+// movedNote follows a row that has another place among its neighbours, and says the same.
+const movedNote = " (moved)"
+
+// movedRows are the rows of now that stand elsewhere among the rows of the same row around
+// them: the fewest whose move makes the old order the new one.
+func movedRows(parentsThen, parentsNow []int, before, after []string, old map[string]int) map[int]bool {
+	name := func(keys []string, i int) string {
+		if i < 0 {
+			return ""
+		}
+		return keys[i]
+	}
+	siblings := map[int][]int{}
+	for i, k := range after {
+		if j, there := old[k]; there && name(before, parentsThen[j]) == name(after, parentsNow[i]) {
+			siblings[parentsNow[i]] = append(siblings[parentsNow[i]], i)
+		}
+	}
+	moved := map[int]bool{}
+	for _, rows := range siblings {
+		if slices.IsSortedFunc(rows, func(a, b int) int { return old[after[a]] - old[after[b]] }) {
+			continue
+		}
+		for _, i := range rows {
+			moved[i] = true
+		}
+		for _, i := range longestInOrder(rows, func(i int) int { return old[after[i]] }) {
+			delete(moved, i)
+		}
+	}
+	return moved
+}
+
+// longestInOrder is the longest part of list whose places grow.
+func longestInOrder(list []int, place func(int) int) []int {
+	var ends []int // of the best run of each length, by index of list
+	previous := make([]int, len(list))
+	for n, i := range list {
+		at := sort.Search(len(ends), func(k int) bool { return place(list[ends[k]]) >= place(i) })
+		previous[n] = -1
+		if at > 0 {
+			previous[n] = ends[at-1]
+		}
+		if at == len(ends) {
+			ends = append(ends, n)
+		} else {
+			ends[at] = n
+		}
+	}
+	var out []int
+	if len(ends) > 0 {
+		for n := ends[len(ends)-1]; n >= 0; n = previous[n] {
+			out = append(out, list[n])
+		}
+	}
+	return out
 }
 
 // rowKeys names rows so that the same row has the same name in two snapshots:

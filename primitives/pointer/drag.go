@@ -119,6 +119,9 @@ const (
 	// begins when the pointer has left a threshold around the press.
 	pickupMoves      = 4
 	pickupX, pickupY = 4, 2
+	// beforeDrop is how long the pointer rests over the end before its last movement: lists
+	// that are sorted while the pointer moves heed none for 30 ms after each change.
+	beforeDrop = 40 * time.Millisecond
 	// maxSettles is how often what makes way at the end of a drag is waited for.
 	maxSettles = 4
 )
@@ -264,19 +267,22 @@ func (d drag) run(ctx context.Context) (err error) {
 	return d.page.Mouse(ctx, d.event(primitives.MouseReleased, d.to, 0))
 }
 
-// settle waits at the end while things make way for what is dragged, and moves a
-// little then: a list that is sorted heeds no movement while its elements glide
+// settle moves a little at the end, and again after things have made way for what is
+// dragged: a list that is sorted heeds no movement while its elements glide
 // aside, and where they come to rest decides about the drop. What cannot be queried
 // is as settled as it will be.
 func (d drag) settle(ctx context.Context) error {
 	if !d.settles {
 		return nil
 	}
-	for range maxSettles {
+	if err := primitives.Sleep(ctx, beforeDrop); err != nil {
+		return err
+	}
+	for n := range maxSettles {
 		var rest struct {
 			Moved bool `json:"moved"`
 		}
-		if err := d.page.Call(ctx, d.over, "drag_rest", nil, &rest); err != nil || !rest.Moved {
+		if err := d.page.Call(ctx, d.over, "drag_rest", nil, &rest); err != nil || n > 0 && !rest.Moved {
 			return ctx.Err()
 		}
 		aside := primitives.Point{X: d.to.X, Y: d.to.Y + 1}

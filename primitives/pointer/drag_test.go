@@ -82,8 +82,8 @@ func TestDragCourse(t *testing.T) {
 			t.Errorf("%s: got %s %v, want %d points", c.args, r.Payload, r.Err, c.points)
 			continue
 		}
-		// Arrival, press, four to pick up, the points, the end, the release.
-		if want := c.points + 8; len(pad.events) != want {
+		// Arrival, press, four to pick up, the points, the end, a small movement there and back, the release.
+		if want := c.points + 10; len(pad.events) != want {
 			t.Errorf("%s: %d events, want %d", c.args, len(pad.events), want)
 		}
 		for i, e := range pad.events {

@@ -81,11 +81,15 @@ const componentDepth = 4;
 function componentAround(node) {
   if (tagOf(node) !== 'input') return null;
   const pointed = (part) => rendered(part) && styleOf(part).cursor === 'pointer';
+  // An input that fills a wide component leaves no doubt what the component is for.
+  const widest = Math.max(widestComponent, widthOf(rectOf(node)) * 1.5);
+  // Its own labels, such that label nothing, and a list that is kept for forms and not drawn are no other controls.
+  const other = (part) => tagOf(part) === 'label' ? ![null, node].includes(labelledControl(part)) : part !== node && rendered(part);
   let found = null;
   let at = flatParentElement(node);
   for (let depth = 0; at && at !== bodyOf() && depth < componentDepth; depth++, at = flatParentElement(at)) {
     const box = rectOf(at);
-    if (box.width > widestComponent || box.height > highestComponent || queryIn(at, interactive).length !== 1) break;
+    if (box.width > widest || box.height > highestComponent || queryIn(at, interactive).some(other)) break;
     const drawn = pointed(at) ? at : found === null ? flatChildren(at).find((part) => nodeType(part) === 1 && part !== node && pointed(part)) : null;
     if (drawn) found = drawn;
   }

@@ -116,6 +116,12 @@ class Row {
   }
 }
 
+const hasFocus = methodOf(Document.prototype, 'hasFocus');
+const designModeOf = getterOf(Document.prototype, 'designMode');
+
+/** editableDocument: what is written into is the body itself. */
+const editableDocument = (body) => designModeOf(document) === 'on' || hasAttribute(body, 'contenteditable') && protoGet(body, 'isContentEditable') === true;
+
 /**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
  * only compares), limit of rows, places (whether neighbours are noted), overdue, states
@@ -276,11 +282,12 @@ class TreeWalk {
     let draggable = attributed && attributeOf(node, 'draggable') === 'true';
     let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
-    if (!shown && !invisible && tag !== 'body' && tag !== 'html') {
+    const editor = tag === 'body' && editableDocument(node); // the whole document of a frame, as rich text editors have it
+    if (!shown && !invisible && (editor || tag !== 'body' && tag !== 'html')) {
       if (this.concealed(style, node)) return;
       const sign = this.sign(style, node);
       draggable = draggable || sign === 'drag';
-      clickable = !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
+      clickable = editor || !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
         attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
       if (clickable || draggable || this.scrolls(style, node) !== '') {
         role = 'generic';
@@ -313,11 +320,11 @@ class TreeWalk {
       }
       if (wanted) {
         row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
+        if (handled) row.clickable = true;
+        if (draggable) row.draggable = true;
         if (!this.add(row)) row = null;
         else this.describe(row, node, tag, role, disabled, clickable, place, name);
         if (row && !interactiveRoles.has(role)) row.scrolls = this.scrolls(style, node) || undefined;
-        if (row && handled) row.clickable = true;
-        if (row && draggable) row.draggable = true;
         if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') row.text = cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
       }
       if (name !== '') this.noteNeighbour(role + ' ' + cut(name, 80));
@@ -344,7 +351,7 @@ class TreeWalk {
     if (shown) {
       this.flush();
       if (place) this.closed.push(place);
-      if (row) this.settle(row, before, role, name, clickable && shadowOf(node) !== null);
+      if (row) this.settle(row, before, role, name, clickable, shadowOf(node) !== null);
     } else if (!inline && this.text !== '') {
       this.text += ' ';
     }
@@ -396,8 +403,8 @@ class TreeWalk {
   }
 
   /** settle merges a single text into its row and drops a row without content. */
-  settle(row, before, role, name, component) {
-    if (component && name === '' && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
+  settle(row, before, role, name, clickable, component) {
+    if (clickable && (name === '' ? component : before < this.rows.length && name === this.rows[before].name) && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
       // A component around its button: the button is what is clicked and reported.
       for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
       this.rows.splice(before - 1, 1);
@@ -472,7 +479,9 @@ class TreeWalk {
   }
 
   describe(row, node, tag, role, disabled, clickable, place, name) {
-    if (this.options.refs && !(listed.has(role) && sizeless(node))) {
+    // A cell of a grid that cannot have the focus is a cell of a table.
+    const still = this.options.compact && role === 'gridcell' && !row.clickable && !row.draggable && !hasAttribute(node, 'tabindex') && !hasAttribute(node, 'contenteditable');
+    if (this.options.refs && !still && !(listed.has(role) && sizeless(node))) {
       row.ref = ''; // its place among the members
       this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
     }
@@ -480,7 +489,7 @@ class TreeWalk {
       row.clickable = true;
       if (this.options.interactive) row.text = cut(norm(textOf(node)), 100) || undefined;
     }
-    if (node === this.active) row.focused = true;
+    if (node === this.active && (tag !== 'body' || hasFocus(document))) row.focused = true;
     if (role === 'heading') {
       const level = Number(attributeOf(node, 'aria-level')) || Number(/^h([1-6])$/.exec(tag)?.[1]) || 2;
       row.level = level;
@@ -551,7 +560,7 @@ class TreeWalk {
         case 'aria-rowcount': if (Number(value) > 0) row.position = cut(value, 8) + ' rows'; break;
         case 'aria-busy': if (value === 'true') row.busy = true; break;
         case 'aria-haspopup': if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20); break;
-        case 'aria-sort': if (value !== '' && value !== 'none') row.sort = cut(value, 20); break;
+        case 'aria-sort': if (value !== '' && (value !== 'none' || this.options.compact)) row.sort = cut(value, 20); break;
       }
     }
   }
@@ -561,6 +570,7 @@ class TreeWalk {
       if (protoGet(node, 'value') !== '') row.filled = true;
       return;
     }
+    if (role === 'combobox' && tag !== 'input' && queryIn(node, 'input, textarea').length > 0) return; // the field in it has the value
     let value = tag === 'input' || tag === 'textarea' ? protoGet(node, 'value') : controlText(node, role, null);
     if (tag !== 'input' && tag !== 'textarea' && (role === 'textbox' || role === 'searchbox' || role === 'combobox')) value = norm(textOf(node));
     value = String(value ?? '');
@@ -802,7 +812,7 @@ function overdueIn(ms) {
 }
 
 const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue) =>
-  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue });
+  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue });
 
 function tellVisible(walk) {
   const clips = new Map();
