@@ -186,7 +186,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	out := runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.spans, Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
+		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
 	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
 	if err := b.recording.Record(&out, recorded); err != nil {

@@ -179,7 +179,7 @@ func (a *app) hubOptions(ctx context.Context, x *hubFlags, o *ops.Ops) hub.Optio
 		OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 		OnCall: func(name string) func(hub.ToolResult) {
 			answered := o.Call(name)
-			_, sent := span.Begin(span.With(ctx, a.spans), span.Call, name)
+			_, sent := span.Begin(span.With(ctx, a.traces.Listener()), span.Call, name)
 			return func(r hub.ToolResult) { answered(r.Code()); sent(r.Err()) }
 		},
 	}

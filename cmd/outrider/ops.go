@@ -69,7 +69,7 @@ func (a *app) sendTraces(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, usage("traces: %w", err)
 	}
-	a.spans = t.Listener()
+	a.traces = t
 	return func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

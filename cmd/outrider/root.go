@@ -18,8 +18,8 @@ import (
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/profiling"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -68,7 +68,7 @@ type app struct {
 	face      bool                                   // the verb serves a client, whose calls are remembered
 	verb      string                                 // that runs
 	secrets   *mask.Set                              // standard output and standard error show none of them
-	spans     span.Listener                          // hears of what calls do; nil for nobody
+	traces    *traces.Traces                         // of what calls do; nil for none
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
 	origins   config.Origins                         // of the flags that were given, by their name; see configure
 }

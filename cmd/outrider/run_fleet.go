@@ -7,12 +7,14 @@ import (
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/remote"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/span"
 )
 
 // settings are the browser's flags that travel with a job.
@@ -35,7 +37,7 @@ var workersOwn = []string{
 }
 
 // onFleet sends the jobs that pack makes and shows them as they would be shown here.
-func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) error {
+func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) (err error) {
 	if err := a.refuseGiven("with --fleet: what it names is the worker's, which is started with it", workersOwn...); err != nil {
 		return err
 	}
@@ -59,6 +61,18 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 	options.Engine.Close()
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
+	sent, err := a.sendTraces(ctx)
+	if err != nil {
+		return err
+	}
+	defer sent()
+	ctx, end := span.Begin(span.With(ctx, a.traces.Listener()), span.Submission, a.verb)
+	defer func() {
+		failed := (*fault.Error)(nil) // a red run is none
+		errors.As(err, &failed)
+		end(failed)
+	}()
+	job.Trace = traces.Parent(ctx)
 	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider run"))
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.Worker
 	}
 	defer stop()
 	a.onCall = o.OnCall
-	runner, err := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots})
+	runner, err := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots, Trace: a.traces.Job})
 	if err != nil {
 		return err
 	}
@@ -167,10 +167,12 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	if s.Pacing != nil {
 		options.Pacing = s.Pacing
 	}
+	heard := a.traces.Browser()
+	options.Spans = heard.Listener()
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
 		options.Engine.Close()
 		return remote.Host{}, err
 	}
-	return remote.Host{Host: h, Secrets: secrets, Done: func() { _ = options.Engine.Close() }}, nil
+	return remote.Host{Host: h, Secrets: secrets, Within: heard.Within, Done: func() { _ = options.Engine.Close() }}, nil
 }

@@ -90,11 +90,14 @@ func (t *Traces) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
+// roles are the OpenTelemetry span kinds of those that are not internal.
+var roles = map[span.Kind]trace.SpanKind{span.Call: trace.SpanKindServer, span.Submission: trace.SpanKindProducer, span.Job: trace.SpanKindConsumer}
+
 // Begin implements span.Listener.
 func (t *Traces) Begin(ctx context.Context, kind span.Kind, name string) (context.Context, func(fault.Code)) {
 	options := []trace.SpanStartOption{trace.WithAttributes(attribute.String("outrider."+string(kind), name))}
-	if kind == span.Call {
-		options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithNewRoot())
+	if role, ok := roles[kind]; ok {
+		options = append(options, trace.WithSpanKind(role))
 	}
 	ctx, s := t.tracer.Start(ctx, string(kind)+" "+name, options...)
 	return ctx, func(code fault.Code) {

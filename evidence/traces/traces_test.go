@@ -128,6 +128,75 @@ func TestSpansAreSent(t *testing.T) {
 	}
 }
 
+// What a browser of a worker does is within the job, and the job within the submission of
+// another process. The next job of the browser is another one.
+func TestJobsAreWithinTheirSubmission(t *testing.T) {
+	s, url := newSink(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+	open := func() *traces.Traces {
+		tr, err := traces.Open(t.Context(), "1", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	submitter, worker := open(), open()
+	ctx, endSubmission := span.Begin(span.With(t.Context(), submitter.Listener()), span.Submission, "run")
+	browser := worker.Browser()
+	for _, name := range []string{"first", "second"} {
+		inside, endJob := worker.Job(traces.Parent(ctx), name)
+		browser.Within(inside)
+		call, endCall := span.Begin(span.With(context.Background(), browser.Listener()), span.Call, "call of "+name)
+		_, endStep := span.Begin(call, span.Primitive, "click of "+name)
+		endStep(nil)
+		endCall(nil)
+		endJob("")
+	}
+	endSubmission(nil)
+	closing, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, tr := range []*traces.Traces{worker, submitter} {
+		if err := tr.Close(closing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"first", "second"} {
+		if got, want := s.path("primitive click of "+name), "submission run > job "+name+" > call call of "+name+" > primitive click of "+name; got != want {
+			t.Errorf("spans: %s\nwant   %s", got, want)
+		}
+	}
+}
+
+// A job of a submitter that sends no traces is the first span of its own.
+func TestJobsWithoutSubmission(t *testing.T) {
+	s, url := newSink(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+	tr, err := traces.Open(t.Context(), "1", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, parent := range []string{"", "00-nothing", strings.Repeat("x", 1000)} {
+		inside, end := tr.Job(parent, "alone")
+		if inside == "" {
+			t.Errorf("the job of %q has no span", parent)
+		}
+		end("failed")
+	}
+	if err := tr.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.path("job alone"); got != "job alone" || s.codes["job alone"] != "failed" {
+		t.Errorf("spans: %s, error.type %q", got, s.codes["job alone"])
+	}
+	var none *traces.Traces
+	inside, end := none.Job("", "nothing")
+	end("")
+	none.Browser().Within(inside)
+	if none.Browser().Listener() != nil || inside != "" {
+		t.Error("no traces have a listener")
+	}
+}
+
 // Nothing is sent, and nothing runs, unless the environment asks for it.
 func TestTracesAreOptIn(t *testing.T) {
 	for _, c := range []struct {

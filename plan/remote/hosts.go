@@ -34,6 +34,8 @@ type Host struct {
 	*runtime.Host
 	Secrets *mask.Set // that its pages may be given
 	Done    func()    // closes what was opened beside the host
+	// Within makes the calls of the next job spans within that job's; may be nil.
+	Within func(traceparent string)
 }
 
 func (h Host) close(ctx context.Context) {

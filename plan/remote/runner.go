@@ -27,6 +27,8 @@ type Options struct {
 	// Open opens a browser for a job, and refuses what the worker does not allow.
 	Open  func(context.Context, Request) (Host, error)
 	NewID func() string
+	// Trace begins the span of a job, and returns the traceparent of what it does; may be nil.
+	Trace func(parent, name string) (inside string, end func(fault.Code))
 	// Browsers is how many are kept at most.
 	Browsers int
 	// Temp is the folder below which the runner has one for its jobs; "" is the system's.
@@ -58,6 +60,23 @@ func (r *Runner) Close() {
 
 // Run implements worker.Runner.
 func (r *Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worker.Result {
+	if r.opts.Trace == nil {
+		return r.run(ctx, j, to, "")
+	}
+	inside, end := r.opts.Trace(j.Trace, j.Name)
+	out := r.run(ctx, j, to, inside)
+	switch {
+	case out.Err != nil:
+		end(fault.From(out.Err).Code)
+	case !out.OK:
+		end("failed") // the verdict of the plan, and no fault
+	default:
+		end("")
+	}
+	return out
+}
+
+func (r *Runner) run(ctx context.Context, j fleet.Job, to worker.Reporter, trace string) worker.Result {
 	var p payload
 	if err := json.Unmarshal(j.Payload, &p); err != nil {
 		return worker.Result{Err: fault.New(fault.InvalidInput, "the payload of the job cannot be read: %v", err)}
@@ -87,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worke
 	if err != nil {
 		return worker.Result{Err: err}
 	}
-	x := &execution{runner: r, p: p, dir: dir, engine: engine, to: to, mapped: mapped, names: map[string]string{filepath.Join(dir, artifacts): p.Artifacts}}
+	x := &execution{runner: r, p: p, trace: trace, dir: dir, engine: engine, to: to, mapped: mapped, names: map[string]string{filepath.Join(dir, artifacts): p.Artifacts}}
 	if p.Check != nil {
 		return x.check(ctx)
 	}
@@ -98,6 +117,7 @@ func (r *Runner) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worke
 type execution struct {
 	runner *Runner
 	p      payload
+	trace  string // the traceparent of what it does
 	dir    string
 	engine expr.Engine
 	to     worker.Reporter
@@ -137,6 +157,9 @@ func (x *execution) host(ctx context.Context, r Request, shared bool) (*warm, er
 	w, err := x.runner.hosts.take(ctx, r, x.p.Maps, x.mapped, shared)
 	if err != nil {
 		return nil, err
+	}
+	if w.Within != nil {
+		w.Within(x.trace)
 	}
 	for i, at := range w.maps {
 		given := x.p.Maps[i].Given

@@ -1,5 +1,5 @@
 // Package span lets somebody hear what a call does, as spans within each other: the
-// call, its site action, the steps, the primitives. It keeps and sends nothing. The
+// submission and the job of a fleet, the call, its site action, the steps, the primitives. It keeps and sends nothing. The
 // runtime and its rooms begin spans; evidence/traces hears of them.
 package span
 
@@ -13,6 +13,9 @@ import (
 type Kind string
 
 const (
+	Submission Kind = "submission" // of jobs to a fleet
+	Job        Kind = "job"
+
 	Call      Kind = "call"
 	Action    Kind = "site_action"
 	Step      Kind = "step"
