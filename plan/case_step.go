@@ -147,7 +147,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	result.DurationMS = time.Since(began).Milliseconds()
 	r.look(&result, x, reply)
 	if x.Check && reply.Err == nil {
-		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration}
+		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration, Opened: x.Open}
 		if err := json.Unmarshal(reply.Output, result.page); err != nil {
 			result.OK, result.Error = false, fault.Wrap(fault.Internal, err, "reading the result")
 		} else if result.page.Locate(r.o.Maps); !result.page.OK {
@@ -234,6 +234,9 @@ func firstOf(causes []string) string {
 		return "a check fails"
 	case 1:
 		return causes[0]
+	}
+	if strings.HasSuffix(causes[0], " more") {
+		return fmt.Sprintf("%s; and %d of other checks", causes[0], len(causes)-1)
 	}
 	return fmt.Sprintf("%s; and %d more", causes[0], len(causes)-1)
 }

@@ -73,6 +73,9 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, err
 		if err != nil {
 			return c, err
 		}
+		if i < len(o.Opened) {
+			p.Opened = o.Opened[i]
+		}
 		if o.Evidence && !p.Well() {
 			p.Shot, p.Texts = evidenceOf(context.WithoutCancel(ctx), h, on, o, began)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -217,6 +218,7 @@ func (a *app) cdpLog() (io.Writer, error) {
 	if a.browser.cdpLog == "" {
 		return nil, nil
 	}
+	_ = os.MkdirAll(filepath.Dir(a.browser.cdpLog), 0o755) // opening the file says why it cannot be there
 	f, err := os.OpenFile(a.browser.cdpLog, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, usage("--cdp-log: %w", err)

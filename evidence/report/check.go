@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type Page struct {
 	} `json:"states"`
 	Maps []string `json:"maps"`
 
+	// Opened is the address that was asked for, "" when it is not known.
+	Opened   string          `json:"-"`
 	Duration time.Duration   `json:"-"`
 	Raw      json.RawMessage `json:"-"` // the whole answer
 	// Shot is what the page showed after its checks, and Texts is what was known of
@@ -149,7 +152,10 @@ func (c Check) Reasons() []Reason {
 	var out []Reason
 	for _, a := range slices.Concat(c.Assertions, c.Negative) {
 		for _, m := range a.Mismatches {
-			out = append(out, Reason{m.Message, c.place(a.Pointer, a.Line)})
+			// Two members of an assertion can have one reason: there is no element.
+			if one := (Reason{m.Message, c.place(a.Pointer, a.Line)}); !slices.Contains(out, one) {
+				out = append(out, one)
+			}
 		}
 	}
 	return out
@@ -210,7 +216,20 @@ func (p Page) Causes() []string {
 			out = append(out, c.ID+": "+c.Detail())
 		}
 	}
+	if len(out) > 0 && p.redirected() {
+		out[0] = p.Opened + " leads here; " + out[0]
+	}
 	return out
+}
+
+// redirected says whether another page is shown than was asked for.
+func (p Page) redirected() bool {
+	asked, err := url.Parse(p.Opened)
+	if err != nil || p.Opened == "" {
+		return false
+	}
+	shown, err := url.Parse(p.URL)
+	return err == nil && asked.Host != "" && (asked.Host != shown.Host || strings.TrimSuffix(asked.Path, "/") != strings.TrimSuffix(shown.Path, "/"))
 }
 
 // Print shows the page for people: on the first line whether it is well, and if

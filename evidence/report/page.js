@@ -50,9 +50,14 @@
   };
   chip("all", run.tests.length);
   for (const o of order) if (run.totals[o]) chip(o, run.totals[o]);
-  const sort = make("select", { "aria-label": "Order", id: "sort" }, make("option", { value: "order" }, "As run"), make("option", { value: "slow" }, "Slowest first"));
+  // Suites with what failed come first, and in them the tests that did, so that nobody scrolls for them.
+  const anyRed = order.some((o) => red.has(o) && run.totals[o]);
+  const redSuites = new Set(run.tests.filter((t) => red.has(t.outcome)).map((t) => t.suite));
+  const sort = make("select", { "aria-label": "Order", id: "sort" }, anyRed ? make("option", { value: "red" }, "Failures first") : null,
+    make("option", { value: "order" }, "As run"), make("option", { value: "slow" }, "Slowest first"));
+  filter.sort = sort.value;
   const tools = document.getElementById("tools");
-  tools.append(search, chips, sort);
+  tools.append(search, sort, chips);
   tools.hidden = false;
   search.addEventListener("input", () => {
     filter.text = search.value.trim().toLowerCase();
@@ -198,6 +203,10 @@
     const words = filter.text.split(/\s+/).filter(Boolean);
     shown = run.tests.filter((t) => (filter.outcome === "all" || t.outcome === filter.outcome) && words.every((w) => t.text.includes(w)));
     if (filter.sort === "slow") shown.sort((a, b) => b.duration_ms - a.duration_ms || a.index - b.index);
+    if (filter.sort === "red") {
+      const green = (t) => (redSuites.has(t.suite) ? 0 : 1);
+      shown.sort((a, b) => green(a) - green(b) || a.suite - b.suite || red.has(b.outcome) - red.has(a.outcome) || a.index - b.index);
+    }
     list.replaceChildren(end);
     drawn = 0;
     sectionOf = -1;

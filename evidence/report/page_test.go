@@ -109,8 +109,8 @@ func TestPageInABrowser(t *testing.T) {
 	})
 }
 
-// TestPageDrawsWhatIsSeen: of 2,000 tests only the first are drawn, and the search
-// finds those that are not.
+// TestPageDrawsWhatIsSeen: of 2,000 tests only the first are drawn, the one that failed
+// before all others, and the search finds those that are not.
 func TestPageDrawsWhatIsSeen(t *testing.T) {
 	run := report.Run{Title: "nightly", OK: true}
 	for i := range 20 {
@@ -120,9 +120,16 @@ func TestPageDrawsWhatIsSeen(t *testing.T) {
 		}
 		run.Suites = append(run.Suites, s)
 	}
+	run.OK, run.Suites[17].Tests[70].Outcome = false, report.Failed
 	got := shown(t, run, `
 		const rows = () => document.querySelectorAll("details.test").length;
 		const out = { some: rows() > 0 && rows() < 1000 };
+		const first = () => document.querySelector("details.test .name").textContent;
+		const sort = document.querySelector("#sort");
+		out.first = first();
+		sort.value = "order";
+		sort.dispatchEvent(new Event("change"));
+		out.asRun = first();
 		const search = document.querySelector("#search");
 		search.value = "test 19-99";
 		search.dispatchEvent(new Event("input"));
@@ -132,7 +139,7 @@ func TestPageDrawsWhatIsSeen(t *testing.T) {
 		dispatchEvent(new Event("beforeprint"));
 		out.printed = rows();
 		return out;`)
-	compare(t, got, map[string]string{"some": "true", "found": "test 19-99", "printed": "2000"})
+	compare(t, got, map[string]string{"first": "test 17-70", "asRun": "test 0-0", "some": "true", "found": "test 19-99", "printed": "2000"})
 }
 
 // TestRepairIsADifference: the selector that stands once in the map is replaced.

@@ -118,7 +118,11 @@ func (w *clickWatch) end(ctx context.Context) verdict {
 		return verdict{}
 	}
 	w.stop()
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)
+	bound := keys.ReleaseBound
+	if ctx.Err() != nil {
+		bound = verdictGrace // a blocked page ends the watch when it can, and the call has to be answered
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
 	seen := w.query(bounded, false)
 	w.drain()

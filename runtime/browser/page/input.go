@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
@@ -133,13 +134,22 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		case <-l.Done():
 			return l.Err()
 		case <-limit:
-			return context.DeadlineExceeded
+			return unhandled(context.DeadlineExceeded)
 		case <-ctx.Done():
-			return ctx.Err()
+			return unhandled(ctx.Err())
 		}
 	}
 	p.refreshTarget()
 	return nil
+}
+
+// unhandled is the end of the time of input that the page has and still handles.
+func unhandled(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.Wrap(fault.HandlerTimeout, err, "the page has the input, and a script of it did not end handling it in time").
+		With("input_sent", true).Next("it took effect: read the page before you repeat it, or give the call more time")
 }
 
 // unobserved is the calls whose answer nobody observes.
