@@ -9,9 +9,11 @@ BUSY ?= 8
 # The packages that take longest come first, so that none of them runs alone at the end.
 PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evidence/replay ./bridgeclient/truth ./bridgeclient/peers \
 	./authoring/learn ./authoring/scaffold ./docs/... . ./bridgeclient/browserbridge ./bridgeclient/provider/... ./...
-# Tests of browsers wait a fifth of their time, so one package more than there are processors runs at once. -trimpath is how
-# outrider is built: with it the tests that build outrider compile no package a second time, and neither does another clone.
-TESTFLAGS ?= -trimpath -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# Tests of browsers wait a fifth of their time, so one package more than there are processors runs at once.
+TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+# For the tests and the programs that they build: with -trimpath, which outrider is built with, no package is compiled a
+# second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
+test race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
 .PHONY: axe repair record-packages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
 
