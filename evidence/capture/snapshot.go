@@ -84,6 +84,15 @@ func (s *shot) take(ctx context.Context, p primitives.Page) {
 	}
 }
 
+// Document is the document that a page shows, as a snapshot of its main frame has it.
+func Document(ctx context.Context, p primitives.Page) (text []byte, address string, err error) {
+	var answer snapshotAnswer
+	if err := p.Call(ctx, "", "record_snapshot", map[string]any{}, &answer); err != nil {
+		return nil, "", err
+	}
+	return answer.text, answer.URL, nil
+}
+
 // find finds the frames of the iframe elements.
 func (s *shot) find(ctx context.Context, p primitives.Page) {
 	if s.answer == nil || s.answer.Same {

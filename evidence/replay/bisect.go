@@ -39,14 +39,29 @@ type QuirkFound struct {
 func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 	out := &Bisection{Quirks: []QuirkFound{}}
 	o.OnCall, o.Step = nil, nil
+	known := map[string]*Report{} // by the names of the set
 	run := func(names []quirks.Name) (*Report, error) {
+		key := fmt.Sprint(o.Until, names)
+		if r := known[key]; r != nil {
+			return r, nil
+		}
 		set := quirks.Of(names...)
+		if o.asked != nil {
+			set = set.Watched(o.asked)
+		}
 		o.Quirks = &set
 		out.Runs++
-		return Play(ctx, l, o)
+		r, err := Play(ctx, l, o)
+		if err == nil {
+			known[key] = r
+		}
+		return r, err
 	}
 	all := quirks.Extension().Names()
+	asked := &quirks.Asked{}
+	o.asked = asked
 	upstream, err := run(all)
+	o.asked = nil
 	if err != nil || upstream.Verdict != Reproduced {
 		out.Report = upstream
 		return out, err
@@ -58,12 +73,24 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 	differing := strict.Calls[strict.First-1]
 	out.Call, out.Name, out.Was, out.Is = strict.First, differing.Name, outcome(differing.Was), outcome(differing.Is)
 	o.Until = strict.First
-	found, err := smallest(all, func(names []quirks.Name) (bool, error) {
+	holds := func(names []quirks.Name) (bool, error) {
+		if len(names) == 0 {
+			return false, nil // that is the strict profile
+		}
 		r, err := run(names)
 		return err == nil && r.Verdict == Reproduced, err
-	})
+	}
+	// Only what was asked for can explain it. A document that was left may have been asked for more.
+	found, err := smallest(asked.Names(), holds)
 	if err != nil {
 		return nil, err
+	}
+	if ok, err := holds(found); err != nil {
+		return nil, err
+	} else if !ok {
+		if found, err = smallest(all, holds); err != nil {
+			return nil, err
+		}
 	}
 	with, err := run(found)
 	if err != nil {

@@ -4,17 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/replay"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // logCase is a file of testdata: a page, a log of a session on it, and what a replay must say.
@@ -45,15 +48,50 @@ func TestSessionLogs(t *testing.T) {
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d logs: expected at least 30, %v", len(files), err)
 	}
+	shared := &hosts{t: t, free: map[string][]*runtime.Host{}}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel() // most of the time goes into waiting for browsers that start
-			testLog(t, file)
+			testLog(t, file, shared)
 		})
 	}
 }
 
-func testLog(t *testing.T, file string) {
+// hosts are those that replays of the same profile use one after the other.
+type hosts struct {
+	t    *testing.T
+	mu   sync.Mutex
+	free map[string][]*runtime.Host
+}
+
+// open is Options.Open of a replay that needs no host of its own: of a log that says nothing of secrets.
+func (s *hosts) open(ctx context.Context, change func(*runtime.Options) error) (*runtime.Host, func(), error) {
+	var o runtime.Options
+	if err := change(&o); err != nil {
+		return nil, nil, err
+	}
+	key := fmt.Sprint(o.Quirks.Names())
+	s.mu.Lock()
+	var h *runtime.Host
+	if list := s.free[key]; len(list) > 0 {
+		h, s.free[key] = list[0], list[1:]
+	}
+	s.mu.Unlock()
+	if h == nil {
+		h = runtimetest.Open(s.t, runtime.Options{Quirks: o.Quirks})
+	}
+	address, _ := json.Marshal(map[string]string{"url": o.Open[0]})
+	if r := h.Do(ctx, runtime.Call{Name: "browser.navigate", Arguments: address}); r.Err != nil {
+		return nil, nil, r.Err
+	}
+	return h, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.free[key] = append(s.free[key], h)
+	}, nil
+}
+
+func testLog(t *testing.T, file string, shared *hosts) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +125,10 @@ func testLog(t *testing.T, file string) {
 		}
 	}
 	o := options(t)
+	own := o.Open
+	if len(c.Fill.Secrets) == 0 {
+		o.Open = shared.open
+	}
 	o.Until = c.Until
 	if l.Open == "" {
 		o.URL = server.URL + "/"
@@ -122,6 +164,7 @@ func testLog(t *testing.T, file string) {
 	if e.Quirks == nil {
 		return
 	}
+	o.Open = own // what it learns of a replay it learns of the host
 	b, err := replay.BisectQuirks(ctx, l, o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,12 @@
 package replay
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/runtime"
 )
 
 // PageEvidence is how the page differs after a call whose result differs: lines of its text.
@@ -17,31 +20,34 @@ type PageEvidence struct {
 // maxLines bounds the lines of each side.
 const maxLines = 10
 
-// evidence compares the last documents that the recording and the replay have of a call; nil when one has none.
-func (p *player) evidence(c Call) *PageEvidence {
-	if p.ring == nil {
-		return nil
-	}
-	p.shown.Settle()
-	calls := record.Calls(p.ring.Events())
-	if len(calls) == 0 {
-		return nil
-	}
-	was, okWas := lastSnapshot(c.steps)
-	is, okIs := lastSnapshot(calls[len(calls)-1].Steps)
-	if !okWas || !okIs {
+// settleTime is how long after a call the page is read: a recording reads it as late.
+const settleTime = 150 * time.Millisecond
+
+// evidence compares the document that the recording has after a call, or else after the last one before it that
+// acted, with what the page shows; nil without one of them.
+func (p *player) evidence(ctx context.Context, c Call, target runtime.Target, h *runtime.Host) *PageEvidence {
+	was, ok := p.documentAfter(c)
+	if !ok || p.shown == nil {
 		return nil
 	}
 	before, err := p.log.Recording.Data(was.Resource)
 	if err != nil {
 		return nil
 	}
-	after, ok := p.ring.Data(is.Resource)
-	if !ok {
+	pause(ctx, settleTime)
+	tab := 0
+	for _, t := range h.Tabs() {
+		if t.RuntimeID == target.RuntimeID {
+			tab = t.TabID
+		}
+	}
+	after, address, err := p.shown.document(ctx, tab)
+	if err != nil {
 		return nil
 	}
+	after = p.opts.Secrets.MaskJSON(after)
 	a, b := record.Lines(before), record.Lines(after)
-	out := &PageEvidence{WasURL: was.URL, IsURL: is.URL}
+	out := &PageEvidence{WasURL: was.URL, IsURL: address}
 	for _, line := range a {
 		if !slices.Contains(b, line) && len(out.OnlyWas) < maxLines {
 			out.OnlyWas = append(out.OnlyWas, line)
@@ -53,6 +59,17 @@ func (p *player) evidence(c Call) *PageEvidence {
 		}
 	}
 	return out
+}
+
+// documentAfter is the document of the tab of a call that the recording has last when it had ended.
+func (p *player) documentAfter(c Call) (record.Snapshot, bool) {
+	at := slices.IndexFunc(p.log.Calls, func(o Call) bool { return o.Event == c.Event })
+	for _, o := range slices.Backward(p.log.Calls[:at+1]) {
+		if snap, ok := lastSnapshot(o.steps); ok && o.Tab == c.Tab {
+			return snap, true
+		}
+	}
+	return record.Snapshot{}, false
 }
 
 func lastSnapshot(steps []record.Step) (record.Snapshot, bool) {

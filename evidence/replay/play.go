@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -44,6 +43,8 @@ type Options struct {
 	CallTimeout time.Duration
 	// Secrets stand for the placeholders in the log.
 	Secrets *mask.Set
+
+	asked *quirks.Asked // gets the quirks that the replay is asked for; nil for nobody
 }
 
 // Verdicts of a replay.
@@ -162,9 +163,8 @@ type player struct {
 	ids     *identities
 	start   string
 	network *network
-	ring    *record.Ring
-	shown   *capture.Recorder // writes to ring
-	folder  string            // of the maps of the recording
+	shown   *watcher // nil where somebody else records
+	folder  string   // of the maps of the recording
 	known   func(primitive string) bool
 }
 
@@ -241,6 +241,10 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 		o.Browser.Answer = p.network.answer
 		o.Browser.Script = script(h.Started.Sub(time.Now()).Milliseconds())
 	}
+	if o.Recorder == nil {
+		p.shown = newWatcher(p.opts.asked)
+		o.Recorder = p.shown
+	}
 	registry := o.Registry
 	p.known = func(name string) bool { _, ok := registry.Lookup(name); return ok }
 	if p.log.Recording == nil {
@@ -254,11 +258,6 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 		if len(paths) > 0 {
 			o.Maps, _ = runtime.LoadMaps(paths, o.Registry, o.Engine, runtime.MapOptions{AcceptDrafts: true, Salvage: set.Has(quirks.MapsAsTheyCome)})
 		}
-	}
-	if o.Recorder == nil { // for the evidence of a difference
-		p.ring = record.NewRing(time.Hour, 64<<20)
-		p.shown = capture.New(capture.Options{Pages: true, Quiet: true, Secrets: p.opts.Secrets, Sinks: []record.Sink{p.ring}})
-		o.Recorder = p.shown
 	}
 	return nil
 }
@@ -350,7 +349,7 @@ func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallR
 		out.Verdict = Same
 		if len(out.Differences) > 0 {
 			out.Verdict = Different
-			out.Page = p.evidence(c)
+			out.Page = p.evidence(ctx, c, target, h)
 		}
 	}
 	return out

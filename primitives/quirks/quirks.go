@@ -12,6 +12,7 @@ package quirks
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
 // Name is the stable name of one difference.
@@ -40,10 +41,45 @@ const (
 
 // Set says which quirks hold. The zero Set is the strict profile. A Set does
 // not change and may be shared.
-type Set struct{ names map[Name]bool }
+type Set struct {
+	names map[Name]bool
+	asked *Asked // nil for nobody
+}
 
 // Has reports whether the quirk holds.
-func (s Set) Has(n Name) bool { return s.names[n] }
+func (s Set) Has(n Name) bool {
+	if s.asked != nil && s.names[n] {
+		s.asked.Note(n)
+	}
+	return s.names[n]
+}
+
+// Asked collects the quirks that hold and that somebody has asked for: no other can explain what happened.
+type Asked struct {
+	mu    sync.Mutex
+	names map[Name]bool
+}
+
+// Note adds a quirk.
+func (a *Asked) Note(n Name) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.names == nil {
+		a.names = map[Name]bool{}
+	}
+	a.names[n] = true
+}
+
+// Names lists them, sorted.
+func (a *Asked) Names() []Name {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Sorted(maps.Keys(a.names))
+}
+
+// Watched returns the same set, which notes in a what it is asked for. The page library notes those it decides
+// for itself, see its query record_quirks.
+func (s Set) Watched(a *Asked) Set { return Set{s.names, a} }
 
 // Without returns the set without one quirk.
 func (s Set) Without(n Name) Set {
@@ -52,7 +88,7 @@ func (s Set) Without(n Name) Set {
 	}
 	names := maps.Clone(s.names)
 	delete(names, n)
-	return Set{names}
+	return Set{names, s.asked}
 }
 
 // Empty reports whether no quirk holds.
@@ -75,7 +111,7 @@ func (s Set) InPage() []Name {
 
 // Of returns the set of some quirks, for tests of one of them.
 func Of(names ...Name) Set {
-	s := Set{make(map[Name]bool, len(names))}
+	s := Set{names: make(map[Name]bool, len(names))}
 	for _, n := range names {
 		s.names[n] = true
 	}

@@ -313,3 +313,6 @@ queries.record_at = ({ x, y }) => {
   if (secret) out.element.text = '';
   return out;
 };
+
+/** record_quirks answers which quirks this document was asked for that are enabled: no other can explain what it answered. */
+queries.record_quirks = () => ({ names: Array.from(askedQuirks) });
