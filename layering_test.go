@@ -163,7 +163,7 @@ var mayImport = map[string][]string{
 	"evidence/recent":                    {"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call"},
 	"evidence/trace":                     {"evidence/record", "primitives/fault"},
 	"evidence/view":                      {"evidence/record", "evidence/trace", "primitives/fault"},
-	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
+	"evidence/replay":                    {"evidence/capture", "evidence/mask", "evidence/record", "primitives", "primitives/fault", "primitives/quirks", "runtime", "runtime/browser"},
 	".":                                  {"evidence/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault", "primitives/quirks", "projection/expr", "sites"}, // the Go library
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/early":                 nil,
