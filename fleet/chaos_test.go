@@ -3,7 +3,6 @@
 package fleet_test
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -113,58 +112,10 @@ func (d distant) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worke
 	return worker.Result{OK: true, JSON: json.RawMessage(`{}`)}
 }
 
-// process is a child that says when it is ready.
-type process struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-func spawn(t *testing.T, env ...string) *process {
+// spawn starts this program as what env says, which prints ready.
+func spawn(t *testing.T, env ...string) *fleettest.Process {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), env...)
-	return spawnCommand(t, cmd)
-}
-
-func spawnCommand(t *testing.T, cmd *exec.Cmd) *process {
-	t.Helper()
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd, make(chan struct{})}
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() || lines.Text() != "ready" {
-		t.Fatalf("the process says %q", lines.Text())
-	}
-	go func() {
-		_ = cmd.Wait()
-		close(p.done)
-	}()
-	t.Cleanup(p.kill)
-	return p
-}
-
-func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
-
-func (p *process) kill() {
-	p.signal(syscall.SIGKILL)
-	<-p.done
-}
-
-// freePort is a port that was free a moment ago: a server that is started again has
-// to come back at the same one.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fleettest.Spawn(t, "ready", env, os.Args[0], "-test.run=^$")
 }
 
 // TestChaos: workers are killed, stopped and cut off, and the server is killed and
@@ -184,7 +135,7 @@ func TestChaos(t *testing.T) {
 		steps[strings.TrimPrefix(r.URL.Path, "/")]++
 	}))
 	defer site.Close()
-	at, data := freePort(t), filepath.Join(t.TempDir(), "data")
+	at, data := fleettest.Address(t), filepath.Join(t.TempDir(), "data")
 	serverEnv := []string{"FLEET_TEST_IS=server", "FLEET_TEST_LISTEN=" + at, "FLEET_TEST_DATA=" + data}
 	nats := spawn(t, serverEnv...)
 	url := "nats://" + at
@@ -205,8 +156,8 @@ func TestChaos(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxies := []*fleettest.Proxy{fleettest.NewProxy(t, url), fleettest.NewProxy(t, url)}
-	var workers []*process
-	start := func(through string) *process {
+	var workers []*fleettest.Process
+	start := func(through string) *fleettest.Process {
 		return spawn(t, "FLEET_TEST_IS=worker", "FLEET_TEST_URL="+through, "FLEET_TEST_SITE="+site.URL)
 	}
 	for i := range 4 {
@@ -244,19 +195,19 @@ func TestChaos(t *testing.T) {
 		switch hurt++; hurt % 4 {
 		case 0: // killed, and another one in its place
 			i := 2 + random.IntN(2)
-			workers[i].kill()
+			workers[i].Kill()
 			workers[i] = start(url)
 		case 1: // stopped, and resumed after its lease
 			p := workers[2+random.IntN(2)]
-			p.signal(syscall.SIGSTOP)
-			later(func() { p.signal(syscall.SIGCONT) })
+			p.Signal(syscall.SIGSTOP)
+			later(func() { p.Signal(syscall.SIGCONT) })
 		case 2: // cut off
 			p := proxies[random.IntN(len(proxies))]
 			p.Cut()
 			later(p.Mend)
 		case 3: // the server too, every other time
 			if hurt%8 == 3 {
-				nats.kill()
+				nats.Kill()
 				nats = spawn(t, serverEnv...)
 			}
 		}
@@ -319,11 +270,8 @@ func TestAServerOfTheirOwn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links a program")
 	}
-	program := filepath.Join(t.TempDir(), "nats-server")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
-		t.Fatalf("building nats-server: %v\n%s", err, out)
-	}
-	at, data := freePort(t), t.TempDir()
+	program := fleettest.NATS(t, t.TempDir())
+	at, data := fleettest.Address(t), t.TempDir()
 	host, port, _ := net.SplitHostPort(at)
 	start := func() *exec.Cmd {
 		cmd := exec.Command(program, "-js", "-a", host, "-p", port, "-sd", data, "--user", "ci", "--pass", "secret")

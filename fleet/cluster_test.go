@@ -54,10 +54,10 @@ func TestAClusterLosesAServer(t *testing.T) {
 	dir := t.TempDir()
 	var clients, routes, cluster []string
 	for range 3 {
-		clients, cluster = append(clients, freePort(t)), append(cluster, freePort(t))
+		clients, cluster = append(clients, fleettest.Address(t)), append(cluster, fleettest.Address(t))
 		routes = append(routes, "nats://"+cluster[len(cluster)-1])
 	}
-	var members []*process
+	var members []*fleettest.Process
 	for i := range 3 {
 		members = append(members, spawn(t, "FLEET_TEST_IS=member", "FLEET_TEST_NAME=s"+strconv.Itoa(i), "FLEET_TEST_LISTEN="+clients[i], "FLEET_TEST_CLUSTER="+cluster[i],
 			"FLEET_TEST_ROUTES="+strings.Join(routes, ","), "FLEET_TEST_DATA="+filepath.Join(dir, strconv.Itoa(i))))
@@ -93,7 +93,7 @@ func TestAClusterLosesAServer(t *testing.T) {
 			leader := info.Cluster.Leader
 			for i, m := range members {
 				if leader == "s"+strconv.Itoa(i) {
-					m.kill()
+					m.Kill()
 				}
 			}
 		}

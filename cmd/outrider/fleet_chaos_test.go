@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -31,52 +30,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
-
-// child is a process of the chaos test. It ends with the test, whatever happens.
-type child struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-// spawn starts a program that is ready when it has printed ready.
-func spawn(t *testing.T, ready string, env []string, program string, args ...string) *child {
-	t.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.StdoutPipe()
-	var words bytes.Buffer
-	cmd.Stderr = &words
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &child{cmd, make(chan struct{})}
-	in := bufio.NewReader(out)
-	for said := ""; !strings.Contains(said, ready); {
-		line, err := in.ReadString('\n')
-		if said += line; err != nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-			t.Fatalf("%s %v said %q and %q", program, args, said, words.String())
-		}
-	}
-	go func() {
-		defer close(c.done)
-		_, _ = io.Copy(io.Discard, in)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(c.kill)
-	return c
-}
-
-func (c *child) signal(s syscall.Signal) { _ = c.cmd.Process.Signal(s) }
-
-func (c *child) kill() {
-	c.signal(syscall.SIGKILL)
-	<-c.done
-}
 
 // actingSite is a page on which jobs act. It counts by itself how often each step of
 // each job was done.
@@ -169,11 +122,11 @@ func chaos(t *testing.T, cases, servers int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
-	start := func(url string) *child {
-		return spawn(t, "is ready", []string{"TMPDIR=" + temp, "OUTRIDER_FLEET=" + url}, program, "worker", "--slots", "1", "--drain", "20s", "--timeout", "2h")
+	start := func(url string) *fleettest.Process {
+		return fleettest.Spawn(t, "is ready", []string{"TMPDIR=" + temp, "OUTRIDER_FLEET=" + url}, program, "worker", "--slots", "1", "--drain", "20s", "--timeout", "2h")
 	}
 	urls := []string{proxies[0].URL(), proxies[1].URL(), nats.urls(), nats.urls()}
-	workers := make([]*child, len(urls))
+	workers := make([]*fleettest.Process, len(urls))
 	for i, url := range urls {
 		workers[i] = start(url)
 	}
@@ -223,13 +176,13 @@ func chaos(t *testing.T, cases, servers int) {
 		switch n % 4 {
 		case 0: // killed, and another one in its place
 			i := random.IntN(len(workers))
-			workers[i].kill()
+			workers[i].Kill()
 			workers[i] = start(urls[i])
 			tally["killed"]++
 		case 1: // stopped, and resumed after its lease
 			w := workers[2+random.IntN(2)]
-			w.signal(syscall.SIGSTOP)
-			later(func() { w.signal(syscall.SIGCONT) })
+			w.Signal(syscall.SIGSTOP)
+			later(func() { w.Signal(syscall.SIGCONT) })
 			tally["stopped"]++
 		case 2: // cut off
 			p := proxies[random.IntN(len(proxies))]
@@ -242,7 +195,7 @@ func chaos(t *testing.T, cases, servers int) {
 				tally["servers"]++
 				return
 			}
-			workers[3].kill()
+			workers[3].Kill()
 			workers[3] = start(urls[3])
 			tally["killed"]++
 		}
@@ -333,14 +286,14 @@ func chaos(t *testing.T, cases, servers int) {
 		}
 	}
 	for _, w := range workers {
-		w.signal(syscall.SIGTERM)
+		w.Signal(syscall.SIGTERM)
 	}
 	for _, w := range workers {
-		<-w.done
+		<-w.Done
 	}
 	last := start(nats.urls()) // what killed ones left is removed by the next one
-	last.signal(syscall.SIGTERM)
-	<-last.done
+	last.Signal(syscall.SIGTERM)
+	<-last.Done
 	waitFor(t, time.Minute, "no process is left", func() bool { return len(browsersOf(temp)) == 0 })
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left behind in the workers' folder: %v, %v", left, err)
@@ -349,9 +302,9 @@ func chaos(t *testing.T, cases, servers int) {
 
 // servers are the processes of the NATS server: one, or a cluster.
 type servers struct {
-	processes []*child
+	processes []*fleettest.Process
 	addresses []string
-	again     []func() *child
+	again     []func() *fleettest.Process
 }
 
 func (s *servers) at(i int) string { return "nats://" + s.addresses[i] }
@@ -372,7 +325,7 @@ func (s *servers) hurt(t *testing.T) {
 	if s.processes[last] == nil {
 		return
 	}
-	s.processes[last].kill()
+	s.processes[last].Kill()
 	if last > 0 {
 		s.processes[last] = nil
 		return
@@ -382,15 +335,12 @@ func (s *servers) hurt(t *testing.T) {
 
 // newServers builds the program nats-server from its module and starts it.
 func newServers(t *testing.T, dir string, n int) *servers {
-	program := filepath.Join(dir, "nats-server")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
-		t.Fatalf("building nats-server: %v\n%s", err, out)
-	}
+	program := fleettest.NATS(t, dir)
 	s := &servers{}
 	var routes []string
 	var clusters []string
 	for range n {
-		s.addresses, clusters = append(s.addresses, unusedPort(t)), append(clusters, unusedPort(t))
+		s.addresses, clusters = append(s.addresses, fleettest.Address(t)), append(clusters, fleettest.Address(t))
 		routes = append(routes, "nats://"+clusters[len(clusters)-1])
 	}
 	for i := range n {
@@ -399,8 +349,8 @@ func newServers(t *testing.T, dir string, n int) *servers {
 		if n > 1 {
 			args = append(args, "--cluster_name", "chaos", "--cluster", routes[i], "--routes", strings.Join(routes, ","))
 		}
-		start := func() *child {
-			c := spawn(t, "", nil, program, args...)
+		start := func() *fleettest.Process {
+			c := fleettest.Spawn(t, "", nil, program, args...)
 			waitFor(t, 30*time.Second, "the server listens", func() bool {
 				conn, err := net.Dial("tcp", s.addresses[i])
 				if err == nil {
@@ -417,16 +367,4 @@ func newServers(t *testing.T, dir string, n int) *servers {
 	defer cancel()
 	waitFor(t, time.Minute, "the servers keep what is written", func() bool { return fleettest.Ready(ctx, s.urls()) })
 	return s
-}
-
-// unusedPort is an address that was free a moment ago: a server that is started again
-// comes back at the same one.
-func unusedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
