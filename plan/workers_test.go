@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -52,9 +51,8 @@ steps:
   - {call: download.wait, args: {}, expect: "$contains($string(output), 'own-' & row.who)"}
 `
 
-// runOwn runs so many cases of the plan on workers.
-func runOwn(tb testing.TB, cases, workers int) plan.Result {
-	tb.Helper()
+// ownSite serves ownPage and its downloads.
+func ownSite(tb testing.TB) string {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/file" {
 			w.Header().Set("Content-Disposition", "attachment; filename=own-"+r.URL.Query().Get("who")+".txt")
@@ -65,6 +63,12 @@ func runOwn(tb testing.TB, cases, workers int) plan.Result {
 		fmt.Fprint(w, ownPage)
 	}))
 	tb.Cleanup(site.Close)
+	return site.URL + "/"
+}
+
+// runOwn runs so many cases of the plan on workers.
+func runOwn(tb testing.TB, site string, cases, workers int) plan.Result {
+	tb.Helper()
 	dir := tb.TempDir()
 	rows := "who\n"
 	for i := range cases {
@@ -77,15 +81,12 @@ func runOwn(tb testing.TB, cases, workers int) plan.Result {
 	}
 	engine := runtimetest.Engine(tb)
 	suite, err := plan.Load(plan.Selection{
-		Source: spec.Source{Engine: engine, Vars: map[string]any{"site": site.URL + "/"}}, Paths: []string{filepath.Join(dir, "own.yaml")}, Part: schedule.Part{Index: 1, Of: 1},
+		Source: spec.Source{Engine: engine, Vars: map[string]any{"site": site}}, Paths: []string{filepath.Join(dir, "own.yaml")}, Part: schedule.Part{Index: 1, Of: 1},
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	h := runtimetest.Open(tb, runtime.Options{Browser: browser.Options{DownloadDir: tb.TempDir()}})
-	if b, ok := tb.(*testing.B); ok {
-		b.ResetTimer()
-	}
 	o := plan.RunOptions{Options: plan.Options{NewID: uuid.NewString, CallTimeout: 30 * time.Second}, Workers: workers}
 	result := suite.Run(context.WithoutCancel(tb.Context()), plan.Isolated(h), o)
 	for _, c := range result.Cases {
@@ -102,36 +103,7 @@ func runOwn(tb testing.TB, cases, workers int) plan.Result {
 
 // Cases that run at once see nothing of each other: cookies, storage, downloads.
 func TestWorkersDoNotSeeEachOther(t *testing.T) {
-	if result := runOwn(t, 8, 4); result.Totals["passed"] != 8 {
+	if result := runOwn(t, ownSite(t), 8, 4); result.Totals["passed"] != 8 {
 		t.Errorf("the outcomes are %v", result.Totals)
 	}
-}
-
-// BenchmarkTwoHundredPlans is 200 cases of five steps on four workers. It reports the
-// memory of this process at the end.
-func BenchmarkTwoHundredPlans(b *testing.B) {
-	for b.Loop() {
-		result := runOwn(b, 200, 4)
-		b.ReportMetric(float64(result.DurationMS)/float64(len(result.Cases)), "ms/case")
-	}
-	goruntime.GC()
-	b.ReportMetric(residentMB(b), "MB")
-}
-
-// residentMB is the memory that this process holds, at its most.
-func residentMB(b *testing.B) float64 {
-	b.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		var m goruntime.MemStats
-		goruntime.ReadMemStats(&m)
-		return float64(m.Sys) / (1 << 20)
-	}
-	for line := range strings.Lines(string(status)) {
-		var kb float64
-		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &kb); n == 1 {
-			return kb / 1024
-		}
-	}
-	return 0
 }

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,9 +134,83 @@ func TestScripts(t *testing.T) {
 			e.Setenv("OUTRIDER_BROWSER", found.Path)
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 			e.Setenv("TMPDIR", e.WorkDir)
+			e.Defer(func() { endStrays(e.WorkDir) })
 			return nil
 		},
 	})
+}
+
+// endStrays ends the programs that a script left behind: one that was ended by its time
+// ends the shell that it ran, and not what the shell had started. They are known by
+// their folder for temporary files, which no other has.
+func endStrays(folder string) {
+	for _, how := range []os.Signal{os.Interrupt, os.Kill} {
+		left := strays(folder)
+		for _, p := range left {
+			_ = p.Signal(how)
+		}
+		for until := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+			left = strays(folder)
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+}
+
+// strays are the processes of this program in a folder; none where there is no /proc.
+func strays(folder string) []*os.Process {
+	var out []*os.Process
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environment, err := os.ReadFile(file)
+		if err != nil || !strings.Contains("\x00"+string(environment), "\x00TMPDIR="+folder+"\x00") {
+			continue
+		}
+		program, err := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
+		id, e := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil || e != nil || !strings.HasPrefix(filepath.Base(program), "outrider") || id == os.Getpid() {
+			continue
+		}
+		if p, err := os.FindProcess(id); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A program that outlives the shell of a script is ended with the script.
+func TestScriptsLeaveNoProgram(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no /proc")
+	}
+	folder := t.TempDir()
+	shell := exec.Command("sh", "-c", "outrider hub --listen 127.0.0.1:0 & read -r _") // ends with its input
+	shell.Env = append(os.Environ(), "TMPDIR="+folder)
+	in, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("the hub says nothing: %v", err)
+	}
+	in.Close()
+	_ = shell.Process.Kill()
+	_ = shell.Wait()
+	if n := len(strays(folder)); n != 1 {
+		t.Fatalf("%d programs are left of the shell, expected the hub", n)
+	}
+	endStrays(folder)
+	if n := len(strays(folder)); n != 0 {
+		t.Errorf("%d programs are left", n)
+	}
 }
 
 // withinLimit is the script command "within PATTERN COMMAND...": it runs a command that
