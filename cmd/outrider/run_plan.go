@@ -128,6 +128,9 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if err != nil {
 		return err
 	}
+	if (p.heal || p.fix) && len(locks) == 0 {
+		a.warn(errors.New("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all is well"))
+	}
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
 	r := &planRun{app: a, flags: p, paths: paths, out: out, storage: storage, profile: profile}
