@@ -38,9 +38,10 @@ peers:
 	@OUTRIDER_GENERATE=1 $(GO) test -count=1 -run PageIsCurrent ./bridgeclient/peers
 
 # agents lets scripted agents do tasks on applications of npm and PyPI, beside two other servers, and writes docs/agents.md.
+# Then it compares names, roles and states of every page with the browser's own tree.
 agents:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
-		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 60m -run TestAgents ./bridgeclient/agents
+		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 60m -run 'TestAgents|TestNamesOnApplications' ./bridgeclient/agents
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test

@@ -75,9 +75,9 @@ var mayImport = map[string][]string{
 	"docs/examples/ci":                   {"docs/examples/ci/shop"},
 	"scripts/benchguard":                 {},
 	"docs/examples/ci/shop":              {},
-	"docs":                               {},                         // tests only: runs what the pages show
-	"bridgeclient/agents":                {"runtime/browser/launch"}, // tests only: scripted agents on real applications
-	"bridgeclient/truth":                 {},                         // tests only: what actions answer on pages that deceive them
+	"docs":                               {},                                                                                                                       // tests only: runs what the pages show
+	"bridgeclient/agents":                {"runtime/browser/launch", "bridgeclient/mcp", "primitives", "runtime", "runtime/browser/axtest", "runtime/runtimetest"}, // tests only: scripted agents on real applications
+	"bridgeclient/truth":                 {},                                                                                                                       // tests only: what actions answer on pages that deceive them
 	"projection/expr":                    {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata":            {"primitives/fault"},
 	"projection":                         {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},
@@ -116,6 +116,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/page":               {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/world"},
 	"runtime/browser": {"primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/route", "runtime/browser/storage"},
+	"runtime/browser/axtest":             {"primitives", "primitives/catalog"}, // roles, names and states beside the browser's, for tests
 	"runtime/browser/browsertest":        {"runtime/browser", "runtime/browser/launch", "primitives"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},

@@ -40,6 +40,10 @@ const (
 	effectsCap   = time.Second
 	// effectsOfNone bounds what is observed of an action that did not take place.
 	effectsOfNone = 100 * time.Millisecond
+	// effectsOver is how far the report may go beyond the time that the caller gave the
+	// action, and effectsLeast how long is watched in any case.
+	effectsOver  = 200 * time.Millisecond
+	effectsLeast = 50 * time.Millisecond
 	// dialogShown bounds the text of a dialog, in bytes.
 	dialogShown = 300
 )
@@ -90,6 +94,23 @@ func withEffects(input json.RawMessage) json.RawMessage {
 type effectsTimes struct {
 	window, moving, opening time.Duration
 	quiet, none             time.Duration
+	named                   bool // the caller has named the window
+}
+
+// within are the times for an action that began at start, whose caller may have given it a
+// time of its own. Only a window that the caller has named goes beyond that.
+func (t effectsTimes) within(args json.RawMessage, start time.Time) effectsTimes {
+	var in struct {
+		TimeoutMS *float64 `json:"timeout_ms"`
+	}
+	if t.named || json.Unmarshal(args, &in) != nil || in.TimeoutMS == nil {
+		return t
+	}
+	own := time.Duration(*in.TimeoutMS * float64(time.Millisecond))
+	left := max(time.Until(start.Add(own+effectsOver)), effectsLeast)
+	t.window = min(t.window, left)
+	t.moving, t.opening = min(t.moving, left-t.window), min(t.opening, left-t.window)
+	return t
 }
 
 // effectsWanted reads the argument.
@@ -107,7 +128,7 @@ func effectsWanted(v any) effectsTimes {
 			return time.Duration(ms) * time.Millisecond, ok
 		}
 		if own, ok := of("window_ms"); ok { // a caller that names a window gets that
-			out.window, out.moving, out.opening = max(own, time.Nanosecond), 0, 0
+			out.window, out.moving, out.opening, out.named = max(own, time.Nanosecond), 0, 0, true
 		}
 		if own, ok := of("quiet_ms"); ok {
 			out.quiet, out.none = own, own

@@ -131,7 +131,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	if times.window > 0 {
 		watch := watchEffects(ctx, p)
-		defer func() { res.Effects = watch.report(ctx, times, res.Err) }()
+		defer func() { res.Effects = watch.report(ctx, times.within(args, start), res.Err) }()
 		if watch.silent > 0 {
 			ctx = withSpent(ctx, watch.silent)
 		}

@@ -23,6 +23,9 @@ type driver struct {
 	command []string
 	folder  string // where it may write
 
+	transport sdk.Transport         // in place of command
+	visited   func(context.Context) // after every look and act; may be nil
+
 	log io.Writer // of every call and answer; may be nil
 
 	session *sdk.ClientSession
@@ -44,9 +47,12 @@ type cost struct {
 
 func (d *driver) start(ctx context.Context) error {
 	client := sdk.NewClient(&sdk.Implementation{Name: "agents", Version: "1"}, nil)
-	cmd := exec.Command(d.command[0], d.command[1:]...)
-	cmd.Dir = d.folder
-	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: cmd, TerminateDuration: 5 * time.Second}, nil)
+	if d.transport == nil {
+		cmd := exec.Command(d.command[0], d.command[1:]...)
+		cmd.Dir = d.folder
+		d.transport = &sdk.CommandTransport{Command: cmd, TerminateDuration: 5 * time.Second}
+	}
+	session, err := client.Connect(ctx, d.transport, nil)
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,9 @@ func (d *driver) call(ctx context.Context, tool string, args map[string]any) (st
 	}
 	n := d.tokens(b.String())
 	d.spent.in += n
+	if d.visited != nil && (tool == "act" || tool == "snapshot") {
+		d.visited(ctx)
+	}
 	d.note("> %s %s\n< (%d tokens) %s", tool, encoded, n, b.String())
 	if r.IsError {
 		return b.String(), fmt.Errorf("%s %s: %.300s", tool, encoded, b.String())
@@ -209,6 +218,7 @@ var (
 	// is compared with the last one.
 	changes    = regexp.MustCompile(`(?m)^[+~-] +- `)
 	removed    = regexp.MustCompile(`(?m)^- +- .*$`)
+	asks       = regexp.MustCompile(`beforeunload|dialog with message`)
 	snapshotID = regexp.MustCompile(`snapshot_id (s\d+)`)
 )
 
@@ -367,13 +377,13 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 	if s.Go != "" {
 		d.seen, d.told, d.last = "", "", ""
 		err := d.goTo(ctx, address+s.Go)
-		if err == nil && !strings.Contains(d.told, "beforeunload") {
+		if err == nil && !asks.MatchString(d.told) {
 			return nil
 		}
-		if err != nil && !strings.Contains(err.Error(), "beforeunload") {
+		if err != nil && !asks.MatchString(err.Error()) {
 			return err
 		}
-		// The page of the task before may ask whether to leave it.
+		// The page of the task before may ask something, such as whether to leave it.
 		if err := d.act(ctx, step{Dialog: true}, "", ""); err != nil {
 			return err
 		}
@@ -389,6 +399,7 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 		}
 	}
 	var last error
+	failed := false
 	for n := range mostLooks {
 		if n > 0 {
 			time.Sleep(lookAgain) // an agent that sees nothing yet looks again
@@ -413,9 +424,13 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 				continue
 			}
 		}
-		if ref != "" {
-			return d.act(ctx, s, ref, to)
+		if ref == "" {
+			continue
 		}
+		if last = d.act(ctx, s, ref, to); last == nil || failed {
+			return last
+		}
+		failed = true // an agent that is told of a failure looks again and tries once more
 	}
 	if last != nil {
 		return last

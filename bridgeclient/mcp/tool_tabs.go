@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -167,14 +168,36 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 		name, args = "browser.close_tab", map[string]any{"tab_id": p.tab.TabID}
 	}
 	c.complaints(ctx, p) // those of the document before are no matter of the next one
+	began := time.Now()
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
 		return nil, err
+	}
+	if name == "browser.navigate" {
+		c.settle(ctx, p, c.server.opts.CallTimeout-time.Since(began))
 	}
 	if in.Action == "close" {
 		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
 	}
 	return &answer{Result: moved(p, r, value)}, nil
+}
+
+const (
+	// quietFor is how long no request is under way on a page that has what it shows, and
+	// settleTime bounds the wait for it.
+	quietFor   = 120 * time.Millisecond
+	settleTime = time.Second
+)
+
+// settle waits until a document that has loaded has also fetched what it draws. Another
+// look at an application that was still empty costs an agent more.
+func (c *call) settle(ctx context.Context, p page, left time.Duration) {
+	most := min(settleTime, left-lateness).Milliseconds()
+	if most < quietFor.Milliseconds() {
+		return
+	}
+	wait := map[string]any{"conditions": []map[string]any{{"network_idle_ms": quietFor.Milliseconds()}}, "timeout_ms": most}
+	_, _, _ = c.do(ctx, p, "page.wait", wait, where{TimeoutMS: int(most)}) // what has not come by then is awaited by whoever needs it
 }
 
 // moved is what a client can use of the result of a navigation: where the page is,

@@ -35,6 +35,7 @@ func TestEffects(t *testing.T) {
 		{name: "what is edited tells nothing of its text", primitive: "dom.focus", args: `{"locator":{"selector":"#title"},"effects":true}`,
 			want: `{"focus":{"to":{"tag_name":"h2","id":"title","role":"heading","name":""}}}`},
 		{name: "none", primitive: "pointer.click", args: `{"x":700,"y":600,"effects":true}`, want: `{"observed":false,"summary":"none observed","window_ms":{"$lt":299}}`},
+		{name: "no longer than the caller's own time allows", primitive: "pointer.click", args: `{"locator":{"selector":"#restless"},"timeout_ms":0,"effects":true}`, want: `{"observed":true,"window_ms":{"$lt":290}}`},
 		{name: "in a frame", primitive: "pointer.click", args: `{"x":40,"y":320,"effects":true}`, want: `{"dom":{"added":1},"focus":{"to":{"role":"button"}}}`},
 		{name: "after a failure", primitive: "pointer.click", args: `{"locator":{"selector":"#none"},"timeout_ms":0,"effects":true}`, want: `{"observed":false}`},
 	} {

@@ -548,7 +548,7 @@ class TreeWalk {
       if (!attribute.startsWith('aria-')) continue;
       const value = attributeOf(node, attribute);
       switch (attribute) {
-        case 'aria-expanded': if (value === 'true' || value === 'false') row.expanded = value === 'true'; break;
+        case 'aria-expanded': if (role !== 'listbox' && (value === 'true' || value === 'false')) row.expanded = value === 'true'; break;
         case 'aria-pressed': if (role === 'button') row.pressed = value === 'mixed' ? 'mixed' : value === 'true'; break;
         case 'aria-selected': if (value === 'true') row.selected = true; break;
         case 'aria-current': if (value !== '' && value !== 'false') row.current = value === 'true' ? true : cut(value, 20); break;

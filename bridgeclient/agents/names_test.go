@@ -1,0 +1,151 @@
+package agents_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/axtest"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
+)
+
+const (
+	// mostElements bounds what is compared of one look at a page.
+	mostElements = 600
+	// settleTries is how often a page that changes while it is read is read again.
+	settleTries = 3
+)
+
+// otherwise are differences from the browser's tree that stay, with the reason.
+var otherwise = []struct{ fits, because string }{
+	{`_list_\d+ \(option\): the snapshot has no row for it`, "Ant Design keeps options without size beside those that it draws, which have rows"},
+	{`\.el-popper\..*name is "", the browser says`, "a tooltip that holds a list: the browser takes the label of the list"},
+	{`\(cell\): name is "", the browser says`, "a cell that holds an empty field: the browser takes the placeholder for text"},
+}
+
+// TestNamesOnApplicationsAreThoseOfTheBrowser does the tasks with this server alone. After
+// every look and act it compares roles, names and states of the elements of the page with
+// the tree that the browser computes.
+func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
+	if os.Getenv("OUTRIDER_AGENTS") == "" {
+		t.Skip("make agents runs it: it installs applications from npm and PyPI")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+	defer cancel()
+	root := folder(t)
+	host := runtimetest.Open(t, runtime.Options{Open: []string{"about:blank"}})
+	server, err := mcp.New(ctx, mcp.Options{Host: host, NewID: runtimetest.NewID, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := names{host: host, found: map[string]bool{}}
+	d := &driver{name: "outrider", who: "n", codec: codec, transport: &sdk.StreamableClientTransport{Endpoint: front.URL}, visited: n.compare}
+	if err := d.start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = d.session.Close()
+		front.CloseClientConnections()
+		front.Close()
+		_ = server.Close(context.WithoutCancel(ctx))
+	}()
+	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
+	for _, a := range apps(t) {
+		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
+			continue
+		}
+		t.Run(a.file, func(t *testing.T) {
+			if err := a.install(ctx, root); err != nil {
+				t.Skipf("%s cannot be installed: %v", a.App, err)
+			}
+			address, err := a.serve(ctx, t)
+			if err != nil {
+				t.Skipf("%s cannot be served: %v", a.App, err)
+			}
+			n.differences = nil
+			for _, one := range a.Tasks {
+				_ = d.do(ctx, address, a.dir, one) // whether it succeeds is another test's matter
+			}
+			for _, difference := range n.differences {
+				t.Error(difference)
+			}
+		})
+	}
+	t.Logf("%d elements on %d looks compared", n.elements, n.looks)
+}
+
+// names compares the pages of a host.
+type names struct {
+	host            *runtime.Host
+	looks, elements int
+	found           map[string]bool // differences that are reported already
+	differences     []string
+}
+
+func (n *names) compare(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	_ = n.host.Visit(ctx, runtime.Target{}, func(ctx context.Context, page primitives.Page) error {
+		var last []string
+		for try := range settleTries {
+			elements, err := axtest.Read(ctx, page, "", mostElements)
+			if err != nil {
+				return err // the page is leaving, or asks something
+			}
+			var all []string
+			for _, e := range elements {
+				all = append(all, e.Differences(e.BrowserName())...)
+			}
+			if try == 0 {
+				n.looks++
+				n.elements += len(elements)
+				last = all
+			} else { // what is another thing each time is a page that changes
+				last = slices.DeleteFunc(last, func(one string) bool { return !slices.Contains(all, one) })
+			}
+			if len(last) == 0 {
+				return nil
+			}
+			if err := primitives.Sleep(ctx, 100*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		for _, one := range last {
+			if n.found[one] || listed(one) {
+				continue
+			}
+			n.found[one] = true
+			n.differences = append(n.differences, fmt.Sprintf("%s: %s", page.Tab().Title, one))
+		}
+		return nil
+	})
+}
+
+// inCapitals is a name that the browser gives as CSS draws it; we give it as it is written.
+var inCapitals = regexp.MustCompile(`(?:name is|the snapshot calls it) "(.*)", the browser(?: says)? "(.*)"$`)
+
+func listed(difference string) bool {
+	if m := inCapitals.FindStringSubmatch(difference); m != nil && strings.EqualFold(m[1], m[2]) {
+		return true
+	}
+	return slices.ContainsFunc(otherwise, func(o struct{ fits, because string }) bool {
+		return regexp.MustCompile(o.fits).MatchString(difference)
+	})
+}
