@@ -15,7 +15,7 @@ TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
 test race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
-.PHONY: axe repair record-packages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
+.PHONY: axe repair record-packages learned init-pages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -104,6 +104,15 @@ record-packages:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && (cd "$$dir" && npm install --silent --no-audit --no-fund --ignore-scripts $(RECORDED)) && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_RECORD_PACKAGES="$$dir" \
 		$(GO) test -count=1 -v -timeout 30m -run RecordingsOfPackages ./authoring/recorder
+
+# Sessions of agents and first maps, on fixtures and on pages of npm packages. learned writes docs/learned.md.
+learned:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		OUTRIDER_LEARN_SESSIONS=1 $(GO) test -count=1 -v -timeout 60m -run LearnOfAllSessions ./authoring/learn
+
+init-pages:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		OUTRIDER_INIT_PAGES=1 $(GO) test -count=1 -v -timeout 60m -run InitOfThirtyPages ./authoring/scaffold
 
 build:
 	$(GO) build -trimpath -o bin/outrider ./cmd/outrider

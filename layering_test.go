@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"authoring/sample":                   {},
 	"authoring/lint":                     {"authoring/edit", "authoring/likeness", "authoring/locators", "evidence/report", "primitives/fault", "sites"},
 	"authoring/naming":                   {},
+	"authoring/appstest":                 {}, // pages for tests
 	"authoring/learn":                    {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime", "runtime/call", "runtime/observe"},
 	"authoring/recorder":                 {"authoring/learn", "authoring/likeness", "authoring/locators", "authoring/naming", "authoring/scaffold", "authoring/view", "evidence/mask", "evidence/record", "evidence/report", "primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser"},
 	"authoring/view":                     {"primitives", "runtime", "runtime/browser"},

@@ -318,7 +318,9 @@ func (f *flow) closed() {
 		p := f.ops[j]
 		escape := strings.HasPrefix(p.primitive, "keyboard.") && p.text("key") == "Escape"
 		cancel := p.primitive == "pointer.click" && p.target != nil && p.target.Element != nil && leaving.MatchString(p.target.Element.Name)
-		if (escape || cancel) && (p.reached(o.before) || p.reached(p.before)) {
+		// What a session ends with is what it was for.
+		last := !slices.ContainsFunc(f.ops[j+1:], func(o *op) bool { return o.acts })
+		if (escape || cancel) && !last && (p.reached(o.before) || p.reached(p.before)) {
 			f.notes = append(f.notes, plural(j-i+1, "step")+" left out: something was opened and closed again")
 			f.ops = slices.Delete(f.ops, i, j+1)
 			i = max(i-2, -1)

@@ -107,8 +107,10 @@ type learning struct {
 	steps  []*step
 	inputs []*input
 	names  map[string]bool
-	last   int // index of the last step that acts
+	last   int      // index of the last step that acts
+	ends   []ending // what may show the end
 	end    map[string]any
+	prior  map[string]any // locator of what says something else at the end
 	said   map[string]any // locator of what says how it went
 	out    Learned
 }
@@ -135,6 +137,9 @@ func Learn(ctx context.Context, h Host, sessions [][]record.Call, o Options) (*L
 		return nil, err
 	}
 	if err := l.rehearse(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.chooseEnd(ctx); err != nil {
 		return nil, err
 	}
 	if err := l.write(); err != nil {
@@ -296,11 +301,14 @@ func (l *learning) write() error {
 	if err != nil || u.Host == "" {
 		return fault.New(fault.InvalidInput, "the start %s is no address of a site", fault.Clip(l.out.Start, 100))
 	}
-	l.out.Action = l.o.Name
+	if l.out.Action == "" {
+		l.out.Action = l.o.Name
+	}
 	if l.out.Action == "" {
 		area := naming.First(naming.Slug(strings.Trim(u.Path, "/")), naming.Slug(u.Hostname()), "site")
 		l.out.Action = area + "." + l.steps[l.last].id
 	}
+	l.out.Inputs = []string{}
 	tool := ordered{
 		{"name", l.out.Action}, {"description", l.describe()}, {"input_schema", l.schema()},
 		{"workflow", ordered{{"version", 1}, {"expression_language", "jsonata"}, {"steps", l.workflow()}, {"output", l.output()}}},
@@ -356,6 +364,9 @@ func (l *learning) schema() ordered {
 func (l *learning) workflow() []any {
 	var out []any
 	for i, s := range l.steps {
+		if i == l.last && l.prior != nil {
+			out = append(out, ordered{{"id", "before"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.prior}}}})
+		}
 		w := ordered{{"id", s.id}, {"primitive", s.op.primitive}, {"args", l.arguments(s)}}
 		if s.loop != nil {
 			w = append(w, member{"for_each", "{% input." + s.loop.in.name + " %}"}, member{"max_items", 50})
@@ -378,6 +389,10 @@ func (l *learning) workflow() []any {
 		if i == l.last && l.end != nil {
 			out = append(out, ordered{{"id", "done"}, {"primitive", l.end["primitive"]}, {"args", l.end["args"]}})
 		}
+	}
+	if l.prior != nil {
+		out = append(out, ordered{{"id", "done"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.prior}}},
+			{"retry_until", "{% steps.done.output.text != steps.before.output.text %}"}, {"max_attempts", 30}})
 	}
 	if l.said != nil {
 		out = append(out, ordered{{"id", "message"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.said}}}})

@@ -299,6 +299,9 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 		kinds := []locators.Kind{found[0].Kind}
 		var fallback []string
 		for _, l := range found[1:] {
+			if l.Kind == locators.Structure && entry(e) && kinds[0] != locators.Structure {
+				continue // its place is that of another entry when this one is not there
+			}
 			if len(fallback) < 2 && l.Selector != "" && l.TextEquals == "" && !slices.Contains(kinds, l.Kind) {
 				fallback, kinds = append(fallback, l.Selector), append(kinds, l.Kind)
 			}
@@ -333,6 +336,11 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 		locator["frame"] = frames
 	}
 	return locator, nil
+}
+
+// entry says whether an element is one of several that differ by what they say.
+func entry(e likeness.Seen) bool {
+	return e.Siblings > 1 && slices.Contains([]string{"", "generic", "listitem", "row", "cell", "gridcell", "option", "treeitem", "article"}, e.Role)
 }
 
 func frameSelector(ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string) (string, error) {
@@ -410,8 +418,20 @@ func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, 
 	return best, top, nil
 }
 
-// settleTime is how long the page may take to show the end.
-const settleTime = 2 * time.Second
+// settleTime is how long the page may take to show the end, and calm how long nothing may happen until all of it counts
+// as shown.
+const (
+	settleTime = 2 * time.Second
+	calm       = 300 * time.Millisecond
+)
+
+// ending is something that may show the end: an address, an element, or one that says something else than before.
+type ending struct {
+	url     string
+	locator map[string]any
+	says    bool // what it says is the message of the page
+	another bool // it was there, and says another thing
+}
 
 // ending finds what the last step made appear.
 func (s *session) ending(ctx context.Context, before survey.Page) error {
@@ -420,15 +440,19 @@ func (s *session) ending(ctx context.Context, before survey.Page) error {
 	if err != nil {
 		return err
 	}
+	again := false
 	for {
 		var after survey.Page
 		var marks []survey.Mark
 		var unique [][]locators.Locator
+		appeared := 0
 		err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
 			if after, err = survey.Take(ctx, p); err != nil {
 				return err
 			}
 			marks = survey.Appeared(before, after)
+			appeared = len(marks)
+			marks = append(marks, survey.Reworded(before, after)...)
 			seen := make([]likeness.Seen, len(marks))
 			for i, m := range marks {
 				seen[i] = m.Seen
@@ -439,33 +463,142 @@ func (s *session) ending(ctx context.Context, before survey.Page) error {
 		if err != nil && fault.CodeOf(err) != fault.PageNavigated {
 			return err
 		}
+		var ends []ending
 		if to, e := url.Parse(after.URL); err == nil && e == nil && (to.Path != from.Path || to.Fragment != from.Fragment) && !s.l.varies(to.Path) {
 			part := to.Path
 			if to.Fragment != "" {
 				part = "#" + to.Fragment
 			}
-			s.l.end = map[string]any{"primitive": "page.wait", "args": map[string]any{"conditions": []any{map[string]any{"url": map[string]any{"contains": part}}}, "timeout_ms": 8000}}
-			return nil
+			ends = append(ends, ending{url: part})
 		}
 		for i, m := range marks {
 			for _, u := range unique[i] {
-				if u.Kind == locators.Text || u.Kind == locators.RoleName && s.l.varies(u.Name) {
+				if u.Kind == locators.Text || u.Kind == locators.RoleName && s.l.varies(u.Name) || u.Kind == locators.RoleName && i >= appeared && u.Name == m.Text {
 					continue
 				}
-				l := locatorFor(u)
-				s.l.end = map[string]any{"primitive": "locator.wait_for", "args": map[string]any{"locator": l, "state": "visible", "timeout_ms": 8000}}
-				if m.Rank() == 4 || m.Rank() == 1 {
-					s.l.said = l
-				}
-				return nil
+				ends = append(ends, ending{locator: locatorFor(u), says: i < appeared && (m.Rank() == 4 || m.Rank() == 1), another: i >= appeared})
+				break
 			}
 		}
 		left := time.Until(deadline)
-		if left <= 0 {
+		if left <= 0 || again && len(ends) > 0 {
+			s.l.ends = ends
 			return nil
+		}
+		if again = len(ends) > 0; again {
+			left = calm // more of it may come
 		}
 		s.changed(ctx, left)
 	}
+}
+
+// mostEnds is how many of them are tried.
+const mostEnds = 6
+
+// chooseEnd chooses what the end is checked by: what is not there when all was done but the last step.
+func (l *learning) chooseEnd(ctx context.Context) error {
+	l.ends = l.ends[:min(len(l.ends), mostEnds)]
+	if len(l.ends) == 0 {
+		return nil
+	}
+	if l.steps[l.last].op.primitive != closesDialog { // before that nothing can be read
+		if err := l.refute(ctx); err != nil {
+			return err
+		}
+	}
+	l.takeEnd()
+	return nil
+}
+
+// takeEnd makes the first of the ends the one that is checked, none where none is left.
+func (l *learning) takeEnd() {
+	l.end, l.prior, l.said = nil, nil, nil
+	if len(l.ends) == 0 {
+		return
+	}
+	e := l.ends[0]
+	switch {
+	case e.url != "":
+		l.end = map[string]any{"primitive": "page.wait", "args": map[string]any{"conditions": []any{map[string]any{"url": map[string]any{"contains": e.url}}}, "timeout_ms": 8000}}
+	case e.another:
+		l.prior = e.locator
+	default:
+		l.end = map[string]any{"primitive": "locator.wait_for", "args": map[string]any{"locator": e.locator, "state": "visible", "timeout_ms": 8000}}
+		if e.says {
+			l.said = e.locator
+		}
+	}
+}
+
+// refute drops the ends that are there without the last step, or come by themselves.
+func (l *learning) refute(ctx context.Context) error {
+	s, err := l.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close(ctx)
+	if l.last > 0 {
+		if err := l.write(); err != nil {
+			return err
+		}
+		whole := l.steps
+		l.steps = whole[:l.last]
+		err := l.write()
+		l.steps = whole
+		if err != nil {
+			return err
+		}
+		if reply := s.site(ctx, l.out.Action, l.out.Map, l.values()); reply.Err != nil {
+			return nil // what comes without the last step is not known
+		}
+	}
+	said := make([]string, len(l.ends))
+	refuted := make([]bool, len(l.ends))
+	for turn := range 2 {
+		if turn > 0 {
+			s.changed(ctx, calm)
+		}
+		for i, e := range l.ends {
+			switch {
+			case e.url != "":
+				reply := s.call(ctx, "page.wait", map[string]any{"timeout_ms": 0, "conditions": []any{map[string]any{"url": map[string]any{"contains": e.url}}}})
+				refuted[i] = refuted[i] || reply.Err == nil
+			case e.another:
+				text := string(s.call(ctx, "locator.text_content", map[string]any{"locator": e.locator, "timeout_ms": 0}).Output)
+				refuted[i] = refuted[i] || turn > 0 && text != said[i]
+				said[i] = text
+			default:
+				reply := s.call(ctx, "locator.wait_for", map[string]any{"locator": e.locator, "state": "visible", "timeout_ms": 0})
+				refuted[i] = refuted[i] || reply.Err == nil
+			}
+		}
+	}
+	var left []ending
+	for i, e := range l.ends {
+		if !refuted[i] {
+			left = append(left, e)
+		}
+	}
+	l.ends = left
+	return nil
+}
+
+// values are the arguments of the session.
+func (l *learning) values() map[string]json.RawMessage {
+	values := map[string]json.RawMessage{}
+	for _, in := range l.inputs {
+		values[in.name] = in.value
+	}
+	return values
+}
+
+// site calls an action of a map.
+func (s *session) site(ctx context.Context, action string, text json.RawMessage, values map[string]json.RawMessage) runtime.Reply {
+	return s.l.h.Do(ctx, runtime.Call{
+		ID: s.l.o.NewID(), Target: s.on, Name: runtime.SiteTool, Timeout: s.l.o.Each + time.Duration(len(s.l.steps))*5*time.Second,
+		Arguments: encode(map[string]any{"mode": "call", "action": action, "arguments": values}),
+		Map:       &runtime.SuppliedMap{Path: "learned/actions.json", JSON: text},
+	})
 }
 
 // varies says whether a text has a value in it that is an argument.
@@ -490,11 +623,17 @@ func (s *session) changed(ctx context.Context, d time.Duration) {
 // confirm runs the action from its start in a fresh session: with the values of the
 // session, and with others.
 func (l *learning) confirm(ctx context.Context) error {
-	values := map[string]json.RawMessage{}
-	for _, in := range l.inputs {
-		values[in.name] = in.value
-	}
+	values := l.values()
 	failure, err := l.run(ctx, values)
+	for tries := 0; err == nil && failure != "" && l.prior != nil && tries < 2; tries++ { // what said another thing once need not again
+		if l.ends = l.ends[1:]; tries == 1 {
+			l.ends = nil
+		}
+		l.takeEnd()
+		if err = l.write(); err == nil {
+			failure, err = l.run(ctx, values)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -505,10 +644,12 @@ func (l *learning) confirm(ctx context.Context) error {
 		l.out.Proven = append(l.out.Proven, "it runs again from "+l.out.Start+" in a fresh session")
 	}
 	l.out.Values = values
-	if asserted := slices.ContainsFunc(l.steps[l.last:], func(s *step) bool { return s.op.meant.Keep == "assert" }); l.end == nil && asserted {
+	if asserted := slices.ContainsFunc(l.steps[l.last:], func(s *step) bool { return s.op.meant.Keep == "assert" }); l.end == nil && l.prior == nil && asserted {
 		l.out.Proven = append(l.out.Proven, "what was asserted at the end holds, and the action fails without it")
+	} else if l.prior != nil {
+		l.out.Proven = append(l.out.Proven, "what said something else at the end does so again, and the action fails when it does not")
 	} else if l.end == nil {
-		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear at the end, so success means that every step was done")
+		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear or to change at the end, so success means that every step was done")
 	} else {
 		l.out.Proven = append(l.out.Proven, "what appeared at the end appears again, and the action fails without it")
 	}
@@ -579,11 +720,7 @@ func (l *learning) run(ctx context.Context, values map[string]json.RawMessage) (
 		return "", err
 	}
 	defer s.close(ctx)
-	reply := l.h.Do(ctx, runtime.Call{
-		ID: l.o.NewID(), Target: s.on, Name: runtime.SiteTool, Timeout: l.o.Each + time.Duration(len(l.steps))*5*time.Second,
-		Arguments: encode(map[string]any{"mode": "call", "action": l.out.Action, "arguments": values}),
-		Map:       &runtime.SuppliedMap{Path: "learned/actions.json", JSON: l.out.Map},
-	})
+	reply := s.site(ctx, l.out.Action, l.out.Map, values)
 	if reply.Err == nil {
 		return "", nil
 	}

@@ -187,8 +187,7 @@ func TestInitHasWhatPeopleWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open(t, h, base+"/"+name+"/")
-		result := written(t, h, true)
+		result := once(t, h, base, name)
 		text, err := result.Map.Encode()
 		if err != nil {
 			t.Fatal(err)

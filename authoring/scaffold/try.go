@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -202,10 +203,14 @@ func (o outcome) something() bool { return o.assert != nil || o.row != nil }
 // settleTime is how long the page may take to show what an action did.
 const settleTime = 2 * time.Second
 
+// calm is how long nothing may change until what is there counts as what the action did.
+const calm = 200 * time.Millisecond
+
 // appeared compares the page with what it was, again after each change, until something
 // has appeared or the page is quiet.
 func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, rows [][]map[string]any) (outcome, error) {
 	deadline := time.Now().Add(settleTime)
+	again := false
 	for {
 		after, targets, err := w.look(ctx)
 		if err != nil {
@@ -216,8 +221,11 @@ func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, ro
 		}
 		out := w.difference(ctx, a, before, after, targets, rows)
 		left := time.Until(deadline)
-		if out.something() || out.link != nil || left <= 0 {
+		if out.link != nil || left <= 0 || again && out.something() {
 			return out, nil
+		}
+		if again = out.something(); again {
+			left = calm // what says that something is under way goes again
 		}
 		w.changed(ctx, left)
 	}
@@ -271,7 +279,7 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 			out.read = t
 		}
 		if rank == 5 && m.Name != "" || rank == 3 {
-			out.state = &State{Name: naming.Slug(m.Name) + "_shown", Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name), Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}}}
+			out.state = &State{Name: naming.First(naming.Slug(m.Name), naming.Slug(m.Role), "part") + "_shown", Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name), Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}}}
 		}
 		break
 	}
@@ -363,6 +371,9 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 				continue
 			}
 			typed := sample.Text(argument.Value(0))
+			if _, err := strconv.ParseFloat(typed, 64); err == nil {
+				continue // a number stands in an entry by chance
+			}
 			for _, f := range p.Snapshot.Extract[0].Fields {
 				if after == nil {
 					var err error

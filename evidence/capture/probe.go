@@ -18,6 +18,7 @@ func sentOnce(ctx context.Context) (context.Context, <-chan struct{}) {
 // probed is what was read of a page before a step.
 type probed struct {
 	target    targetAnswer
+	to        targetAnswer // where a drag ends
 	documents []shot
 }
 
@@ -82,6 +83,9 @@ func (r *Recorder) probe(ctx context.Context, in runtime.Invocation, state *page
 		for i := range list {
 			begin(func(ctx context.Context) { list[i].take(ctx, in.Page); list[i].find(ctx, in.Page) })
 		}
+	}
+	if in.Primitive == drags {
+		begin(func(ctx context.Context) { p.to = findEnd(ctx, in) })
 	}
 	if !r.spawn(func() { defer close(p.answered); all.Wait(); p.documents = list }) {
 		close(p.answered)

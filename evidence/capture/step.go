@@ -71,7 +71,7 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 		}
 		begin.Arguments = object(in.Arguments)
 		if changes {
-			begin.Target = look.target.target(snapshots)
+			begin.Target, begin.To = look.target.target(snapshots), look.to.target(snapshots)
 			begin.Arguments = r.typed(in, look.target, begin.Target)
 		}
 		begin.Arguments = withoutStores(in.Primitive, begin.Arguments)
@@ -123,7 +123,12 @@ type place struct {
 	Ref     string          `json:"ref"`
 	X       *float64        `json:"x"`
 	Y       *float64        `json:"y"`
+	From    json.RawMessage `json:"from"` // ends of a drag
+	To      json.RawMessage `json:"to"`
 }
+
+// drags is the primitive that is about two elements.
+const drags = "pointer.drag"
 
 // findTarget describes the element that a primitive is about, with more arguments for the page. An answer
 // that is not known means that it cannot be said.
@@ -132,6 +137,35 @@ func findTarget(ctx context.Context, in runtime.Invocation, more map[string]any)
 	if json.Unmarshal(in.Arguments, &at) != nil {
 		return out
 	}
+	if in.Primitive == drags {
+		at = at.end(at.From)
+	}
+	return at.find(ctx, in, more)
+}
+
+// end is one of the ends of a drag.
+func (at place) end(raw json.RawMessage) place {
+	var end place
+	if json.Unmarshal(raw, &end) != nil {
+		return place{}
+	}
+	end.Target, end.Ref = nil, "" // a ref is a member of a locator here
+	if end.X == nil && end.Y == nil {
+		end.Target = raw
+	}
+	return end
+}
+
+// findEnd describes the element on which a drag ends.
+func findEnd(ctx context.Context, in runtime.Invocation) targetAnswer {
+	var at place
+	if json.Unmarshal(in.Arguments, &at) != nil {
+		return targetAnswer{}
+	}
+	return at.end(at.To).find(ctx, in, nil)
+}
+
+func (at place) find(ctx context.Context, in runtime.Invocation, more map[string]any) (out targetAnswer) {
 	if more == nil {
 		more = map[string]any{}
 	}
