@@ -3,6 +3,7 @@ package ops_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,14 +16,14 @@ func TestDrainingWaitsForCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ops.New("1", nil, "")
 		ctx, interrupt := context.WithCancel(t.Context())
-		refused := false
-		drained, stop := o.Draining(ctx, time.Minute, func() { refused = true })
+		var refused atomic.Bool
+		drained, stop := o.Draining(ctx, time.Minute, func() { refused.Store(true) })
 		defer stop()
 		answered := o.Call("page.info")
 		interrupt()
 		time.Sleep(10 * time.Second)
-		if drained.Err() != nil || !refused {
-			t.Fatalf("with a call in flight: ended %v, refused %v", drained.Err(), refused)
+		if drained.Err() != nil || !refused.Load() {
+			t.Fatalf("with a call in flight: ended %v, refused %v", drained.Err(), refused.Load())
 		}
 		answered("")
 		synctest.Wait()

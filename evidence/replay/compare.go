@@ -57,7 +57,7 @@ type comparison struct {
 }
 
 func (c *comparison) ignores(member string) bool {
-	return fleeting[member] || c.primitive && fleetingInPrimitives[member]
+	return fleeting[member] || c.primitive && (fleetingInPrimitives[member] || strings.HasSuffix(member, "_ms"))
 }
 
 // differences compares a recorded result with another one. What the session numbers itself is mapped by ids.
