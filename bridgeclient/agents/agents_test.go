@@ -174,6 +174,7 @@ func report(drivers []*driver, done []result, served int) string {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.0f | %d |\n", d.name, solved, all[i].calls, all[i].in, all[i].out, all[i].time.Seconds(), d.catalog)
 	}
+	b.WriteString(firstIn(drivers, all))
 	n, common := sum(func(r result) bool {
 		return !slices.ContainsFunc(r.failed, func(err error) bool { return err != nil })
 	})
@@ -181,6 +182,7 @@ func report(drivers []*driver, done []result, served int) string {
 	for i, d := range drivers {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.0f |\n", d.name, common[i].calls, common[i].in, common[i].out, common[i].time.Seconds())
 	}
+	b.WriteString(firstIn(drivers, common))
 	b.WriteString("\nEach task: calls / tokens read. `no` is a task that was not solved.\n\n| task |")
 	for _, d := range drivers {
 		b.WriteString(" " + d.name + " |")
@@ -198,4 +200,26 @@ func report(drivers []*driver, done []result, served int) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// firstIn says in which columns of what the tasks took the first server is not the first.
+func firstIn(drivers []*driver, totals []cost) string {
+	var behind []string
+	for _, column := range []struct {
+		name string
+		of   func(cost) int
+	}{
+		{"calls", func(c cost) int { return c.calls }}, {"tokens read", func(c cost) int { return c.in }},
+		{"tokens written", func(c cost) int { return c.out }}, {"seconds", func(c cost) int { return int(c.time.Seconds()) }},
+	} {
+		for i := range drivers {
+			if column.of(totals[i]) < column.of(totals[0]) {
+				behind = append(behind, fmt.Sprintf("%s (%s)", column.name, drivers[i].name))
+			}
+		}
+	}
+	if len(behind) == 0 {
+		return fmt.Sprintf("\nIn calls, tokens and seconds %s needs least.\n", drivers[0].name)
+	}
+	return fmt.Sprintf("\n%s does not need least in: %s.\n", drivers[0].name, strings.Join(behind, ", "))
 }

@@ -24,7 +24,7 @@ type acted struct {
 var expectedOf = map[string]any{
 	"target": nil, "x": nil, "y": nil, "modifiers": nil, "waited_ms": nil, "scrolls": nil, "attempts": nil, "effects": nil, "fidelity": "trusted", "candidate_count": json.Number("1"),
 	"clicked": true, "double_clicked": true, "hovered": true, "dragged": true, "inserted": true, "typed": true, "pressed": true, "focused": true, "scrolled": true,
-	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "input_method": nil, "selected_text_length": nil, "selection_sync": nil, "multiple": nil, "ref": nil, "value": nil, "repeat": json.Number("1"), "exceeds_maxlength": nil,
+	"selected": nil, "changed": true, "key": nil, "mode": nil, "length": nil, "inserted_length": nil, "from": nil, "to": nil, "delay_ms": nil, "input_method": nil, "selected_text_length": nil, "selection_sync": nil, "selected_back": json.Number("0"), "multiple": nil, "ref": nil, "value": nil, "repeat": json.Number("1"), "exceeds_maxlength": nil,
 	"steps": nil, "points": nil, "diagnostics": nil, "drop_target": nil, "count": nil, "files": nil, "via": nil, "button": "left", "adapter": nil,
 	"trusted": true, "accepted": nil, "handled": true, "dismissed": true, "dialog_type": nil, "default_prevented": false, "stable": true, "ambiguous": false, "sanitized": nil, "unchanged": nil,
 }
