@@ -165,10 +165,10 @@ func (m *Minimal) write(l *Log, folder string) error {
 		return os.WriteFile(file, data, 0o644) //nolint:gosec // it is there to be given to others
 	}
 	if l.Recording != nil {
-		seen := map[string]bool{}
+		seen, origin := map[string]bool{}, originOf(beginning(l))
 		for _, e := range l.Recording.Events {
 			q, err := record.Of[record.Request](e)
-			if e.Kind != record.KindRequest || err != nil || q.Body == "" || q.Method != "GET" || originOf(q.URL) != originOf(l.Open) {
+			if e.Kind != record.KindRequest || err != nil || q.Body == "" || q.Method != "GET" || originOf(q.URL) != origin {
 				continue
 			}
 			name := fileOf(q)
@@ -183,7 +183,7 @@ func (m *Minimal) write(l *Log, folder string) error {
 		}
 	}
 	slices.Sort(m.Files)
-	text, err := json.MarshalIndent(map[string]any{"open": pathOf(l.Open), "calls": m.Calls, "result": m.Result}, "", "  ")
+	text, err := json.MarshalIndent(map[string]any{"open": pathOf(beginning(l)), "calls": m.Calls, "result": m.Result}, "", "  ")
 	if err == nil {
 		err = put("calls.json", append(text, '\n'))
 	}
@@ -191,6 +191,19 @@ func (m *Minimal) write(l *Log, folder string) error {
 		return fault.Wrap(fault.InvalidInput, err, "writing the smallest case")
 	}
 	return nil
+}
+
+// beginning is the address of the first page: a tab may be opened empty, and led there by a call.
+func beginning(l *Log) string {
+	if originOf(l.Open) != "" || l.Recording == nil {
+		return l.Open
+	}
+	for _, e := range l.Recording.Events {
+		if q, err := record.Of[record.Request](e); e.Kind == record.KindRequest && err == nil && q.Type == "document" {
+			return q.URL
+		}
+	}
+	return l.Open
 }
 
 func pathOf(address string) string {
