@@ -224,9 +224,7 @@ func TestNoActionClaimsMoreThanHappened(t *testing.T) {
 	}
 	for _, w := range all {
 		t.Run(w.name, func(t *testing.T) {
-			if w.name != "new_tab" { // a tab that comes later than the watch of effects is not told
-				t.Parallel()
-			}
+			t.Parallel()
 			three := <-idle
 			defer func() { idle <- three }()
 			for i, end := range []string{w.Ends.MCP, w.Ends.Bridge, w.Ends.Provider} {

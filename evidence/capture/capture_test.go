@@ -170,13 +170,16 @@ func TestBodiesAndCookiesOfAPageThatIsLeft(t *testing.T) {
 		http.Redirect(w, r, "/busy", http.StatusFound)
 	})
 	mux.HandleFunc("GET /busy", page(`<!doctype html><title>Busy</title><script>
-fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => { const end = Date.now() + 1500; while (Date.now() < end); });</script>`))
+fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => { navigator.sendBeacon('/got'); const end = Date.now() + 1500; while (Date.now() < end); });</script>`))
 	mux.HandleFunc("POST /data", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "received") })
 	mux.HandleFunc("GET /next", page("<!doctype html><title>Next</title>"))
+	got := make(chan struct{})
+	mux.HandleFunc("POST /got", func(http.ResponseWriter, *http.Request) { close(got) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	r, path := recorded(t, capture.Options{Pages: true}, "about:blank", func(h *runtime.Host) {
 		do(t, h, "browser.navigate", `{"url":"`+server.URL+`/in"}`)
+		<-got // a page that is left before gets no answer
 		do(t, h, "browser.navigate", `{"url":"`+server.URL+`/next"}`)
 	})
 	sent, received, cookies := "", "", map[string]string{}

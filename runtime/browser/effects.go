@@ -22,7 +22,7 @@ type watch struct {
 
 // Watch implements primitives.ActedPage.
 func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
-	if err := t.traffic.Record(ctx); err != nil {
+	if err := t.recordTraffic(ctx); err != nil {
 		return nil, cdp.Explain(err, "watching the page")
 	}
 	w := &watch{tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Count(t.browser.ownContext(t.context)), known: map[*Tab]bool{}}

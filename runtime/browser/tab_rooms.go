@@ -2,15 +2,21 @@ package browser
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
 // What a tab can do besides its page, each by the room that does it.
 
 // Network implements primitives.ObservedPage.
 func (t *Tab) Network(ctx context.Context) (primitives.NetworkLog, error) {
+	if err := t.recordTraffic(ctx); err != nil {
+		return primitives.NetworkLog{}, cdp.Explain(err, "recording requests")
+	}
 	return t.traffic.Network(ctx)
 }
 
@@ -21,12 +27,62 @@ func (t *Tab) NetworkBody(ctx context.Context, id string, part primitives.BodyPa
 
 // NetworkQuiet implements primitives.ObservedPage.
 func (t *Tab) NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight int) error {
+	if err := t.recordTraffic(ctx); err != nil {
+		return cdp.Explain(err, "recording requests")
+	}
 	return t.traffic.NetworkQuiet(ctx, idle, maxInflight)
 }
 
-// Console implements primitives.ObservedPage.
+// recordTraffic begins the record of requests, once.
+func (t *Tab) recordTraffic(ctx context.Context) error {
+	if t.traffic.Recording() {
+		return nil
+	}
+	return t.unlessDialog(ctx, t.traffic.Record)
+}
+
+// Console implements primitives.ObservedPage. The first call begins the record.
 func (t *Tab) Console(ctx context.Context) (primitives.ConsoleLog, error) {
-	return t.console.Console(ctx)
+	if t.console.Recording() {
+		return t.console.Console(ctx)
+	}
+	var log primitives.ConsoleLog
+	err := t.unlessDialog(ctx, func(ctx context.Context) (err error) {
+		log, err = t.console.Console(ctx)
+		return err
+	})
+	return log, err
+}
+
+// unlessDialog does what a page has to answer, which it does not behind a dialog. When one
+// is open, or opens, it returns dialog_open.
+func (t *Tab) unlessDialog(ctx context.Context, do func(context.Context) error) error {
+	if _, open := t.Dialog(); open {
+		return t.DialogFault()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			changed := t.Page.Changed()
+			if _, open := t.Dialog(); open {
+				cancel(t.DialogFault())
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	err := do(ctx)
+	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.DialogOpen {
+		err = cause
+	}
+	cancel(context.Canceled)
+	watching.Wait()
+	return err
 }
 
 // Cookies implements primitives.StoredPage.
@@ -64,12 +120,12 @@ func (t *Tab) Emulated() primitives.Emulation { return t.emulator.Emulated() }
 
 // Emulate implements primitives.EmulatedPage.
 func (t *Tab) Emulate(ctx context.Context, want primitives.Emulation) error {
-	return t.emulator.Emulate(ctx, want)
+	return t.unlessDialog(ctx, func(ctx context.Context) error { return t.emulator.Emulate(ctx, want) })
 }
 
 // ClearEmulation implements primitives.EmulatedPage.
 func (t *Tab) ClearEmulation(ctx context.Context, kinds []string) error {
-	return t.emulator.ClearEmulation(ctx, kinds)
+	return t.unlessDialog(ctx, func(ctx context.Context) error { return t.emulator.ClearEmulation(ctx, kinds) })
 }
 
 // UploadFiles implements primitives.FilePage.

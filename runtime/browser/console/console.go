@@ -56,7 +56,8 @@ func (c *Log) RecordFromHere(onEntry func(primitives.ConsoleMessage)) {
 	c.since, c.onEntry = time.Now(), onEntry
 }
 
-func (c *Log) recording() bool {
+// Recording says whether the record has begun.
+func (c *Log) Recording() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.since.IsZero()
@@ -64,7 +65,7 @@ func (c *Log) recording() bool {
 
 // SessionCommands are those with which a new session of the tab takes part.
 func (c *Log) SessionCommands(s *cdp.Session) []cdp.Command {
-	if !c.recording() {
+	if !c.Recording() {
 		return nil
 	}
 	return []cdp.Command{{Session: s.ID, Method: "Runtime.enable"}, {Session: s.ID, Method: "Log.enable"}}
@@ -94,7 +95,7 @@ func (c *Log) Console(ctx context.Context) (primitives.ConsoleLog, error) {
 
 // HandleEvent takes an event of the console. The reader calls it.
 func (c *Log) HandleEvent(method, params []byte) {
-	if !c.recording() {
+	if !c.Recording() {
 		return
 	}
 	var m primitives.ConsoleMessage

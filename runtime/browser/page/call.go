@@ -137,7 +137,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 		case <-at.lifetime.Done():
 			return nil, at.lifetime.Err()
 		case <-at.dialogs:
-			return nil, p.dialogFault()
+			return nil, p.DialogFault()
 		}
 		release = sync.OnceFunc(func() { at.document.Built() })
 		if w = at.document.World(); w != nil { // somebody else made it meanwhile
@@ -271,7 +271,7 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 		case r := <-call.Replied():
 			return r.Result, r.Err
 		case <-at.dialogs:
-			err = p.dialogFault()
+			err = p.DialogFault()
 		case <-at.lifetime.Done():
 			err = at.lifetime.Err()
 		case <-at.session.Done():

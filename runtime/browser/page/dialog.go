@@ -126,7 +126,8 @@ func (p *Page) Dismissal() []cdp.Command {
 	return []cdp.Command{{Session: p.dialog.session.ID, Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":false}`), OnReply: ignore}}
 }
 
-func (p *Page) dialogFault() error {
+// DialogFault is the error of what a dialog keeps from happening.
+func (p *Page) DialogFault() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dialog == nil { // closed again already

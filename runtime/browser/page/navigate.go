@@ -176,7 +176,7 @@ func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error)
 			n.loader = string(cdp.PlainString(cdp.Member(r.Result, "loaderId")))
 			return r.Result, n.refused(ctx, r.Result)
 		case <-n.dialogs:
-			return nil, n.page.dialogFault()
+			return nil, n.page.DialogFault()
 		case <-n.lifetime.Done():
 			return nil, n.lifetime.Err()
 		case <-ctx.Done():
@@ -281,7 +281,7 @@ func (n *navigation) commit(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-n.dialogs:
-			return n.page.dialogFault()
+			return n.page.DialogFault()
 		case <-n.lifetime.Done():
 			return n.lifetime.Err()
 		case <-ctx.Done():
