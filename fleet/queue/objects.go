@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -23,8 +24,22 @@ const largestInline = 256 << 10
 // must not expire before the job does.
 const reuse = time.Hour
 
-// carry bounds sending or reading one object.
-const carry = time.Minute
+const (
+	// carryAll bounds sending or reading one object, with its repetitions.
+	carryAll = 2 * time.Minute
+	// carryOnce bounds an attempt of a small object. A server that ends meanwhile does not
+	// say so: its answer is waited for in vain. A larger object gets a second more for
+	// each carrySpeed bytes.
+	carryOnce  = 10 * time.Second
+	carrySpeed = 4 << 20
+)
+
+// carry sends or reads an object of a size, again while the server is away.
+func carry(ctx context.Context, size uint64, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, carryAll)
+	defer cancel()
+	return wire.AgainEach(ctx, carryOnce+time.Duration(size/carrySpeed)*time.Second, do)
+}
 
 // largestObject bounds one object.
 const largestObject = 256 << 20
@@ -37,12 +52,14 @@ func (q *Queue) Upload(ctx context.Context, data []byte) (fleet.Object, error) {
 	if len(data) > largestObject {
 		return o, fault.New(fault.PayloadTooLarge, "a file of %d bytes: the fleet carries at most %d", len(data), largestObject)
 	}
-	ctx, cancel := context.WithTimeout(ctx, carry)
-	defer cancel()
-	if info, err := q.Objects.GetInfo(ctx, o.Name); err == nil && info.Size == o.Size && time.Since(info.ModTime) < reuse {
-		return o, nil
-	}
-	if _, err := q.Objects.Put(ctx, jetstream.ObjectMeta{Name: o.Name}, bytes.NewReader(data)); err != nil {
+	err := carry(ctx, o.Size, func(ctx context.Context) error {
+		if info, err := q.Objects.GetInfo(ctx, o.Name); err == nil && info.Size == o.Size && time.Since(info.ModTime) < reuse {
+			return nil
+		}
+		_, err := q.Objects.Put(ctx, jetstream.ObjectMeta{Name: o.Name}, bytes.NewReader(data))
+		return err
+	})
+	if err != nil {
 		return o, fault.New(fault.TransportFailed, "storing an object of %d bytes in the fleet: %v", len(data), err)
 	}
 	return o, nil
@@ -53,9 +70,11 @@ func (q *Queue) Download(ctx context.Context, o fleet.Object) ([]byte, error) {
 	if o.Size > largestObject {
 		return nil, fault.New(fault.PayloadTooLarge, "an object of %d bytes: the fleet carries at most %d", o.Size, largestObject)
 	}
-	ctx, cancel := context.WithTimeout(ctx, carry)
-	defer cancel()
-	data, err := q.Objects.GetBytes(ctx, o.Name)
+	var data []byte
+	err := carry(ctx, o.Size, func(ctx context.Context) (err error) {
+		data, err = q.Objects.GetBytes(ctx, o.Name)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, fault.New(fault.AssetNotFound, "the fleet does not have the object %s any more", o.Name)
 	}

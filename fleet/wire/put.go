@@ -66,8 +66,13 @@ func Sleep(ctx context.Context, d time.Duration) error {
 // started again, or whose leader moves, is there after a moment. do gets a context
 // that bounds one attempt.
 func Again(ctx context.Context, do func(ctx context.Context) error) error {
+	return AgainEach(ctx, RequestTimeout, do)
+}
+
+// AgainEach is Again for attempts that may take as long as each.
+func AgainEach(ctx context.Context, each time.Duration, do func(ctx context.Context) error) error {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		one, cancel := context.WithTimeout(ctx, RequestTimeout)
+		one, cancel := context.WithTimeout(ctx, each)
 		err := do(one)
 		cancel()
 		if err == nil || !passing(err) {

@@ -124,7 +124,7 @@ const (
 )
 
 // fitting makes something whose bytes are reserved at once: on a disk that has less room
-// than was asked for it is smaller.
+// than was asked for it is smaller, and leaves room for what other accounts will ask for.
 func fitting(bytes, least int64, make func(bytes int64) error) error {
 	for {
 		err := make(bytes)
@@ -132,7 +132,7 @@ func fitting(bytes, least int64, make func(bytes int64) error) error {
 		if !errors.As(err, &refused) || refused.ErrorCode != insufficientStorage || bytes <= least {
 			return err
 		}
-		bytes = max(bytes/2, least)
+		bytes = max(bytes/4, least)
 	}
 }
 
