@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"authoring/lock":                     {"authoring/likeness", "primitives/descriptor", "primitives/fault"},
 	"authoring/edit":                     {"primitives/fault"},
 	"authoring/mapschema":                {"primitives", "sites/manifest"},
-	"authoring/survey":                   {"authoring/likeness", "primitives"},
+	"authoring/survey":                   {"authoring/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":                   {},
 	"authoring/lint":                     {"authoring/edit", "authoring/likeness", "authoring/locators", "evidence/report", "primitives/fault", "sites"},
 	"authoring/naming":                   {},

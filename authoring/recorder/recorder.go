@@ -108,6 +108,7 @@ type said struct {
 	Editable  bool              `json:"editable"`
 	Field     bool              `json:"field"`
 	Sink      bool              `json:"sink"`
+	Missed    bool              `json:"missed"` // a click whose element was replaced between press and release
 	Button    string            `json:"button"`
 	Modifiers []string          `json:"modifiers"`
 	Choice    *choice           `json:"choice"`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Page is what a page offers at one moment.
@@ -98,9 +99,17 @@ type Leaf struct {
 	Control    string            `json:"control"`
 }
 
-// Take reads a page in one page call.
-func Take(ctx context.Context, page primitives.Page) (Page, error) {
-	var out Page
-	err := page.Call(ctx, "", "survey", map[string]any{}, &out)
+// tries bounds how often a page is read again whose document was replaced meanwhile.
+const tries = 5
+
+// Take reads a page in one page call. Where another document takes the place of the one
+// that is read, it reads that.
+func Take(ctx context.Context, page primitives.Page) (out Page, err error) {
+	for range tries {
+		out = Page{}
+		if err = page.Call(ctx, "", "survey", map[string]any{}, &out); fault.CodeOf(err) != fault.PageNavigated {
+			break
+		}
+	}
 	return out, err
 }

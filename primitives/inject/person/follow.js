@@ -120,7 +120,9 @@ function pressed(event) {
   if (!event.isTrusted || event.isPrimary === false) return;
   const target = targetOf(event);
   const node = isElement(target) ? meant(target) : null;
-  followed.gesture = node && { node, x: event.clientX, y: event.clientY, report: { ...reportOf(node), choice: choiceOf(node) } };
+  const gesture = node && { node, x: event.clientX, y: event.clientY, report: { ...reportOf(node), choice: choiceOf(node) }, there: false };
+  followed.gesture = gesture;
+  if (gesture) pageSetTimeout(() => { gesture.there = isConnected(node); }, 0);
   followed.over = null;
   followed.tabbed = false;
 }
@@ -137,7 +139,8 @@ function released(event) {
     return;
   }
   followed.clicked = from.node;
-  tell({ what: 'click', ...from.report, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
+  // What its own press takes away was used. What is taken away later gets no click.
+  tell({ what: 'click', ...from.report, missed: from.there && !isConnected(from.node) || undefined, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
 }
 
 /** carried: a node is what is dragged, in it, or the picture of it below the pointer. */
