@@ -33,8 +33,13 @@ queries.text_insert = (args) => {
     const late = whyNotEditable(target);
     if (late) throw notEditable(target, late);
   }
-  const report = actedTarget(target, view);
-  const done = (value) => (value.press ? { ...value, handle: keep(target) } : { ...value, target: report });
+  // It is told as it was before the first key, and after one the layout would have to be made anew.
+  const report = pressed.length > 0 && reported.get(target) || actedTarget(target, view);
+  const done = (value) => {
+    if (!value.press) return { ...value, target: report };
+    reported.set(target, report);
+    return { ...value, handle: keep(target) };
+  };
   // A control is answered at once: a promise costs a good tenth of the call.
   const plainly = () => {
     const value = isTextControl(target)
@@ -45,6 +50,9 @@ queries.text_insert = (args) => {
   if (!hasEditContext(target) && !isTextSink(target)) return plainly();
   return insertIntoDrawn(target, text, replace, pressed, !editing).then((drawn) => (drawn ? done(drawn) : plainly()));
 };
+
+/** What was told of targets for which keys are pressed. */
+const reported = new WeakMap();
 
 /** insertionTarget is the first candidate of a locator that names something. */
 function insertionTarget(locator) {
