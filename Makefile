@@ -127,7 +127,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./bridgeclient/peers ./cmd/outrider
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./bridgeclient/peers ./runtime/browser/axtest ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -2,10 +2,11 @@ package agents_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,13 +28,6 @@ const (
 	// settleTries is how often a page that changes while it is read is read again.
 	settleTries = 3
 )
-
-// otherwise are differences from the browser's tree that stay, with the reason.
-var otherwise = []struct{ fits, because string }{
-	{`_list_\d+ \(option\): the snapshot has no row for it`, "Ant Design keeps options without size beside those that it draws, which have rows"},
-	{`\.el-popper\..*name is "", the browser says`, "a tooltip that holds a list: the browser takes the label of the list"},
-	{`\(cell\): name is "", the browser says`, "a cell that holds an empty field: the browser takes the placeholder for text"},
-}
 
 // TestNamesOnApplicationsAreThoseOfTheBrowser does the tasks with this server alone. After
 // every look and act it compares roles, names and states of the elements of the page with
@@ -67,6 +61,7 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 		_ = server.Close(context.WithoutCancel(ctx))
 	}()
 	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
+	compared := 0
 	for _, a := range apps(t) {
 		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
 			continue
@@ -79,6 +74,7 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 			if err != nil {
 				t.Skipf("%s cannot be served: %v", a.App, err)
 			}
+			compared++
 			n.differences = nil
 			for _, one := range a.Tasks {
 				_ = d.do(ctx, address, a.dir, one) // whether it succeeds is another test's matter
@@ -89,6 +85,15 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 		})
 	}
 	t.Logf("%d elements on %d looks compared", n.elements, n.looks)
+	if only == "" && !t.Failed() {
+		last, err := json.Marshal(axtest.Compared{Applications: compared, Looks: n.looks, Elements: n.elements})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("../..", axtest.ComparedFile), append(last, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // names compares the pages of a host.
@@ -128,24 +133,12 @@ func (n *names) compare(ctx context.Context) {
 			}
 		}
 		for _, one := range last {
-			if n.found[one] || listed(one) {
+			if n.found[one] || axtest.Explained(one) {
 				continue
 			}
 			n.found[one] = true
 			n.differences = append(n.differences, fmt.Sprintf("%s: %s", page.Tab().Title, one))
 		}
 		return nil
-	})
-}
-
-// inCapitals is a name that the browser gives as CSS draws it; we give it as it is written.
-var inCapitals = regexp.MustCompile(`(?:name is|the snapshot calls it) "(.*)", the browser(?: says)? "(.*)"$`)
-
-func listed(difference string) bool {
-	if m := inCapitals.FindStringSubmatch(difference); m != nil && strings.EqualFold(m[1], m[2]) {
-		return true
-	}
-	return slices.ContainsFunc(otherwise, func(o struct{ fits, because string }) bool {
-		return regexp.MustCompile(o.fits).MatchString(difference)
 	})
 }

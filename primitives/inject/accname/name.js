@@ -93,15 +93,15 @@ function controlText(node, role, ctx) {
   switch (role) {
     case 'textbox': case 'searchbox': {
       const value = protoGet(node, 'value');
-      if (protoGet(node, 'type') === 'password') return '';
-      return typeof value === 'string' ? value : textOf(node);
+      if (protoGet(node, 'type') === 'password') return value === '' ? undefined : '';
+      return typeof value === 'string' ? value || undefined : textOf(node); // an empty one counts by what it is called
     }
     case 'combobox': case 'listbox': {
       if (tagOf(node) === 'select') {
         return Array.from(protoGet(node, 'selectedOptions')).map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
       }
       const value = protoGet(node, 'value');
-      if (typeof value === 'string') return value;
+      if (typeof value === 'string') return value || undefined;
       const chosen = queryIn(node, '[role="option"][aria-selected="true"]');
       return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
     }
@@ -109,8 +109,8 @@ function controlText(node, role, ctx) {
       const attribute = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
       if (attribute !== null) return attribute;
       const value = protoGet(node, 'value');
-      if (value !== undefined && value !== null && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
-      return attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
+      if (value !== undefined && value !== null && value !== '' && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
+      return tagOf(node) === 'input' ? undefined : attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
     }
   }
   return undefined;
@@ -142,6 +142,7 @@ function nativeName(node, tag, ctx) {
     case 'option': return attributeOf(node, 'label') || textOf(node); // a list draws its text only
     case 'svg': return ofFirst(node, 'title', ctx);
   }
+  if (namespaceOf(node) === svgNamespace) return ofFirst(node, 'title', ctx);
   return tag.includes('-') ? labelText(node, ctx) : '';
 }
 
@@ -170,7 +171,7 @@ function ofFirst(node, tag, ctx) {
 }
 
 /** Controls whose text does not run into that around them, though they are drawn in its line. */
-const standsApart = /^(?:checkbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
+const standsApart = /^(?:button|checkbox|menuitem|textbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
 
 /** contentText joins what the element contains, and what it owns. */
 function contentText(node, ctx) {
@@ -233,22 +234,28 @@ function textAlternative(node, ctx) {
     }
     const label = norm(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
     if (label) return label;
-    const native = role === 'none' ? '' : nativeName(node, tag, ctx);
+    const written = ctx.inside !== '' && typesText.test(role); // its label is text of its own
+    const native = role === 'none' || written ? '' : nativeName(node, tag, ctx);
     if (norm(native) !== '') return native;
     if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
       // What an image contains is how it is drawn, such as the character of an icon font.
       if (role !== 'img' && tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
         const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
         if (norm(text) !== '') return text;
+        if (text !== '' && !hasAttribute(node, 'title')) return ' '; // it parts the words beside it
       }
     }
     const title = attributeOf(node, 'title');
-    if (norm(title) !== '' && role !== 'generic' && role !== 'paragraph' && tag !== 'label' && !(ctx.inside === '' && role === 'listitem' && norm(title) === norm(textOf(node)))) return title;
-    return ctx.inside === '' ? placeholderOf(node) : '';
+    const called = (role !== 'generic' || ctx.inLabelledby || isFocusable(node)) && role !== 'paragraph' && !(tag === 'label' && ctx.inside !== '');
+    if (norm(title) !== '' && called && !(ctx.inside === '' && (role === 'listitem' || tag === 'label') && norm(title) === norm(textOf(node)))) return title;
+    return placeholderOf(node);
   } finally {
     ctx.visited.delete(node);
   }
 }
+
+/** Roles of controls that text is typed into. */
+const typesText = /^(?:combobox|searchbox|spinbutton|textbox)$/;
 
 /** Roles that support aria-placeholder. */
 const takesPlaceholder = /^(?:searchbox|spinbutton|textbox)$/;
