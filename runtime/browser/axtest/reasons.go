@@ -97,10 +97,9 @@ difference that is not here.
 	if json.Unmarshal(compared, &last) == nil {
 		fmt.Fprintf(&b, "The last run over the applications compared %d elements on %d looks at %d applications.\n\n", last.Elements, last.Looks, last.Applications)
 	}
-	b.WriteString("| where it was seen | what differs, and why it stays |\n|---|---|\n" +
-		"| everywhere | A name that CSS draws in capitals is given as it is written. |\n")
+	b.WriteString("What differs, where it was seen, and why it stays:\n\n- Everywhere: a name that CSS draws in capitals is given as it is written.\n")
 	for _, r := range reasons {
-		fmt.Fprintf(&b, "| %s | %s |\n", r.Seen, r.Because)
+		b.WriteString(wrapped("- " + r.Seen + ": " + r.Because))
 	}
 	b.WriteString("\nElements of the table that have another name:\n\n| element and way | why |\n|---|---|\n")
 	var ids []string
@@ -112,4 +111,22 @@ difference that is not here.
 		fmt.Fprintf(&b, "| `%s` | %s |\n", id, OtherNames[id])
 	}
 	return b.String()
+}
+
+// wrapped is a text of Markdown in lines of 118 characters.
+func wrapped(text string) string {
+	const most = 118
+	var b strings.Builder
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > most {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return b.String() + line + "\n"
 }
