@@ -195,7 +195,7 @@ func (s *Suite) Explain(w io.Writer) {
 			steps += count(p.Steps, &c.Scope)
 		}
 	}
-	fmt.Fprintf(w, "%d cases, %d steps\n", len(s.Cases), steps)
+	fmt.Fprintf(w, "%s, %s\n", report.Count(len(s.Cases), "case"), report.Count(steps, "step"))
 }
 
 // RunOptions say how a suite is run.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/lint"
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -23,7 +24,7 @@ func (a *app) validateCommand() *cobra.Command {
 		engineName, profile string
 		drafts, judge       bool
 		plans               []string
-		report              string
+		to                  string
 	)
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
@@ -38,8 +39,8 @@ func (a *app) validateCommand() *cobra.Command {
 			if !ok {
 				return usage("--profile is %q: expected strict or extension", profile)
 			}
-			if report != "" && !strings.HasPrefix(report, "sarif=") {
-				return usage("--report is %q: validate writes sarif=FILE", report)
+			if to != "" && !strings.HasPrefix(to, "sarif=") {
+				return usage("--report is %q: validate writes sarif=FILE", to)
 			}
 			how := runtime.MapsIn(set)
 			how.AcceptDrafts, how.Arguments, how.Whole = drafts, runtime.ArgumentsRefused, true
@@ -69,7 +70,7 @@ func (a *app) validateCommand() *cobra.Command {
 				}
 			}
 			var judged []lint.File
-			if judge || report != "" {
+			if judge || to != "" {
 				judged = lint.Files(reports, calls)
 			}
 			switch {
@@ -90,9 +91,9 @@ func (a *app) validateCommand() *cobra.Command {
 					}
 					f.Lint.Print(a.stdout, f.Path)
 				}
-				fmt.Fprintf(a.stdout, "%d maps, %d invalid\n", len(reports), bad)
+				fmt.Fprintf(a.stdout, "%s, %d invalid\n", report.Count(len(reports), "map"), bad)
 			}
-			if sarif, ok := strings.CutPrefix(report, "sarif="); ok {
+			if sarif, ok := strings.CutPrefix(to, "sarif="); ok {
 				if err := lint.WriteSARIF(sarif, judged); err != nil {
 					a.warn(err)
 					return verdict(bad == 0, false)
@@ -106,7 +107,7 @@ func (a *app) validateCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&judge, "lint", false, "also say what could be better, with a score: postconditions, locators, states, identities, arguments")
 	cmd.Flags().StringArrayVar(&plans, "plan", nil, "plan whose calls of actions --lint looks at for arguments that never vary (repeatable)")
-	cmd.Flags().StringVar(&report, "report", "", "sarif=FILE: errors, warnings and what --lint says")
+	cmd.Flags().StringVar(&to, "report", "", "sarif=FILE: errors, warnings and what --lint says")
 	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
 	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: what the upstream extension reads or mends is a warning, not an error")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
