@@ -37,6 +37,11 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 			i := strings.LastIndexByte(p.Path, '/')
 			message = unescapePointer(p.Path[i+1:]) + ": " + message
 		}
+		if p.Keyword == "additionalProperties" {
+			if member := meant(p.Path); member != "" {
+				message += "; did you mean " + member + "?"
+			}
+		}
 		c.fail(p.Path, "%s", message)
 	}
 	p := &Plan{path: path, places: places}

@@ -37,6 +37,11 @@ func write(t testing.TB, name, text string) string {
 func TestRefusals(t *testing.T) {
 	e := engine(t)
 	for text, want := range map[string]string{
+		"opne: x\nsteps: [{check: true}]":              "/opne: opne: is not a declared member; did you mean open?",
+		"steps: [{call: page.info, with: {a: 1}}]":     "/steps/0/with: with: is not a declared member; did you mean args?",
+		"steps: [{check: true, expect: [{targt: a}]}]": "targt: is not a declared member; did you mean target?",
+		"steps: [{check: true, expect: {txt: a}}]":     "txt: is not a declared member; did you mean text?",
+		"steps: [{for_each: {in: [1], stps: []}}]":     "stps: is not a declared member; did you mean steps?",
 		"":                                     ":1 /: the plan is empty",
 		"steps: [":                             "did not find expected node content",
 		"steps: []":                            ":1 /steps: ",
