@@ -42,6 +42,8 @@ type flow struct {
 	calls int
 	bytes int // of the arguments and results that its caller sent and read
 	notes []string
+	// guessed: something was left out that seemed to lead nowhere.
+	guessed bool
 }
 
 // reads are primitives whose result says something of one place of a page.
@@ -154,14 +156,17 @@ func (o *op) element() string {
 var leaving = regexp.MustCompile(`(?i)^(?:cancel|close|dismiss|back|×|x|abbrechen|schließen)$`)
 
 // kept drops what led nowhere: failures, reads that nobody used, fields that were written
-// again, pages that were left again, dialogs that were closed again.
-func (f *flow) kept() {
+// again, pages that were left again, dialogs that were closed again. With whole the last two stay.
+func (f *flow) kept(whole bool) {
 	f.drop("failed", func(_ int, o *op) bool { return !o.ok })
 	f.start = f.begin()
 	f.polled()
 	f.rewritten()
-	f.detours()
-	f.closed()
+	if n := len(f.ops); !whole {
+		f.detours()
+		f.closed()
+		f.guessed = len(f.ops) < n
+	}
 	f.drop("repeated", func(i int, o *op) bool {
 		if i == 0 || o.primitive != "pointer.click" || !o.same(f.ops[i-1]) {
 			return false

@@ -107,11 +107,9 @@ type learning struct {
 	steps  []*step
 	inputs []*input
 	names  map[string]bool
-	last   int      // index of the last step that acts
-	ends   []ending // what may show the end
-	end    map[string]any
-	prior  map[string]any // locator of what says something else at the end
-	said   map[string]any // locator of what says how it went
+	last   int           // index of the last step that acts
+	ends   []ending      // what may show the end, the first is what is checked
+	took   time.Duration // from before the last step to the end, when it was rehearsed
 	out    Learned
 }
 
@@ -123,41 +121,44 @@ func Learn(ctx context.Context, h Host, sessions [][]record.Call, o Options) (*L
 	if o.Each <= 0 {
 		o.Each = 10 * time.Second
 	}
-	l := &learning{h: h, o: o, names: map[string]bool{}, f: flowOf(sessions[0])}
-	l.out = Learned{Inputs: []string{}, Proven: []string{}, Unproven: []string{}}
-	l.f.kept()
-	if len(sessions) == 2 {
-		g := flowOf(sessions[1])
-		g.kept()
-		aligned(l.f, g)
+	l, err := learnOf(ctx, h, sessions, o, false)
+	if fault.CodeOf(err) == fault.DriftDetected && l.f.guessed { // what was left out was needed
+		l, err = learnOf(ctx, h, sessions, o, true)
 	}
-	l.out.Start = naming.First(o.Start, l.f.start)
-	l.out.Cost.SessionCalls, l.out.Cost.SessionBytes = l.f.calls, l.f.bytes
-	if err := l.prepare(); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if err := l.rehearse(ctx); err != nil {
-		return nil, err
-	}
-	if err := l.chooseEnd(ctx); err != nil {
-		return nil, err
-	}
-	if err := l.write(); err != nil {
-		return nil, err
-	}
-	if err := l.confirm(ctx); err != nil {
-		return nil, err
-	}
-	l.out.Notes = append([]string{}, l.f.notes...)
-	if !l.out.Verified && !o.Unproven {
-		return nil, fault.New(fault.DriftDetected, "the action could not be run again: %s", strings.Join(l.out.Unproven, "; ")).
-			With("unproven", l.out.Unproven).With("tool", l.out.Tool).Next("record the task again from its start, without what other tabs or people do")
 	}
 	return &l.out, nil
 }
 
+// learnOf makes the action. With whole it leaves nothing out that might lead nowhere.
+func learnOf(ctx context.Context, h Host, sessions [][]record.Call, o Options, whole bool) (*learning, error) {
+	l := &learning{h: h, o: o, names: map[string]bool{}, f: flowOf(sessions[0])}
+	l.out = Learned{Inputs: []string{}, Proven: []string{}, Unproven: []string{}}
+	l.f.kept(whole)
+	if len(sessions) == 2 {
+		g := flowOf(sessions[1])
+		g.kept(whole)
+		aligned(l.f, g)
+		l.f.guessed = l.f.guessed || g.guessed
+	}
+	l.out.Start = naming.First(o.Start, l.f.start)
+	l.out.Cost.SessionCalls, l.out.Cost.SessionBytes = l.f.calls, l.f.bytes
+	for _, part := range []func(context.Context) error{l.prepare, l.rehearse, l.chooseEnd, l.write, l.confirm} {
+		if err := part(ctx); err != nil {
+			return l, err
+		}
+	}
+	l.out.Notes = append([]string{}, l.f.notes...)
+	if !l.out.Verified && (!o.Unproven || l.f.guessed) {
+		return l, fault.New(fault.DriftDetected, "the action could not be run again: %s", strings.Join(l.out.Unproven, "; ")).
+			With("unproven", l.out.Unproven).With("tool", l.out.Tool).Next("record the task again from its start, without what other tabs or people do")
+	}
+	return l, nil
+}
+
 // prepare makes the steps, their arguments and their loops.
-func (l *learning) prepare() error {
+func (l *learning) prepare(context.Context) error {
 	l.last = -1
 	for _, o := range l.f.ops {
 		if !o.acts && o.locator == nil && o.meant.Keep == "" && (o.primitive == "locator.text_content" || o.primitive == "locator.value") {
@@ -296,7 +297,7 @@ func (l *learning) similar(a, b *step) bool {
 }
 
 // write puts the action together.
-func (l *learning) write() error {
+func (l *learning) write(context.Context) error {
 	u, err := url.Parse(l.out.Start)
 	if err != nil || u.Host == "" {
 		return fault.New(fault.InvalidInput, "the start %s is no address of a site", fault.Clip(l.out.Start, 100))
@@ -310,7 +311,7 @@ func (l *learning) write() error {
 	}
 	l.out.Inputs = []string{}
 	tool := ordered{
-		{"name", l.out.Action}, {"description", l.describe()}, {"input_schema", l.schema()},
+		{"name", l.out.Action}, {"description", l.describe() + l.reservation()}, {"input_schema", l.schema()},
 		{"workflow", ordered{{"version", 1}, {"expression_language", "jsonata"}, {"steps", l.workflow()}, {"output", l.output()}}},
 	}
 	text, err := indented(tool)
@@ -364,8 +365,8 @@ func (l *learning) schema() ordered {
 func (l *learning) workflow() []any {
 	var out []any
 	for i, s := range l.steps {
-		if i == l.last && l.prior != nil {
-			out = append(out, ordered{{"id", "before"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.prior}}}})
+		if i == l.last {
+			out = append(out, l.end().before()...)
 		}
 		w := ordered{{"id", s.id}, {"primitive", s.op.primitive}, {"args", l.arguments(s)}}
 		if s.loop != nil {
@@ -386,16 +387,15 @@ func (l *learning) workflow() []any {
 			w = append(w, member{"settle_after", ordered{{"locator", s.settle}, {"timeout_ms", 8000}}})
 		}
 		out = append(out, w)
-		if i == l.last && l.end != nil {
-			out = append(out, ordered{{"id", "done"}, {"primitive", l.end["primitive"]}, {"args", l.end["args"]}})
+		if i == l.last && l.end().atOnce() {
+			out = append(out, l.end().done())
 		}
 	}
-	if l.prior != nil {
-		out = append(out, ordered{{"id", "done"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.prior}}},
-			{"retry_until", "{% steps.done.output.text != steps.before.output.text %}"}, {"max_attempts", 30}})
+	if l.end() != nil && !l.end().atOnce() {
+		out = append(out, l.end().done())
 	}
-	if l.said != nil {
-		out = append(out, ordered{{"id", "message"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.said}}}})
+	if l.says() {
+		out = append(out, ordered{{"id", "message"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.end().locator}}}})
 	}
 	return out
 }
@@ -482,10 +482,15 @@ func (l *learning) output() any {
 		}
 		parts = append(parts, literal(s.id)+": steps."+s.id+".output"+path)
 	}
-	if l.said != nil {
+	if l.says() {
 		parts = append(parts, `"message": steps.message.output.text`)
 	}
-	if len(parts) == 0 {
+	switch {
+	case l.unchecked() && len(parts) == 0:
+		return ordered{{"done", true}, {"unchecked", true}}
+	case l.unchecked():
+		parts = append(parts, `"unchecked": true`)
+	case len(parts) == 0:
 		return ordered{{"done", true}}
 	}
 	return "{% {" + strings.Join(parts, ", ") + "} %}"

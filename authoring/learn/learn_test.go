@@ -171,6 +171,12 @@ func (a *agent) learn(sessions ...[]record.Call) *learn.Learned {
 // try runs a learned action in a fresh session and returns what a locator says there.
 func (a *agent) try(l *learn.Learned, start, args, then string) (string, *fault.Error) {
 	a.t.Helper()
+	return a.within(0, l, start, args, then)
+}
+
+// within is try with less time than steps have to wait.
+func (a *agent) within(timeout time.Duration, l *learn.Learned, start, args, then string) (string, *fault.Error) {
+	a.t.Helper()
 	ctx := browsertest.Within(a.t, time.Minute)
 	ws, err := a.h.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: true})
 	if err != nil {
@@ -183,7 +189,7 @@ func (a *agent) try(l *learn.Learned, start, args, then string) (string, *fault.
 	}
 	on := runtime.Target{Workspace: ws.ID(), RuntimeID: tab.RuntimeID}
 	arguments, _ := json.Marshal(map[string]any{"mode": "call", "action": l.Action, "arguments": json.RawMessage(args)})
-	reply := a.h.Do(ctx, runtime.Call{ID: "try", Target: on, Name: runtime.SiteTool, Arguments: arguments, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map}})
+	reply := a.h.Do(ctx, runtime.Call{ID: "try", Target: on, Name: runtime.SiteTool, Arguments: arguments, Timeout: timeout, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map}})
 	if reply.Err != nil {
 		return "", reply.Err
 	}
@@ -359,5 +365,79 @@ func TestModeLearn(t *testing.T) {
 	text, err := os.ReadFile(out.Saved.File)
 	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), `"writeOnly": true`) || !strings.HasPrefix(out.Saved.File, a.root) {
 		t.Errorf("%v, saved %s", err, text)
+	}
+}
+
+// endsPage reacts in ways that name nothing new. With a query it does not react.
+const endsPage = `<!doctype html><meta charset="utf-8"><title>Ends</title><h1>Ships</h1>
+<div id="consent"><p id="cookies">We count visits.</p><button>Accept</button></div>
+<p id="clock" role="status">0</p><div id="offer">Half price today</div>
+<label>Filter <input id="filter"></label><label>Phone <input id="phone" type="tel"></label>
+<table><thead><tr><th id="length" tabindex="0">Length</th></tr></thead><tbody id="rows"><tr><td>Heron</td></tr><tr><td>Tern</td></tr><tr><td>Ibis</td></tr></tbody></table>
+<label><input type="checkbox" id="dark"> Dark</label><button id="ping">Ping</button>
+<script>
+const $ = (id) => document.getElementById(id);
+setInterval(() => { $('clock').textContent = Number($('clock').textContent) + 1; }, 200);
+setTimeout(() => { $('offer').remove(); }, 900);
+$('ping').onclick = () => { window.pings = (window.pings || 0) + 1; };
+if (location.search !== '') $('dark').onclick = (e) => e.preventDefault();
+else {
+  $('consent').lastChild.onclick = () => setTimeout(() => $('consent').remove(), 100);
+  $('filter').oninput = () => setTimeout(() => { for (const r of [...$('rows').rows]) if (!r.textContent.includes($('filter').value)) r.remove(); }, 600);
+  $('phone').oninput = () => { $('phone').value = $('phone').value.replace(/\D/g, '').replace(/^(\d{3})/, '($1) '); };
+  $('length').onclick = () => $('length').setAttribute('aria-sort', 'ascending');
+}
+</script>`
+
+// Where nothing new is named at the end, it is checked by what is another than before: the
+// entries of a list, a state, a value, a text, what is gone. Where nothing is, the result
+// says so. What passes or counts by itself shows nothing.
+func TestEndsThatNameNothing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, endsPage)
+	}))
+	t.Cleanup(server.Close)
+	a := newAgent(t)
+	write := func(id, text string) one {
+		return one{name: "text.insert", args: fmt.Sprintf(`{"target":{"selector":"#%s"},"text":%q,"mode":"replace"}`, id, text)}
+	}
+	click := func(selector string) one {
+		return one{name: "pointer.click", args: fmt.Sprintf(`{"locator":{"selector":%q}}`, selector)}
+	}
+	for _, c := range []struct {
+		name  string
+		calls []record.Call
+		args  string
+		has   []string // in the action
+		claim bool     // it claims success
+	}{
+		{"entries", a.session(server.URL, write("filter", "Tern")), `{"filter":"Tern"}`, []string{`"#rows"`, "steps.before.output.text"}, true},
+		{"state", a.session(server.URL, click("#length")), `{}`, []string{`[aria-sort=\"ascending\"]`}, true},
+		{"checked", a.session(server.URL, click("#dark")), `{}`, []string{`:checked"`}, true},
+		{"gone", a.session(server.URL, click("#consent button")), `{}`, []string{`"hidden"`}, true},
+		{"format", a.session(server.URL, write("phone", "5551234567")), `{"phone":"5551234567"}`, []string{"!= input.phone"}, true},
+		{"nothing", a.session(server.URL, click("#ping")), `{}`, []string{`"unchecked": true`, "is not checked"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := *a
+			a.t = t
+			l := a.learn(c.calls)
+			if !l.Verified {
+				t.Errorf("unproven %q\n%s", l.Unproven, l.Tool)
+			}
+			for _, want := range c.has {
+				if !strings.Contains(string(l.Tool), want) {
+					t.Errorf("the action has no %s:\n%s", want, l.Tool)
+				}
+			}
+			if !c.claim {
+				return
+			}
+			if _, err := a.within(2*time.Second, l, server.URL+"/?deaf", c.args, `1`); err == nil {
+				t.Errorf("on a page that does nothing it succeeds\n%s", l.Tool)
+			}
+		})
 	}
 }

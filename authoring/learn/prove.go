@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/locators"
-	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -74,14 +72,11 @@ func (l *learning) rehearse(ctx context.Context) error {
 		return err
 	}
 	defer s.close(ctx)
-	var before survey.Page
+	var before moment
 	for i, st := range l.steps {
 		// While a dialog is open the page cannot be observed.
 		if closing := l.steps[l.last].op.primitive == closesDialog; i == l.last && !closing || closing && i == l.last-1 {
-			if err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
-				before, err = survey.Take(ctx, p)
-				return err
-			}); err != nil {
+			if before, err = s.moment(ctx); err != nil {
 				return failed(st, err)
 			}
 		}
@@ -418,171 +413,6 @@ func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, 
 	return best, top, nil
 }
 
-// settleTime is how long the page may take to show the end, and calm how long nothing may happen until all of it counts
-// as shown.
-const (
-	settleTime = 2 * time.Second
-	calm       = 300 * time.Millisecond
-)
-
-// ending is something that may show the end: an address, an element, or one that says something else than before.
-type ending struct {
-	url     string
-	locator map[string]any
-	says    bool // what it says is the message of the page
-	another bool // it was there, and says another thing
-}
-
-// ending finds what the last step made appear.
-func (s *session) ending(ctx context.Context, before survey.Page) error {
-	deadline := time.Now().Add(settleTime)
-	from, err := url.Parse(before.URL)
-	if err != nil {
-		return err
-	}
-	again := false
-	for {
-		var after survey.Page
-		var marks []survey.Mark
-		var unique [][]locators.Locator
-		appeared := 0
-		err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
-			if after, err = survey.Take(ctx, p); err != nil {
-				return err
-			}
-			marks = survey.Appeared(before, after)
-			appeared = len(marks)
-			marks = append(marks, survey.Reworded(before, after)...)
-			seen := make([]likeness.Seen, len(marks))
-			for i, m := range marks {
-				seen[i] = m.Seen
-			}
-			unique, err = locators.UniqueOf(ctx, p, seen)
-			return err
-		})
-		if err != nil && fault.CodeOf(err) != fault.PageNavigated {
-			return err
-		}
-		var ends []ending
-		if to, e := url.Parse(after.URL); err == nil && e == nil && (to.Path != from.Path || to.Fragment != from.Fragment) && !s.l.varies(to.Path) {
-			part := to.Path
-			if to.Fragment != "" {
-				part = "#" + to.Fragment
-			}
-			ends = append(ends, ending{url: part})
-		}
-		for i, m := range marks {
-			for _, u := range unique[i] {
-				if u.Kind == locators.Text || u.Kind == locators.RoleName && s.l.varies(u.Name) || u.Kind == locators.RoleName && i >= appeared && u.Name == m.Text {
-					continue
-				}
-				ends = append(ends, ending{locator: locatorFor(u), says: i < appeared && (m.Rank() == 4 || m.Rank() == 1), another: i >= appeared})
-				break
-			}
-		}
-		left := time.Until(deadline)
-		if left <= 0 || again && len(ends) > 0 {
-			s.l.ends = ends
-			return nil
-		}
-		if again = len(ends) > 0; again {
-			left = calm // more of it may come
-		}
-		s.changed(ctx, left)
-	}
-}
-
-// mostEnds is how many of them are tried.
-const mostEnds = 6
-
-// chooseEnd chooses what the end is checked by: what is not there when all was done but the last step.
-func (l *learning) chooseEnd(ctx context.Context) error {
-	l.ends = l.ends[:min(len(l.ends), mostEnds)]
-	if len(l.ends) == 0 {
-		return nil
-	}
-	if l.steps[l.last].op.primitive != closesDialog { // before that nothing can be read
-		if err := l.refute(ctx); err != nil {
-			return err
-		}
-	}
-	l.takeEnd()
-	return nil
-}
-
-// takeEnd makes the first of the ends the one that is checked, none where none is left.
-func (l *learning) takeEnd() {
-	l.end, l.prior, l.said = nil, nil, nil
-	if len(l.ends) == 0 {
-		return
-	}
-	e := l.ends[0]
-	switch {
-	case e.url != "":
-		l.end = map[string]any{"primitive": "page.wait", "args": map[string]any{"conditions": []any{map[string]any{"url": map[string]any{"contains": e.url}}}, "timeout_ms": 8000}}
-	case e.another:
-		l.prior = e.locator
-	default:
-		l.end = map[string]any{"primitive": "locator.wait_for", "args": map[string]any{"locator": e.locator, "state": "visible", "timeout_ms": 8000}}
-		if e.says {
-			l.said = e.locator
-		}
-	}
-}
-
-// refute drops the ends that are there without the last step, or come by themselves.
-func (l *learning) refute(ctx context.Context) error {
-	s, err := l.fresh(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.close(ctx)
-	if l.last > 0 {
-		if err := l.write(); err != nil {
-			return err
-		}
-		whole := l.steps
-		l.steps = whole[:l.last]
-		err := l.write()
-		l.steps = whole
-		if err != nil {
-			return err
-		}
-		if reply := s.site(ctx, l.out.Action, l.out.Map, l.values()); reply.Err != nil {
-			return nil // what comes without the last step is not known
-		}
-	}
-	said := make([]string, len(l.ends))
-	refuted := make([]bool, len(l.ends))
-	for turn := range 2 {
-		if turn > 0 {
-			s.changed(ctx, calm)
-		}
-		for i, e := range l.ends {
-			switch {
-			case e.url != "":
-				reply := s.call(ctx, "page.wait", map[string]any{"timeout_ms": 0, "conditions": []any{map[string]any{"url": map[string]any{"contains": e.url}}}})
-				refuted[i] = refuted[i] || reply.Err == nil
-			case e.another:
-				text := string(s.call(ctx, "locator.text_content", map[string]any{"locator": e.locator, "timeout_ms": 0}).Output)
-				refuted[i] = refuted[i] || turn > 0 && text != said[i]
-				said[i] = text
-			default:
-				reply := s.call(ctx, "locator.wait_for", map[string]any{"locator": e.locator, "state": "visible", "timeout_ms": 0})
-				refuted[i] = refuted[i] || reply.Err == nil
-			}
-		}
-	}
-	var left []ending
-	for i, e := range l.ends {
-		if !refuted[i] {
-			left = append(left, e)
-		}
-	}
-	l.ends = left
-	return nil
-}
-
 // values are the arguments of the session.
 func (l *learning) values() map[string]json.RawMessage {
 	values := map[string]json.RawMessage{}
@@ -625,12 +455,11 @@ func (s *session) changed(ctx context.Context, d time.Duration) {
 func (l *learning) confirm(ctx context.Context) error {
 	values := l.values()
 	failure, err := l.run(ctx, values)
-	for tries := 0; err == nil && failure != "" && l.prior != nil && tries < 2; tries++ { // what said another thing once need not again
-		if l.ends = l.ends[1:]; tries == 1 {
+	for tries := 0; err == nil && failure != "" && l.end() != nil && l.end().lacks(failure) && tries < mostRefused; tries++ { // what came once need not again
+		if l.ends = l.ends[1:]; tries == mostRefused-1 {
 			l.ends = nil
 		}
-		l.takeEnd()
-		if err = l.write(); err == nil {
+		if err = l.write(ctx); err == nil {
 			failure, err = l.run(ctx, values)
 		}
 	}
@@ -644,14 +473,13 @@ func (l *learning) confirm(ctx context.Context) error {
 		l.out.Proven = append(l.out.Proven, "it runs again from "+l.out.Start+" in a fresh session")
 	}
 	l.out.Values = values
-	if asserted := slices.ContainsFunc(l.steps[l.last:], func(s *step) bool { return s.op.meant.Keep == "assert" }); l.end == nil && l.prior == nil && asserted {
+	switch {
+	case l.end() != nil:
+		l.out.Proven = append(l.out.Proven, l.end().proven())
+	case l.asserts():
 		l.out.Proven = append(l.out.Proven, "what was asserted at the end holds, and the action fails without it")
-	} else if l.prior != nil {
-		l.out.Proven = append(l.out.Proven, "what said something else at the end does so again, and the action fails when it does not")
-	} else if l.end == nil {
-		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear or to change at the end, so success means that every step was done")
-	} else {
-		l.out.Proven = append(l.out.Proven, "what appeared at the end appears again, and the action fails without it")
+	default:
+		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear or to change at the end, so success means that every step was done; the result says that it is unchecked")
 	}
 	l.out.Cost.ActionCalls, l.out.Cost.ActionBytes = 1, len(encode(values))+len(l.out.Action)
 	if len(l.inputs) == 0 || !l.out.Verified {

@@ -83,6 +83,7 @@ func StableClasses(class string) []string {
 }
 
 var fleeting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:is|has|ng|v|js)-.*|active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|pristine|touched|` +
+	return regexp.MustCompile(`^(?:(?:is|has|ng|js)-.*|v-(?:enter|leave|move|appear)(?:-.*)?|` +
+		`.*--(?:active|selected|open|opened|closed|disabled|focused|hover|checked|loading|visible|hidden|dirty)|active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|pristine|touched|` +
 		`.*[:\[\]/!].*|-?[mp][trblxy]?-\d.*|[wh]-.*|(?:text|bg|border|rounded|shadow|flex|grid|gap|items|justify|font|leading|col|row|d|order)-.*|flex|grid|block|inline|relative|absolute)$`)
 })

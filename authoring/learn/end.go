@@ -1,0 +1,437 @@
+package learn
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
+)
+
+// settleTime is how long the page may take to show the end, and calm how long nothing may happen until all of it counts
+// as shown.
+const (
+	settleTime = 2 * time.Second
+	calm       = 800 * time.Millisecond // filters wait for half a second without a key
+)
+
+// mostEnds is how many ends are tried, mostRefused how many of them may not come again, and longestWatch how long it is
+// watched whether one comes by itself.
+const (
+	mostEnds     = 12
+	mostRefused  = 3
+	longestWatch = 5 * time.Second
+)
+
+// ending is something that may show the end.
+type ending struct {
+	kind    endKind
+	url     string
+	locator map[string]any
+	// given is the argument that a field shows otherwise than it was given.
+	given string
+	says  bool // what it says is the message of the page
+}
+
+type endKind string
+
+const (
+	reached  endKind = "reached"  // another address
+	appears  endKind = "appears"  // an element, or one in another state
+	another  endKind = "another"  // an element says another thing than before
+	revalued endKind = "revalued" // a field holds another value than before
+	vanishes endKind = "vanishes" // an element that was shown is not
+	reworked endKind = "reworked" // a field shows another text than was written into it
+)
+
+// end is what is checked, nil for nothing.
+func (l *learning) end() *ending {
+	if len(l.ends) == 0 {
+		return nil
+	}
+	return &l.ends[0]
+}
+
+// says is whether the end has a message of the page.
+func (l *learning) says() bool { return l.end() != nil && l.end().says }
+
+// asserts is whether the session itself asserts something at its end.
+func (l *learning) asserts() bool {
+	return slices.ContainsFunc(l.steps[min(l.last, len(l.steps)):], func(s *step) bool { return s.op.meant.Keep == "assert" })
+}
+
+// unchecked is whether nothing shows that the action did what it is for.
+func (l *learning) unchecked() bool { return l.end() == nil && !l.asserts() }
+
+// reservation is what a caller of the action has to know of its success.
+func (l *learning) reservation() string {
+	if l.unchecked() {
+		return " What comes of it is not checked."
+	}
+	return ""
+}
+
+// proven is what was seen of an end.
+func (e *ending) proven() string {
+	switch e.kind {
+	case another, revalued, reworked:
+		return "what said something else at the end does so again, and the action fails when it does not"
+	case vanishes:
+		return "what was gone at the end is gone again, and the action fails when it stays"
+	}
+	return "what appeared at the end appears again, and the action fails without it"
+}
+
+// lacks says whether an action failed because its end did not come.
+func (e *ending) lacks(failure string) bool {
+	return strings.HasSuffix(failure, "(step done)") || strings.HasSuffix(failure, "(step before)")
+}
+
+// atOnce is whether the end is waited for before the page is read; else it is the last step.
+func (e *ending) atOnce() bool { return e != nil && (e.kind == reached || e.kind == appears) }
+
+// before is the step ahead of the last one that acts.
+func (e *ending) before() []any {
+	if e == nil {
+		return nil
+	}
+	switch e.kind {
+	case another:
+		return []any{ordered{{"id", "before"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", e.locator}}}}}
+	case revalued:
+		return []any{ordered{{"id", "before"}, {"primitive", "locator.value"}, {"args", ordered{{"locator", e.locator}}}}}
+	case vanishes:
+		return []any{ordered{{"id", "before"}, {"primitive", "locator.wait_for"}, {"args", ordered{{"locator", e.locator}, {"state", "visible"}, {"timeout_ms", 8000}}}}}
+	}
+	return nil
+}
+
+// done is the step that waits for the end, and fails without it.
+func (e *ending) done() ordered {
+	read := func(primitive, until string) ordered {
+		return ordered{{"id", "done"}, {"primitive", primitive}, {"args", ordered{{"locator", e.locator}}}, {"retry_until", "{% " + until + " %}"}, {"max_attempts", 30}}
+	}
+	wait := func(state string) ordered {
+		return ordered{{"id", "done"}, {"primitive", "locator.wait_for"}, {"args", ordered{{"locator", e.locator}, {"state", state}, {"timeout_ms", 8000}}}}
+	}
+	switch e.kind {
+	case reached:
+		return ordered{{"id", "done"}, {"primitive", "page.wait"}, {"args", map[string]any{"conditions": []any{e.condition()}, "timeout_ms": 8000}}}
+	case another:
+		return read("locator.text_content", "steps.done.output.text != steps.before.output.text")
+	case revalued:
+		return read("locator.value", "steps.done.output.value != steps.before.output.value")
+	case reworked:
+		return read("locator.value", `steps.done.output.value != "" and steps.done.output.value != input.`+e.given)
+	case vanishes:
+		return wait("hidden")
+	}
+	return wait(e.state())
+}
+
+func (e *ending) condition() map[string]any {
+	return map[string]any{"url": map[string]any{"contains": e.url}}
+}
+
+// state is what an element that appears has to be: a box that is checked may be drawn by
+// another element.
+func (e *ending) state() string {
+	if s, _ := e.locator["selector"].(string); strings.HasSuffix(s, ":checked") {
+		return "attached"
+	}
+	return "visible"
+}
+
+// moment is what the page is like before or after the last step.
+type moment struct {
+	page   survey.Page
+	states survey.States
+	at     time.Time
+}
+
+func (s *session) moment(ctx context.Context) (m moment, err error) {
+	err = s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
+		m, err = momentOf(ctx, p)
+		return err
+	})
+	return m, err
+}
+
+func momentOf(ctx context.Context, p primitives.Page) (m moment, err error) {
+	m.at = time.Now()
+	if m.page, err = survey.Take(ctx, p); err == nil {
+		m.states, err = survey.TakeStates(ctx, p)
+	}
+	return m, err
+}
+
+// ending finds what the last step made appear, or made another than it was.
+func (s *session) ending(ctx context.Context, before moment) error {
+	deadline := time.Now().Add(settleTime)
+	from, err := url.Parse(before.page.URL)
+	if err != nil {
+		return err
+	}
+	known := ""
+	var since time.Time // that no other end came
+	for {
+		var ends []ending
+		err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
+			after, err := momentOf(ctx, p)
+			if err != nil {
+				return err
+			}
+			ends, err = s.l.endings(ctx, p, from, before, after)
+			return err
+		})
+		if err != nil && fault.CodeOf(err) != fault.PageNavigated {
+			return err
+		}
+		if now := string(encode(keys(ends))); now != known {
+			known, since = now, time.Now()
+		}
+		left := time.Until(deadline)
+		if len(ends) > 0 {
+			left = min(left, calm-time.Since(since))
+		}
+		if left <= 0 {
+			s.l.ends, s.l.took = ends, time.Since(before.at)
+			return nil
+		}
+		s.changed(ctx, left)
+	}
+}
+
+// keys tell ends apart.
+func keys(ends []ending) (out []any) {
+	for _, e := range ends {
+		out = append(out, e.kind, e.url, e.locator)
+	}
+	return out
+}
+
+// endings are what may show the end, what says most of it first.
+func (l *learning) endings(ctx context.Context, p primitives.Page, from *url.URL, before, after moment) ([]ending, error) {
+	var ends []ending
+	if to, err := url.Parse(after.page.URL); err == nil && (to.Path != from.Path || to.Fragment != from.Fragment) && !l.varies(to.Path) {
+		part := to.Path
+		if to.Fragment != "" {
+			part = "#" + to.Fragment
+		}
+		ends = append(ends, ending{kind: reached, url: part})
+	}
+	appeared := survey.Appeared(before.page, after.page)
+	reworded := survey.Reworded(before.page, after.page)
+	changes := survey.Changes(before.page, after.page, before.states, after.states)
+	var seen []likeness.Seen
+	for _, m := range slices.Concat(appeared, reworded) {
+		seen = append(seen, m.Seen)
+	}
+	for _, c := range changes {
+		seen = append(seen, c.Seen)
+	}
+	unique, err := locators.UniqueOf(ctx, p, seen)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range slices.Concat(appeared, reworded) {
+		if at := l.naming(m.Seen, unique[i], i >= len(appeared)); at != nil && i < len(appeared) {
+			ends = append(ends, ending{kind: appears, locator: at, says: m.Rank() == 4 || m.Rank() == 1})
+		} else if at != nil {
+			ends = append(ends, ending{kind: another, locator: at})
+		}
+	}
+	if own := l.reworks(before, after); own != nil {
+		ends = append(ends, *own)
+	}
+	for i, c := range changes {
+		found := unique[len(appeared)+len(reworded)+i]
+		switch c.What {
+		case survey.Gone:
+			ends = append(ends, l.vanishing(c.Seen)...)
+			continue
+		case survey.NewValue:
+			if l.own(c.Seen) {
+				continue // that is what was done, and not what came of it
+			}
+		}
+		at := l.naming(c.Seen, found, c.What == survey.NewText)
+		if at == nil {
+			continue
+		}
+		switch c.What {
+		case survey.NewText:
+			ends = append(ends, ending{kind: another, locator: at})
+		case survey.NewValue:
+			ends = append(ends, ending{kind: revalued, locator: at})
+		case survey.NewState:
+			if selector, _ := at["selector"].(string); !l.varies(c.To) {
+				state := survey.StateSelector(c.State, c.To)
+				at["selector"] = selector + state
+				if selectors := fallbacks(found, selector, state); len(selectors) > 0 {
+					at["fallback"] = selectors
+				}
+				ends = append(ends, ending{kind: appears, locator: at})
+			}
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b ending) int { return a.placed() - b.placed() })
+	return ends, nil
+}
+
+// placed is 1 for what is found by its place alone, which lasts shortest.
+func (e *ending) placed() int {
+	if s, _ := e.locator["selector"].(string); strings.Contains(s, ":nth-of-type(") {
+		return 1
+	}
+	return 0
+}
+
+// naming is the best locator of an element that does not go by what an argument says, nor
+// where rewords is set by the text that is about to change.
+func (l *learning) naming(e likeness.Seen, found []locators.Locator, rewords bool) map[string]any {
+	for _, u := range found {
+		if u.Kind == locators.Text || u.Kind == locators.RoleName && (l.varies(u.Name) || rewords && u.Name == e.Text) {
+			continue
+		}
+		at := locatorFor(u)
+		if e.Shadow && at["role"] == nil {
+			at["pierce"] = true
+		}
+		return at
+	}
+	return nil
+}
+
+// fallbacks are selectors that find an element in a state when its locator does not, up to two.
+func fallbacks(found []locators.Locator, first, state string) (out []string) {
+	for _, u := range found {
+		if u.Selector != "" && u.Selector != first && u.Kind != locators.Text && u.Kind != locators.Structure && len(out) < 2 {
+			out = append(out, u.Selector+state)
+		}
+	}
+	return out
+}
+
+// vanishing are locators of what is not there any more. Whether they find it is seen when it is there again.
+func (l *learning) vanishing(e likeness.Seen) []ending {
+	var out []ending
+	for _, u := range locators.Ranked(e) {
+		if at := l.naming(e, []locators.Locator{u}, false); at != nil && u.Kind != locators.Structure && len(out) < 2 {
+			out = append(out, ending{kind: vanishes, locator: at})
+		}
+	}
+	return out
+}
+
+// own says whether an element is what the last step acted on.
+func (l *learning) own(e likeness.Seen) bool {
+	t := l.steps[l.last].element()
+	return t != nil && t.Tag == e.Tag && t.Role == e.Role && t.Name == e.Name && t.Attributes["id"] == e.Attributes["id"] && t.Attributes["name"] == e.Attributes["name"]
+}
+
+// reworks is the end of writing into a field that shows another text than was written: one
+// that formats or completes it.
+func (l *learning) reworks(before, after moment) *ending {
+	last := l.steps[l.last]
+	given, ok := strings.CutPrefix(last.values["text"], "input.")
+	if !ok || last.op.primitive != "text.insert" && last.op.primitive != "text.type" || last.locator == nil {
+		return nil
+	}
+	i := slices.IndexFunc(after.states.Elements, func(e survey.State) bool { return l.own(e.Seen) && e.Value != nil })
+	j := slices.IndexFunc(before.states.Elements, func(e survey.State) bool { return l.own(e.Seen) && e.Value != nil })
+	if i < 0 || j < 0 || last.op.text("mode") != "replace" && *before.states.Elements[j].Value != "" {
+		return nil
+	}
+	if v := *after.states.Elements[i].Value; v == "" || v == last.op.text("text") {
+		return nil
+	}
+	return &ending{kind: reworked, locator: last.locator, given: given}
+}
+
+// chooseEnd chooses what the end is checked by: what is not there when all was done but the last step.
+func (l *learning) chooseEnd(ctx context.Context) error {
+	l.ends = l.ends[:min(len(l.ends), mostEnds)]
+	if len(l.ends) == 0 || l.steps[l.last].op.primitive == closesDialog { // before that nothing can be read
+		return nil
+	}
+	return l.refute(ctx)
+}
+
+// refute drops the ends that are there without the last step, or come by themselves in the
+// time that the last step took.
+func (l *learning) refute(ctx context.Context) error {
+	s, err := l.fresh(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close(ctx)
+	if l.last > 0 {
+		if err := l.write(ctx); err != nil { // it is named by its last step
+			return err
+		}
+		whole, ends := l.steps, l.ends
+		l.steps, l.ends = whole[:l.last], nil
+		err := l.write(ctx)
+		l.steps, l.ends = whole, ends
+		if err != nil {
+			return err
+		}
+		if reply := s.site(ctx, l.out.Action, l.out.Map, l.values()); reply.Err != nil {
+			return nil // what comes without the last step is not known
+		}
+	}
+	said := make([]string, len(l.ends))
+	refuted := make([]bool, len(l.ends))
+	until := time.Now().Add(min(l.took, longestWatch) + calm)
+	for turn := 0; turn < 2 || time.Now().Before(until); turn++ {
+		if turn > 0 {
+			s.changed(ctx, calm)
+		}
+		for i, e := range l.ends {
+			if !refuted[i] {
+				refuted[i] = s.refutes(ctx, e, &said[i], turn > 0)
+			}
+		}
+	}
+	var left []ending
+	for i, e := range l.ends {
+		if !refuted[i] {
+			left = append(left, e)
+		}
+	}
+	l.ends = left
+	return nil
+}
+
+// refutes says whether an end is there without the last step. said is what its element said the time before.
+func (s *session) refutes(ctx context.Context, e ending, said *string, again bool) bool {
+	there := func(state string) bool {
+		return s.call(ctx, "locator.wait_for", map[string]any{"locator": e.locator, "state": state, "timeout_ms": 0}).Err == nil
+	}
+	read := func(primitive string) bool {
+		text := string(s.call(ctx, primitive, map[string]any{"locator": e.locator}).Output)
+		differs := text != *said
+		*said = text
+		return again && differs
+	}
+	switch e.kind {
+	case reached:
+		return s.call(ctx, "page.wait", map[string]any{"timeout_ms": 0, "conditions": []any{e.condition()}}).Err == nil
+	case another:
+		return read("locator.text_content")
+	case revalued:
+		return read("locator.value")
+	case vanishes:
+		return !there("visible")
+	case reworked:
+		return false // what is not written is not formatted
+	}
+	return there(e.state())
+}
