@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
+	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/secret"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -28,7 +29,7 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if j.visit != nil {
 		return h.visited(ctx, t, j)
 	}
-	args, err := objectArguments(j.call.Arguments)
+	args, err := call.Object(j.call.Arguments)
 	if err != nil {
 		return Reply{Err: err}
 	}
@@ -188,58 +189,6 @@ func (t *Tab) pace(ctx context.Context, paced bool) (time.Duration, error) {
 	t.lastPaced = time.Now()
 	t.mu.Unlock()
 	return wait, nil
-}
-
-// routingKeys may stand in the arguments of any call (wire reference, "Extra
-// keys in arguments"); they speak to the bridge, not to the action.
-var routingKeys = []string{"policy_exception_report", "target_runtime_id", "target_url_contains"}
-
-func objectArguments(raw json.RawMessage) (json.RawMessage, *fault.Error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return json.RawMessage("{}"), nil
-	}
-	var probe map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &probe); err != nil {
-		return nil, fault.New(fault.InvalidInput, "arguments is not a JSON object").
-			With("validation_errors", []map[string]string{{"path": "/arguments", "keyword": "type", "message": "expected object, got " + jsonKind(raw)}})
-	}
-	strip := false
-	for _, k := range routingKeys {
-		if _, ok := probe[k]; ok {
-			delete(probe, k)
-			strip = true
-		}
-	}
-	if !strip {
-		return raw, nil
-	}
-	out, err := json.Marshal(probe)
-	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "encoding arguments")
-	}
-	return out, nil
-}
-
-func jsonKind(raw json.RawMessage) string {
-	for _, c := range raw {
-		switch c {
-		case ' ', '\t', '\n', '\r':
-			continue
-		case '{':
-			return "object"
-		case '[':
-			return "array"
-		case '"':
-			return "string"
-		case 't', 'f':
-			return "boolean"
-		case 'n':
-			return "null"
-		default:
-			return "number"
-		}
-	}
-	return "nothing"
 }
 
 func (h *Host) unknownPrimitive(name string) *fault.Error {

@@ -29,6 +29,7 @@ type (
 	TabStatus        = call.TabStatus
 	AttachmentStatus = call.AttachmentStatus
 	Info             = call.Info
+	StateSeen        = call.StateSeen
 )
 
 // Kinds of events.

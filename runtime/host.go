@@ -160,6 +160,7 @@ func (h *Host) Close(ctx context.Context) error {
 	h.closed = true
 	tabs := slices.Clone(h.tabs)
 	h.mu.Unlock()
+	h.recordLastStates(ctx, tabs)
 	h.shutdown(errShutdown)
 	for _, t := range tabs {
 		t.remove(fault.New(fault.Cancelled, "the runtime is shutting down"))

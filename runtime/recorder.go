@@ -3,9 +3,11 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/call"
 )
 
 // Recorder hears what is done on the tabs of a host, and what happens there.
@@ -39,7 +41,7 @@ type Invocation struct {
 }
 
 // PageWants says what a Recorder hears of pages.
-type PageWants struct{ Requests, Console, Pictures bool }
+type PageWants struct{ Requests, Console, Pictures, States bool }
 
 // PageEvent is one thing that happened on a page: the member that is set.
 type PageEvent struct {
@@ -49,6 +51,9 @@ type PageEvent struct {
 	Picture *browser.CastFrame
 	Dialog  *primitives.Dialog
 	Open    bool // of Dialog: it opened
+	// States are the projections that maps declare for the page, before the call of this name; "" is the end.
+	States []call.StateSeen
+	Call   string
 }
 
 // watch is what the browser reports for the recorder, nil for nothing.
@@ -90,6 +95,35 @@ func (t *Tab) recordCall(j *job) func(Reply) {
 	return func(reply Reply) {
 		reply.URL = t.Status().URL
 		answered(reply)
+	}
+}
+
+// recordStates tells the recorder how the projections of the page are before a call, "" at the end.
+func (t *Tab) recordStates(ctx context.Context, call string) {
+	r := t.host.opts.Recorder
+	if r == nil || !r.Wants().States {
+		return
+	}
+	if list, page := t.rooms.states.Declared(ctx), t.Page(); len(list) > 0 && page != nil {
+		r.Page(page, PageEvent{States: list, Call: call})
+	}
+}
+
+// States are the projections that the maps on offer declare for the page of a tab, as a recording has them.
+func (h *Host) States(ctx context.Context, target Target) []StateSeen {
+	t, err := h.pick(target)
+	if err != nil {
+		return nil
+	}
+	return t.rooms.states.Declared(ctx)
+}
+
+// recordLastStates does so for all tabs, before they end.
+func (h *Host) recordLastStates(ctx context.Context, tabs []*Tab) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for _, t := range tabs {
+		t.recordStates(ctx, "")
 	}
 }
 

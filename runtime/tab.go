@@ -286,6 +286,9 @@ func (t *Tab) run(j *job) {
 	t.runningCall = j.call.ID
 	t.mu.Unlock()
 	answered := t.recordCall(j)
+	if j.visit == nil {
+		t.recordStates(j.ctx, j.recorded)
+	}
 	reply := t.host.execute(j.ctx, t, j)
 	if reply.Err != nil {
 		reply.Err = j.explain(reply.Err)

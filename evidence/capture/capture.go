@@ -192,7 +192,7 @@ func (r *Recorder) tab(state string, t runtime.TabStatus) {
 
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
-	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures}
+	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures, States: r.opts.Pages && !r.opts.Quiet}
 }
 
 // Call implements runtime.Recorder.
@@ -277,6 +277,8 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		r.put(state, at, record.KindConsole, record.Console{
 			Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, URL: m.URL, Line: m.Line, Column: m.Column, At: m.At,
 		})
+	case len(e.States) > 0:
+		r.later(state, func(tab int) { r.states(at, tab, e) })
 	case e.Dialog != nil:
 		d := record.Dialog{State: "closed", Type: e.Dialog.Type, Message: e.Dialog.Message, Default: e.Dialog.DefaultPrompt, URL: e.Dialog.URL}
 		if e.Open {

@@ -15,6 +15,14 @@ type Call struct {
 	Finished bool
 	Steps    []Step
 	Map      *Map // that came with the call
+	// States are the state projections before the call, After those that it has left: the next call found them.
+	States, After []StateSeen
+}
+
+// StateSeen is a state with its tab.
+type StateSeen struct {
+	State
+	Tab int
 }
 
 // Step is one primitive that ran for a call.
@@ -37,6 +45,7 @@ func Calls(events []Event) []Call {
 	calls := map[string]*Call{}
 	steps := map[string]*Step{}
 	owned := map[string][]*Step{}
+	var last []StateSeen // at the end
 	for _, e := range events {
 		switch e.Kind {
 		case KindCallBegin:
@@ -64,6 +73,12 @@ func Calls(events []Event) []Call {
 			if end, err := Of[StepEnd](e); err == nil && steps[end.ID] != nil {
 				steps[end.ID].End, steps[end.ID].Ended = &end, e.T
 			}
+		case KindState:
+			if s, err := Of[State](e); err == nil && calls[s.Call] != nil {
+				calls[s.Call].States = append(calls[s.Call].States, StateSeen{s, e.Tab})
+			} else if err == nil && s.Call == "" {
+				last = append(last, StateSeen{s, e.Tab})
+			}
 		case KindSnapshot:
 			if s, err := Of[Snapshot](e); err == nil && steps[s.Step] != nil {
 				steps[s.Step].Snapshots = append(steps[s.Step].Snapshots, s)
@@ -72,6 +87,10 @@ func Calls(events []Event) []Call {
 	}
 	list := make([]Call, len(out))
 	for i, c := range out {
+		c.After = last
+		if i+1 < len(out) {
+			c.After = out[i+1].States
+		}
 		for _, s := range owned[c.ID] {
 			c.Steps = append(c.Steps, *s)
 		}

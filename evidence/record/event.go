@@ -44,6 +44,7 @@ const (
 	KindDialog    Kind = "dialog"     // Dialog
 	KindDownload  Kind = "download"   // Download
 	KindSignal    Kind = "signal"     // Signal
+	KindState     Kind = "state"      // State
 	KindEnd       Kind = "end"        // End
 )
 
@@ -97,9 +98,22 @@ type Tab struct {
 	States    []string `json:"states,omitempty"` // of maps, that are current
 }
 
+// State is how a state projection of a map was before a call, or at the end.
+type State struct {
+	Projection string `json:"projection"`
+	Call       string `json:"call,omitempty"` // before which it was read; "" is the end
+	Hash       string `json:"state_hash,omitempty"`
+	// Resource is the state. Without one it could not be read, and Code says why.
+	Resource string `json:"resource,omitempty"`
+	Code     string `json:"code,omitempty"`
+	// Patches lead to it from the state before, as JSON Patch; none when it is the same, or the first.
+	Patches json.RawMessage `json:"patches,omitempty"`
+}
+
 // Item is a message of a protocol.
 type Item struct {
 	Direction string          `json:"direction"` // in, out
+	Protocol  string          `json:"protocol,omitempty"`
 	Item      json.RawMessage `json:"item"`
 }
 

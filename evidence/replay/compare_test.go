@@ -28,3 +28,22 @@ func TestTheSmallestCaseBeginsAtThePage(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A request that asks nobody, and one that a browser may leave out, is not waited for before each call.
+func TestNothingIsWaitedForThatDoesNotCome(t *testing.T) {
+	var events []record.Event
+	for _, q := range []record.Request{
+		{Method: "GET", URL: "data:image/gif;base64,R0lGODlhAQABAAAAACw=", Type: "image"}, {Method: "GET", URL: "blob:http://shop.test/1", Type: "fetch"},
+		{Method: "GET", URL: "http://shop.test/favicon.ico", Type: "other"}, {Method: "GET", URL: "http://shop.test/", Type: "document"},
+	} {
+		data, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, record.Event{Kind: record.KindRequest, Data: data})
+	}
+	n := newNetwork(&record.Recording{Events: events})
+	if len(n.arrivals) != 1 || n.arrivals[0].key != "GET http://shop.test/" {
+		t.Errorf("it waits for %+v: expected the document alone", n.arrivals)
+	}
+}

@@ -48,6 +48,7 @@ type Call struct {
 	TimeoutMS float64 // 0 when the log does not say
 	Expected  Expected
 	Missing   []Missing
+	States    []State // that it leaves, nil when the log does not say
 	steps     []record.Step
 }
 
@@ -163,6 +164,7 @@ func fromRecording(r *record.Recording) *Log {
 			}
 		}
 		out.Missing = missingIn(out)
+		out.States = statesOf(r, c.After)
 		l.Calls = append(l.Calls, out)
 	}
 	if r.Cut {

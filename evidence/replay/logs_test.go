@@ -44,6 +44,7 @@ type logCase struct {
 }
 
 func TestSessionLogs(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "*.json"))
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d logs: expected at least 30, %v", len(files), err)
@@ -78,7 +79,7 @@ func (s *hosts) open(ctx context.Context, change func(*runtime.Options) error) (
 	}
 	s.mu.Unlock()
 	if h == nil {
-		h = runtimetest.Open(s.t, runtime.Options{Quirks: o.Quirks})
+		h = runtimetest.Attached(s.t, runtime.Options{Quirks: o.Quirks})
 	}
 	address, _ := json.Marshal(map[string]string{"url": o.Open[0]})
 	if r := h.Do(ctx, runtime.Call{Name: "browser.navigate", Arguments: address}); r.Err != nil {
@@ -199,8 +200,10 @@ func suppliedFor(s *httptest.Server, m json.RawMessage, name string) *runtime.Su
 }
 
 func TestTheSmallestCaseIsFound(t *testing.T) {
+	t.Parallel()
 	server := site(t, list)
-	path := recording(t, server.URL+"/", append([]runtime.Call{{Name: "page.info"}, {Name: "page.snapshot"}}, calls[:2]...))
+	click := runtime.Call{Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"},"timeout_ms":500}`)}
+	path := recording(t, server.URL+"/", []runtime.Call{{Name: "page.info"}, {Name: "page.snapshot"}, calls[0], click})
 	server.Close()
 	renamed := site(t, strings.Replace(list, "<button>Add", "<button disabled>Add", 1))
 	l, err := replay.Read(path)

@@ -38,6 +38,10 @@ type arrival struct {
 	ended float64 // milliseconds since the recording began
 }
 
+// unseen are the types of requests whose answers no page waits for: the browser may do them at another time, or not at
+// all, such as that for an icon of a site.
+var unseen = map[string]bool{"other": true, "ping": true, "manifest": true, "prefetch": true, "cspviolationreport": true}
+
 func newNetwork(r *record.Recording) *network {
 	n := &network{from: r, unknown: map[string]bool{}, unkept: map[string]bool{}, answered: map[string]int{}, changed: make(chan struct{})}
 	var requests []record.Request
@@ -48,6 +52,9 @@ func newNetwork(r *record.Recording) *network {
 		if q, err := record.Of[record.Request](e); err == nil && q.Type != "websocket" {
 			k := key(q.Method, q.URL)
 			requests = append(requests, q)
+			if unseen[q.Type] || !strings.HasPrefix(q.URL, "http") { // data: and blob: ask nobody
+				continue
+			}
 			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(q.Began.Sub(r.Header.Started).Microseconds())/1000 + q.DurationMS})
 		}
 	}

@@ -193,13 +193,25 @@ func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 		}
 	}
 	p.report.Verdict = Reproduced
+	ready := false // the page is as it was before the call
 	for i, c := range calls {
 		if p.opts.Step != nil {
 			if err := p.opts.Step(i+1, c); err != nil {
 				return err
 			}
 		}
+		if !ready {
+			p.ready(ctx, c, i > 0)
+		}
+		ready = false
 		result := p.call(ctx, h, i+1, c)
+		if len(c.States) > 0 && result.Verdict == Same {
+			if i+1 < len(calls) {
+				p.ready(ctx, calls[i+1], true)
+				ready = true
+			}
+			p.compareStates(ctx, h, c, &result)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -307,12 +319,16 @@ const longestGap = time.Second
 // longestWait is how long it waits for requests that had been answered before a call.
 const longestWait = 5 * time.Second
 
-func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallResult {
-	gap := p.network.arrive(ctx, c.Began, longestWait) // the page had what they brought
-	if n > 1 {
+// ready waits until the page has what it had before a call: the requests that had been answered, and as much time.
+func (p *player) ready(ctx context.Context, c Call, pauses bool) {
+	gap := p.network.arrive(ctx, c.Began, longestWait)
+	if pauses {
 		gap = max(gap, c.Gap)
 	}
 	pause(ctx, min(time.Duration(gap)*time.Millisecond, longestGap))
+}
+
+func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallResult {
 	target := p.target(h, c.Tab)
 	if n > 1 && p.log.Recording == nil && c.URL != "" {
 		p.arrive(ctx, h, target, c)

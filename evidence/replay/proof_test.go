@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,13 +24,19 @@ import (
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
-// threeTimes replays a recording offline three times: each is the same, byte for byte.
+// threeTimes replays a recording offline three times, at once: each is the same, byte for byte.
 func threeTimes(t *testing.T, path string, calls int) {
 	t.Helper()
-	first := ""
-	for n := range 3 {
-		r := play(t, path, func(o *replay.Options) { o.Offline = true })
-		got := text(t, r)
+	var reports [3]*replay.Report
+	var all sync.WaitGroup
+	for n := range reports {
+		all.Go(func() { reports[n] = play(t, path, func(o *replay.Options) { o.Offline = true }) })
+	}
+	all.Wait()
+	for n, r := range reports {
+		if r == nil {
+			t.FailNow() // which play has said why
+		}
 		if r.Verdict != replay.Reproduced || len(r.Calls) != calls {
 			if r.First > 0 {
 				c := r.Calls[r.First-1]
@@ -38,10 +45,7 @@ func threeTimes(t *testing.T, path string, calls int) {
 			}
 			t.Fatalf("replay %d: %s with %d of %d calls, missing %v", n+1, r.Verdict, len(r.Calls), calls, r.Missing)
 		}
-		if first == "" {
-			first = got
-		}
-		if got != first {
+		if text(t, r) != text(t, reports[0]) {
 			t.Errorf("replay %d is another report", n+1)
 		}
 	}
@@ -49,6 +53,7 @@ func threeTimes(t *testing.T, path string, calls int) {
 
 // Each action of the demo is replayed offline, with the imports of its map.
 func TestTheDemoIsReplayed(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(demo.Handler(0))
 	path, mapFile := filepath.Join(t.TempDir(), "a.rec"), filepath.Join("..", "..", "sites", "demo", demo.MapName)
 	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{Pages: true, Maps: []string{mapFile}})
@@ -59,7 +64,7 @@ func TestTheDemoIsReplayed(t *testing.T) {
 	if len(reports) == 0 || !reports[0].OK {
 		t.Fatalf("%+v", reports)
 	}
-	h := runtimetest.Open(t, runtime.Options{Recorder: recorder, Maps: maps, Open: []string{server.URL + "/"}})
+	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Maps: maps, Open: []string{server.URL + "/"}})
 	calls := 0
 	site := func(action, args string, ok bool) {
 		t.Helper()
@@ -139,6 +144,7 @@ func pagesOf(t *testing.T, base string, most int, topics ...string) (out []runti
 
 // Pages of the repository are replayed offline, three times. Then one byte of one of them is another.
 func TestPagesAreReplayed(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join("..", "..", "testdata", "pages"))))
 	calls, pages := pagesOf(t, server.URL, 3, "accname", "actionable", "dom", "extract", "keyboard", "locator", "markdown", "pointer", "scroll", "select", "snapshot", "text")
 	if pages < 30 {
@@ -173,6 +179,7 @@ func fileOf(r *http.Request) string { return strings.TrimPrefix(path.Clean("/"+r
 // Logs that the real extension wrote, of workflows on pages with bugs and quirks, go as the log says in the
 // profile extension, in one browser. Of some it is known which quirk explains them.
 func TestLogsOfTheRealExtension(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "real", "*.json"))
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d logs: expected at least 30, %v", len(files), err)

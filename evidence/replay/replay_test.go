@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
@@ -78,7 +79,7 @@ func recording(t *testing.T, address string, calls []runtime.Call) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := runtimetest.Open(t, runtime.Options{Recorder: recorder, Open: []string{address}})
+	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Open: []string{address}})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, c := range calls {
@@ -90,8 +91,19 @@ func recording(t *testing.T, address string, calls []runtime.Call) string {
 	return path
 }
 
-// options open hosts over real browsers.
+// launched are options whose hosts launch a browser each.
+func launched(t *testing.T) replay.Options {
+	t.Helper()
+	return opening(t, func(*browser.Options) {})
+}
+
+// options open hosts over the browser of all tests, each in a browser context of its own.
 func options(t *testing.T) replay.Options {
+	t.Helper()
+	return opening(t, func(o *browser.Options) { browsertest.Attach(t, o) })
+}
+
+func opening(t *testing.T, where func(*browser.Options)) replay.Options {
 	t.Helper()
 	browsertest.Require(t)
 	return replay.Options{CallTimeout: 30 * time.Second, Secrets: &mask.Set{}, Open: func(ctx context.Context, change func(*runtime.Options) error) (*runtime.Host, func(), error) {
@@ -103,6 +115,7 @@ func options(t *testing.T) replay.Options {
 		if err := change(&o); err != nil {
 			return nil, nil, err
 		}
+		where(&o.Browser)
 		h, err := runtime.Open(ctx, o)
 		if err != nil {
 			return nil, nil, err
@@ -144,12 +157,18 @@ func text(t *testing.T, r *replay.Report) string {
 }
 
 func TestARecordingIsReplayedOfflineTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	server := site(t, list)
 	path := recording(t, server.URL+"/", calls)
 	server.Close()
 	first := ""
 	for n := range 3 {
-		r := play(t, path, func(o *replay.Options) { o.Offline = true })
+		r := play(t, path, func(o *replay.Options) {
+			o.Offline = true
+			if n == 0 { // which has no network at all
+				o.Open = launched(t).Open
+			}
+		})
 		got := text(t, r)
 		if r.Verdict != replay.Reproduced || len(r.Calls) != len(calls) {
 			t.Fatalf("replay %d: %s", n+1, got)
@@ -164,6 +183,7 @@ func TestARecordingIsReplayedOfflineTheSameEachTime(t *testing.T) {
 }
 
 func TestOneChangedByteIsFoundAtItsCall(t *testing.T) {
+	t.Parallel()
 	server := site(t, list)
 	path := recording(t, server.URL+"/", calls)
 	server.Close()
@@ -189,6 +209,7 @@ func TestOneChangedByteIsFoundAtItsCall(t *testing.T) {
 }
 
 func TestAnotherSiteIsReplayedLive(t *testing.T) {
+	t.Parallel()
 	server := site(t, list)
 	path := recording(t, server.URL+"/", calls)
 	server.Close()
@@ -204,6 +225,7 @@ func TestAnotherSiteIsReplayedLive(t *testing.T) {
 }
 
 func TestAPasswordIsAskedForAndNeverTypedAsItsPlaceholder(t *testing.T) {
+	t.Parallel()
 	page := `<!doctype html><input type="password" name="pin"><button onclick="p.textContent=document.querySelector('input').value.length">Send</button><p id="p"></p>`
 	server := site(t, page)
 	path := recording(t, server.URL+"/", []runtime.Call{

@@ -16,13 +16,14 @@ import (
 
 // Calls on two tabs are repeated each on its own; a storage state is there before the first of them.
 func TestTabsAndAStorageState(t *testing.T) {
+	t.Parallel()
 	server := site(t, `<!doctype html><title>Tab</title><input><p id="who"></p><script>who.textContent = 'user ' + (localStorage.getItem('who') || 'nobody')</script>`)
 	path := filepath.Join(t.TempDir(), "a.rec")
 	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{Pages: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := runtimetest.Open(t, runtime.Options{Recorder: recorder, Open: []string{server.URL + "/"}})
+	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Open: []string{server.URL + "/"}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	do := func(tab int, name, args string) {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -56,5 +57,29 @@ func TestAddressesLeadToTheRecording(t *testing.T) {
 		if strings.Contains(string(out), never) {
 			t.Errorf("%s is in %s", never, out)
 		}
+	}
+}
+
+// The address beside the document afterwards is that of the document, and a call shows how it left the state projections.
+func TestARowSaysWhereItLedAndWhatItLeft(t *testing.T) {
+	event := func(kind record.Kind, data string) record.Event {
+		return record.Event{Kind: kind, Tab: 1, Data: json.RawMessage(data)}
+	}
+	x := read(&record.Recording{Events: []record.Event{
+		event(record.KindCallBegin, `{"id":"c1","name":"browser.navigate","url":"about:blank"}`),
+		event(record.KindState, `{"projection":"shop.cart","call":"c1","state_hash":"a","resource":"ra"}`),
+		event(record.KindStepBegin, `{"id":"s1","call":"c1","primitive":"browser.navigate","acts":true,"url":"about:blank"}`),
+		event(record.KindSnapshot, `{"step":"s1","phase":"before","main":true,"url":"about:blank"}`),
+		event(record.KindStepEnd, `{"id":"s1","ok":true}`),
+		event(record.KindCallEnd, `{"id":"c1","name":"browser.navigate","ok":true,"url":"http://shop.test/"}`),
+		event(record.KindSnapshot, `{"step":"s1","phase":"after","main":true,"url":"http://shop.test/"}`),
+		event(record.KindState, `{"projection":"shop.cart","state_hash":"b","resource":"rb","patches":[{"op":"add","path":"/items/0","value":"Tea"}]}`),
+	}})
+	if len(x.model.Rows) != 1 || x.model.Rows[0].URL != "about:blank" || x.model.Rows[0].AfterURL != "http://shop.test/" {
+		t.Errorf("%+v", x.model.Rows)
+	}
+	d, _ := x.detail("c1")
+	if len(d.Projections) != 1 || d.Projections[0].State != "rb" || !strings.Contains(string(d.Projections[0].Patches), "Tea") {
+		t.Errorf("%+v", d.Projections)
 	}
 }

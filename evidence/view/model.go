@@ -48,6 +48,8 @@ type Row struct {
 	Width  int     `json:"w,omitempty"` // of the snapshots, in CSS pixels
 	Height int     `json:"h,omitempty"`
 	URL    string  `json:"url,omitempty"`
+	// AfterURL is the address of the document afterwards, where it is another.
+	AfterURL string `json:"after_url,omitempty"`
 }
 
 // Line is one thing that was said at some time.
@@ -96,6 +98,16 @@ type Detail struct {
 	Gone   []string `json:"gone,omitempty"`
 	New    []string `json:"new,omitempty"`
 	States *Change  `json:"states,omitempty"`
+	// Projections are the state projections that a call has left.
+	Projections []Projection `json:"projections,omitempty"`
+}
+
+// Projection is a state projection after a call.
+type Projection struct {
+	Name    string          `json:"name"`
+	Patches json.RawMessage `json:"patches,omitempty"` // from the state before it; nil when it is the same
+	State   string          `json:"state,omitempty"`   // the resource
+	Code    string          `json:"code,omitempty"`    // why it could not be read
 }
 
 // Change is how the states of maps that are current differ.
@@ -261,10 +273,13 @@ func (x *recording) call(c *record.Call) {
 
 func (x *recording) add(row Row, shown shownRow) {
 	if s, ok := main(shown.first, "before"); ok {
-		row.Before, row.Width, row.Height = true, s.Size.Width, s.Size.Height
+		row.Before, row.Width, row.Height, row.URL = true, s.Size.Width, s.Size.Height, cmp.Or(s.URL, row.URL)
 	}
 	if s, ok := main(shown.last, "after"); ok {
 		row.After, row.Width, row.Height = true, s.Size.Width, s.Size.Height
+		if s.URL != row.URL {
+			row.AfterURL = fault.Clip(s.URL, maxText)
+		}
 	}
 	row.URL = fault.Clip(row.URL, maxText)
 	x.model.Rows = append(x.model.Rows, row)
@@ -324,6 +339,9 @@ func (x *recording) detail(id string) (Detail, bool) {
 		c := row.call
 		d.Arguments, d.Output, d.Error, d.Steps, d.URL, d.URLAfter = c.Arguments, x.whole(c.Output), c.Error, c.Summaries, c.Before, c.URL
 		d.States = x.change(c)
+		for _, s := range c.After {
+			d.Projections = append(d.Projections, Projection{s.Projection, s.Patches, s.Resource, s.Code})
+		}
 	}
 	d.Gone, d.New = x.changes(row)
 	return d, true

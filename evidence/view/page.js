@@ -116,7 +116,7 @@
     for (const [id] of phases) $('phase-' + id).disabled = !has[id];
     const now = has[phase] ? phase : ['after', 'before', 'picture'].find((p) => has[p]);
     select($('phases'), now || phase);
-    $('address').textContent = chosen && chosen.url || '';
+    $('address').textContent = chosen && (now && now !== 'before' && chosen.after_url || chosen.url) || '';
     shot.replaceChildren();
     if (!now) { shot.append(none(chosen ? 'There is no document for this row: it did not act on the page, or pages were not recorded.' : 'Choose a call.')); return; }
     if (now === 'picture') { shot.append(make('img', { src: 'picture/' + has.picture.name, alt: 'The page at ' + clock(has.picture.t) })); return; }
@@ -162,6 +162,8 @@
     changes: ['Changes', () => {
       const d = detail || {}, out = [];
       if (d.states) out.push(...section('States of the map', ...(d.states.before || []).filter((s) => !(d.states.after || []).includes(s)).map((s) => make('p', { class: 'gone' }, s)), ...(d.states.after || []).filter((s) => !(d.states.before || []).includes(s)).map((s) => make('p', { class: 'new' }, s))));
+      for (const p of d.projections || []) out.push(...section('State ' + p.name, make('p', {}, p.code ? 'not read: ' + p.code : p.patches ? '' : 'unchanged or read first', p.state ? make('a', { href: 'body/' + p.state, target: '_blank', rel: 'noreferrer' }, 'the whole state') : null),
+        ...(p.patches || []).map((o) => make('p', { class: o.op === 'remove' ? 'gone' : 'new' }, o.op + ' ' + o.path + (o.from ? ' from ' + o.from : '') + ('value' in o ? ' ' + JSON.stringify(o.value) : '')))));
       const lines = [...(d.gone || []).map((l) => make('p', { class: 'gone' }, l)), ...(d.new || []).map((l) => make('p', { class: 'new' }, l))];
       if (lines.length) out.push(...section('Text of the page', ...lines));
       return out.length ? out : [none('The text of the page did not change.')];
@@ -187,7 +189,7 @@
     put('console', c.length, c.some((l) => l.kind === 'error' || l.kind === 'exception'));
     put('network', q.length, q.some((r) => r.failure || r.status >= 400));
     put('events', own(model.happened).length);
-    put('changes', detail ? (detail.gone || []).length + (detail.new || []).length : 0);
+    put('changes', detail ? (detail.gone || []).length + (detail.new || []).length + (detail.projections || []).reduce((n, p) => n + (p.patches || []).length, 0) : 0);
   }
   function describe() {
     select($('tabs'), tab);

@@ -46,6 +46,7 @@ type Browser struct {
 	offline   *route.Offline    // nil without Options.Answer
 	insecure  *network.Insecure // nil without origins whose certificates are not checked
 	agent     emulate.Agent
+	own       string // browser context of new tabs; "" is the profile's own
 	noSandbox bool
 	events    *eventQueue
 	done      chan struct{}
@@ -290,6 +291,15 @@ func (b *Browser) handshake(ctx context.Context) error {
 		}
 	}
 	b.product = version.Product
+	if b.opts.OwnContext && b.process == nil {
+		id, err := b.NewContext(ctx)
+		if err != nil {
+			return err
+		}
+		b.mu.Lock()
+		b.own = id
+		b.mu.Unlock()
+	}
 	return b.awaitAdopted(ctx)
 }
 

@@ -355,3 +355,28 @@ func TestTabEvents(t *testing.T) {
 		})
 	}
 }
+
+// Two who attach to one browser with a context of their own do not see each other's tabs, and their cookies are apart.
+func TestAnOwnContextIsApart(t *testing.T) {
+	var both [2]*browser.Browser
+	for i := range both {
+		both[i] = browsertest.Launch(t, func(o *browser.Options) { browsertest.Attach(t, o) })
+	}
+	ctx := within(t, 30*time.Second)
+	urls := []string{"http://shop.test/"}
+	first, second := newTab(t, both[0], ""), newTab(t, both[1], "")
+	if err := first.SetCookies(ctx, []primitives.Cookie{{Name: "who", Value: "Ada", Domain: "shop.test", Path: "/"}}); err != nil {
+		t.Fatal(err)
+	}
+	if own, err := first.Cookies(ctx, urls); err != nil || len(own) != 1 {
+		t.Errorf("its own cookies are %v, %v", own, err)
+	}
+	if other, err := second.Cookies(ctx, urls); err != nil || len(other) != 0 {
+		t.Errorf("the other has cookies: %v, %v", other, err)
+	}
+	for i, b := range both {
+		if n := len(b.Tabs()); n != 1 {
+			t.Errorf("browser %d has %d tabs: expected 1", i, n)
+		}
+	}
+}

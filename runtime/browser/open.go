@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,8 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 	if b.process != nil && !b.opts.Headed && !b.opts.OneWindow {
 		params = append(params, `,"newWindow":true`...)
 	}
-	if opts.Context != "" {
-		params = cdp.AppendQuoted(append(params, `,"browserContextId":`...), opts.Context)
+	if in := cmp.Or(opts.Context, b.own); in != "" {
+		params = cdp.AppendQuoted(append(params, `,"browserContextId":`...), in)
 	}
 	params = append(params, '}')
 	created := make(chan cdp.Reply, 1)

@@ -25,6 +25,9 @@ type Options struct {
 	// AdoptTabs makes the tabs that an attached browser already has tabs of
 	// ours too. Without it they are left alone.
 	AdoptTabs bool
+	// OwnContext has the tabs of an attached browser opened in a browser context of ours, with cookies and storage
+	// that begin empty and end with Close. What happens in other contexts is not seen.
+	OwnContext bool
 	// UserDataDir is a profile to use and to keep. Empty means a fresh one in
 	// the temporary directory that is removed when the browser ends.
 	UserDataDir string

@@ -83,6 +83,8 @@ func (b *Browser) onAttached(parent string, params []byte) {
 	}
 	info := e.TargetInfo
 	switch {
+	case parent == "" && b.foreign(info.BrowserContextID):
+		b.leaveAlone(parent, e.SessionID)
 	case info.Type == "page" && parent == "":
 		s := cdp.NewSession(e.SessionID, parent, "")
 		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) && b.tabOf(info.OpenerID) == nil {
@@ -95,13 +97,26 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		b.sessions[a.ID] = a
 		b.addFrameSession(a, b.sessions[parent], info)
 	case info.Type == "worker" && b.keepWorker(cdp.NewSession(e.SessionID, parent, ""), parent):
-	default:
-		// Workers and whatever else there is: let it run and leave it alone.
-		// Detaching is for after it runs: before, it would wait for ever.
-		b.client.Post(cdp.Command{Session: e.SessionID, Method: "Runtime.runIfWaitingForDebugger", OnReply: func(cdp.Reply) {
-			b.client.Post(cdp.Command{Session: parent, Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", e.SessionID)})
-		}})
+	default: // workers and whatever else there is
+		b.leaveAlone(parent, e.SessionID)
 	}
+}
+
+// leaveAlone lets a target run and detaches from it after that: before, it would wait for ever.
+func (b *Browser) leaveAlone(parent, session string) {
+	b.client.Post(cdp.Command{Session: session, Method: "Runtime.runIfWaitingForDebugger", OnReply: func(cdp.Reply) {
+		b.client.Post(cdp.Command{Session: parent, Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", session)})
+	}})
+}
+
+// foreign says whether a target is in a browser context that others see to: see Options.OwnContext.
+func (b *Browser) foreign(id string) bool {
+	if !b.opts.OwnContext || b.process != nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.contexts[id]
 }
 
 func (b *Browser) isRequested(target string) bool {

@@ -56,3 +56,12 @@ func ValueOf(output json.RawMessage) json.RawMessage {
 	}
 	return output
 }
+
+// StateSeen is how a state projection was at one moment.
+type StateSeen struct {
+	Projection string
+	State      json.RawMessage // nil when it could not be read
+	Hash       string
+	Patches    json.RawMessage // from how it was seen before; nil when it is the same, or the first
+	Code       string          // why it could not be read
+}

@@ -58,3 +58,14 @@ func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 	})
 	return h
 }
+
+// Attached is Open over a browser that the test binary shares, in a browser context of its own: for tests that need
+// many hosts and nothing of a browser that is launched for them.
+func Attached(tb testing.TB, opts runtime.Options) *runtime.Host {
+	tb.Helper()
+	browsertest.Attach(tb, &opts.Browser)
+	if len(opts.Open) == 0 {
+		opts.Open = []string{"about:blank"}
+	}
+	return Open(tb, opts)
+}

@@ -41,10 +41,11 @@ type Tab interface {
 // concurrent use.
 type Projections struct {
 	Deps
-	tab     Tab
-	last    states
-	markers markers
-	watches watches
+	tab      Tab
+	last     states
+	markers  markers
+	watches  watches
+	declared declared
 }
 
 // New is for one tab.

@@ -1,0 +1,83 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/evidence/capture"
+	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/evidence/replay"
+	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
+)
+
+const shelf = `<!doctype html><title>Shelf</title><button onclick="setTimeout(() => { const e = document.createElement('li'); e.textContent = 'Cat'; shelf.append(e) }, 50)">Add</button><ul id="shelf"><li>Ant</li></ul>`
+
+const shelfMap = `{"protocol":"actions.json","version":1,"surface":{"name":"Shelf"},"tools":[],"state_projections":[{"name":"shelf.items","snapshot":{"version":1,"source":"dom",
+"extract":[{"id":"items","selector":"li","fields":{"name":{"trim":true}}}],
+"projection":{"language":"jsonata","expression":"{% {'items': [records.items.name]} %}"},"output_schema":{"type":"object"}}}]}`
+
+// A click whose result is the same, and after which the page holds something else, is found by the projection that a map
+// declares. The reads for it leave what callers compare with alone.
+func TestStatesAreRecordedAndCompared(t *testing.T) {
+	t.Parallel()
+	mapFile := filepath.Join(t.TempDir(), "actions.json")
+	if err := os.WriteFile(mapFile, []byte(shelfMap), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	maps, reports := runtime.LoadMaps([]string{mapFile}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	if len(reports) == 0 || !reports[0].OK {
+		t.Fatalf("%+v", reports)
+	}
+	path := filepath.Join(t.TempDir(), "a.rec")
+	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{Pages: true, Maps: []string{mapFile}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := site(t, shelf)
+	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Maps: maps, Open: []string{server.URL + "/"}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, c := range [][2]string{
+		{runtime.SiteTool, `{"mode":"state_read","projection_name":"shelf.items"}`},
+		{"page.info", `{}`},
+		{"pointer.click", `{"locator":{"role":"button","name":"Add"}}`},
+		{"locator.wait_for", `{"locator":{"selector":"li:nth-child(2)"}}`},
+		{runtime.SiteTool, `{"mode":"state_diff","projection_name":"shelf.items"}`},
+	} {
+		if r := h.Do(ctx, runtime.Call{Name: c[0], Arguments: json.RawMessage(c[1])}); r.Err != nil {
+			t.Fatalf("%s: %v", c, r.Err)
+		}
+	}
+	if err := h.Close(context.WithoutCancel(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	list := record.Calls(r.Events)
+	if len(list) != 5 || len(list[4].After) != 1 || len(list[0].States) != 1 || list[0].States[0].Patches != nil {
+		t.Fatalf("the states of the recording: %+v", list)
+	}
+	data, err := r.Data(list[4].After[0].Resource)
+	if err != nil || string(data) != `{"items":["Ant","Cat"]}` || !strings.Contains(string(list[3].After[0].Patches), `"Cat"`) {
+		t.Errorf("the last state is %s, %v; its difference %s", data, err, list[3].After[0].Patches)
+	}
+	server.Close()
+	if r := play(t, path, func(o *replay.Options) { o.Offline = true }); r.Verdict != replay.Reproduced {
+		t.Errorf("the same page: %s", text(t, r))
+	}
+	changed := site(t, strings.Replace(shelf, "'Cat'", "'Cow'", 1))
+	got := play(t, path, func(o *replay.Options) { o.URL = changed.URL + "/" })
+	if got.Verdict != replay.Differs || got.First < 3 || got.First > 4 || len(got.Calls[got.First-1].Differences) != 1 || got.Calls[got.First-1].Differences[0].Pointer != "/state/shelf.items/items/1" {
+		t.Errorf("another item: %s", text(t, got))
+	}
+}
