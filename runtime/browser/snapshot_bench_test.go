@@ -98,3 +98,51 @@ func BenchmarkSnapshot(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSnapshotPart has what is asked for in place of a whole snapshot beside a whole one of the same page: what
+// differs from an earlier one after one row has changed, and what can be acted on.
+func BenchmarkSnapshotPart(b *testing.B) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, snapshotPage)
+	}))
+	defer server.Close()
+	const whole = `"max_nodes":20000,"max_bytes":4000000`
+	for _, part := range []string{"since", "interactive_only"} {
+		b.Run(part, func(b *testing.B) {
+			p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: server.URL, tab: browsertest.Tab(b)}
+			p.at("/")
+			full := func() json.RawMessage { return p.invoke("page.snapshot", `{`+whole+`}`) }
+			ours := func() { p.invoke("page.snapshot", `{`+whole+`,"interactive_only":true}`) }
+			if part == "since" {
+				id := ""
+				ours = func() {
+					if id == "" {
+						var first struct {
+							ID string `json:"snapshot_id"`
+						}
+						if err := json.Unmarshal(full(), &first); err != nil {
+							b.Fatal(err)
+						}
+						id = first.ID
+					}
+					p.ask(`(document.querySelector('h3').textContent += '.', '')`)
+					var out struct {
+						ID    string `json:"snapshot_id"`
+						Delta struct {
+							Changed int `json:"changed"`
+						} `json:"delta"`
+					}
+					said := p.invoke("page.snapshot", `{`+whole+`,"since":"`+id+`"}`)
+					if err := json.Unmarshal(said, &out); err != nil || len(said) > 20_000 {
+						b.Fatalf("%v: %d bytes: %.300s", err, len(said), said)
+					}
+					id = out.ID
+				}
+			}
+			ours()
+			full()
+			beside(b, ours, func() { full() })
+		})
+	}
+}
