@@ -62,6 +62,7 @@ func (a *app) hubCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	x.fleet.Add(f, "some of its browsers are runtimes of this hub")
+	x.fleet.AddNeeds(f)
 	f.IntVar(&x.fleetRuntimes, "fleet-runtimes", 1, "--fleet: how many; one that is lost is replaced")
 	x.ops.add(cmd)
 	x.kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
@@ -151,7 +152,7 @@ func (a *app) serveHub(ctx context.Context, x *hubFlags) error {
 		defer q.Close()
 		leasing, stop := context.WithCancel(ctx)
 		defer leased.Keep(leasing, h, x.fleetRuntimes, func(ctx context.Context) (*session.Pipe, error) {
-			return a.lease(ctx, q, leased.Bridge, leased.Options{})
+			return a.lease(ctx, q, x.fleet, leased.Bridge, leased.Options{})
 		}, a.log)()
 		defer stop()
 	}

@@ -112,6 +112,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	at.Add(f, "the browser is one of its workers'")
+	at.AddNeeds(f)
 	f.StringVar(&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output")
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")

@@ -70,6 +70,7 @@ func (a *app) providerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	at.Add(f, "the browser is one of its workers'")
+	at.AddNeeds(f)
 	f.StringVar(&socket, "socket", "", "serve any number of clients on a Unix socket at this path instead")
 	f.BoolVar(&conformance, "conformance", false, "test the provider that the arguments start, and print its tier")
 	flags.add(cmd)

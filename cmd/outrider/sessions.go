@@ -32,7 +32,7 @@ func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]se
 const leaseWithin = time.Minute
 
 // lease takes a session from a fleet.
-func (a *app) lease(ctx context.Context, q *queue.Queue, kind string, o leased.Options) (*session.Pipe, error) {
+func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, kind string, o leased.Options) (*session.Pipe, error) {
 	if a.browser.profile != "" { // the hub has no such flags
 		a.browser.noSandbox = true // no browser starts here
 		checked, err := a.runtimeOptions()
@@ -41,6 +41,10 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, kind string, o leased.O
 		}
 		_ = checked.Engine.Close()
 	}
+	labels, err := at.Labels(a.fleetEnv())
+	if err != nil {
+		return nil, err
+	}
 	o.Timeout = a.callLimit
 	options, err := remote.PackSession(ctx, q, a.settings(), a.browser.maps, o)
 	if err != nil {
@@ -48,7 +52,7 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, kind string, o leased.O
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseWithin)
 	defer cancel()
-	p, w, err := session.Lease(ctx, q.Store, kind, nil, options)
+	p, w, err := session.Lease(ctx, q.Store, kind, labels, options)
 	if err != nil {
 		return nil, &exit{exitEnvironment, err}
 	}
@@ -66,7 +70,7 @@ func (a *app) relay(ctx context.Context, at fleetverbs.Flags, kind string, o lea
 		return err
 	}
 	defer q.Close()
-	p, err := a.lease(ctx, q, kind, o)
+	p, err := a.lease(ctx, q, at, kind, o)
 	if err != nil {
 		return err
 	}

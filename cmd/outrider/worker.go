@@ -94,7 +94,8 @@ func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.Worker
 	var offering sync.WaitGroup
 	for _, s := range offer.Sources {
 		offering.Go(func() {
-			if err := session.Offer(sessions, s.Queue, w.ID(), w.Acquire, a.sessionServers(s, runner), a.log); err != nil {
+			acquire := func(ctx context.Context) (func(), error) { return w.Acquire(ctx, s) }
+			if err := session.Offer(sessions, s.Queue, w.ID(), acquire, a.sessionServers(s, runner), a.log); err != nil {
 				a.log.Warn("offering sessions", "error", err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ type ask struct {
 // answer is a worker's reply to it.
 type answer struct {
 	OK    bool         `json:"ok"`
-	Full  bool         `json:"full,omitempty"` // no slot is free
+	Full  bool         `json:"full,omitempty"` // no slot is free: the code of Error, for callers of before it had one
 	Error *fault.Error `json:"error,omitempty"`
 }
 
@@ -59,7 +60,7 @@ func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]st
 			return cmp.Or(cmp.Compare(a.Busy*max(b.Slots, 1), b.Busy*max(a.Slots, 1)), cmp.Compare(a.Load, b.Load))
 		})
 		if err == nil && len(workers) == 0 {
-			reason = fault.New(fault.RuntimeNotFound, "the fleet has no worker that serves sessions of the kind %s", kind)
+			reason = fault.New(fault.RuntimeNotFound, "the fleet has no worker that serves sessions of the kind %s%s", kind, with(labels))
 		}
 		for _, w := range workers {
 			p, err := request(s, w, kind, options)
@@ -75,6 +76,19 @@ func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]st
 			return nil, fleet.Worker{}, fault.Wrap(fault.RuntimeNotReady, reason, "waiting for a session of the fleet")
 		}
 	}
+}
+
+// with is what labels add to a description of a worker.
+func with(labels map[string]string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	var list []string
+	for name, value := range labels {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return " and has " + strings.Join(list, ", ")
 }
 
 // request asks one worker.
@@ -97,10 +111,10 @@ func request(s *wire.Store, w fleet.Worker, kind string, options json.RawMessage
 	switch {
 	case err != nil:
 		err = fault.New(fault.TransportFailed, "asking worker %s for a session: %v", w.ID, err)
-	case a.Full:
-		err = fault.New(fault.QueueFull, "worker %s has no free slot", w.ID)
 	case a.Error != nil:
 		err = a.Error
+	case a.Full:
+		err = fault.New(fault.QueueFull, "worker %s has no free slot", w.ID)
 	}
 	if err != nil {
 		_ = p.Close()
@@ -115,8 +129,9 @@ func request(s *wire.Store, w fleet.Worker, kind string, options json.RawMessage
 type Server func(ctx context.Context, options json.RawMessage, stream io.ReadWriteCloser) error
 
 // Offer answers requests for sessions until ctx ends, then waits for those that run,
-// whose contexts end with it.
-func Offer(ctx context.Context, q *queue.Queue, worker string, acquire func() (release func(), ok bool), servers map[string]Server, log *slog.Logger) error {
+// whose contexts end with it. acquire takes what a session needs; its error is told to the
+// caller, which asks another worker when the code is queue_full.
+func Offer(ctx context.Context, q *queue.Queue, worker string, acquire func(context.Context) (release func(), err error), servers map[string]Server, log *slog.Logger) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	asks := make(chan *nats.Msg, 64)
@@ -138,24 +153,26 @@ func Offer(ctx context.Context, q *queue.Queue, worker string, acquire func() (r
 	for {
 		select {
 		case m := <-asks:
-			a, run := accept(ctx, q, m.Data, acquire, servers, log)
-			raw, err := fleet.Encode(a)
-			if err == nil {
-				err = m.Respond(raw)
-			}
-			if run != nil {
-				if err != nil {
-					log.Warn("answering a request for a session", "error", err)
+			running.Go(func() {
+				a, run := accept(ctx, q, m.Data, acquire, servers, log)
+				raw, err := fleet.Encode(a)
+				if err == nil {
+					err = m.Respond(raw)
 				}
-				running.Go(run)
-			}
+				if run != nil {
+					if err != nil {
+						log.Warn("answering a request for a session", "error", err)
+					}
+					run()
+				}
+			})
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-func accept(ctx context.Context, q *queue.Queue, raw []byte, acquire func() (func(), bool), servers map[string]Server, log *slog.Logger) (answer, func()) {
+func accept(ctx context.Context, q *queue.Queue, raw []byte, acquire func(context.Context) (func(), error), servers map[string]Server, log *slog.Logger) (answer, func()) {
 	var in ask
 	if err := json.Unmarshal(raw, &in); err != nil || !fleet.ValidName(in.Session) {
 		return answer{Error: fault.New(fault.InvalidInput, "the request for a session cannot be read")}, nil
@@ -164,9 +181,10 @@ func accept(ctx context.Context, q *queue.Queue, raw []byte, acquire func() (fun
 	if serve == nil || !fleet.Understands(in.Contract) {
 		return answer{Error: fault.New(fault.CapabilityUnavailable, "this worker serves no sessions of the kind %s, contract %d", in.Kind, in.Contract)}, nil
 	}
-	release, ok := acquire()
-	if !ok {
-		return answer{Full: true}, nil
+	release, err := acquire(ctx)
+	if err != nil {
+		f := fault.From(err)
+		return answer{Error: f, Full: f.Code == fault.QueueFull}, nil
 	}
 	theirs, mine := subjects(in.Session)
 	p, err := newPipe(q.NC, mine, theirs)

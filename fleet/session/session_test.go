@@ -34,7 +34,7 @@ func offer(t testing.TB, q *queue.Queue, slots int, servers map[string]session.S
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := session.Offer(ctx, q, w.ID(), w.Acquire, servers, slog.New(slog.DiscardHandler)); err != nil {
+		if err := session.Offer(ctx, q, w.ID(), func(ctx context.Context) (func(), error) { return w.Acquire(ctx, worker.Source{Queue: q}) }, servers, slog.New(slog.DiscardHandler)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -147,6 +147,11 @@ func TestSlotsAreGivenBack(t *testing.T) {
 	}
 	lease(t, q, "echo")
 	refused(t, q, "other", fault.RuntimeNotFound) // a kind that nobody serves
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, _, err := session.Lease(ctx, q.Store, "echo", map[string]string{"region": "eu"}, nil); err == nil || !strings.Contains(err.Error(), "and has region=eu") {
+		t.Errorf("a session of a worker with a label that none has: %v", err)
+	}
 }
 
 // refused asks for a session that there is none of. On a busy machine a worker may answer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -236,6 +237,54 @@ func TestQuotas(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestQuotasOfSessions: what is no job takes of a tenant's quota as jobs do.
+func TestQuotasOfSessions(t *testing.T) {
+	t.Parallel()
+	base, f := site(t)
+	all := sources(t, base, f)
+	of := func(name string) worker.Source {
+		i := slices.IndexFunc(all, func(s worker.Source) bool { return s.Name == name })
+		all[i].Queue.Lease = 300 * time.Millisecond // its slots are renewed every third of that
+		return all[i]
+	}
+	w, _ := fleettest.Start(t, nil, &fleettest.Site{}, worker.Options{Sources: all, Slots: 4})
+	take := func(name string, want fault.Code) func() {
+		t.Helper()
+		release, err := w.Acquire(t.Context(), of(name))
+		if fault.CodeOf(err) != want && (err != nil || want != "") {
+			t.Fatalf("a session of %s: got %v, want %q", name, err, want)
+		}
+		return release
+	}
+	first, second := take("tight", ""), take("tight", "")
+	take("tight", fault.QueueFull)
+	take("small", "")()
+	first()
+	third := take("tight", "")
+	second()
+	third()
+
+	link, err := wire.Dial(t.Context(), wire.Options{URL: must(f.WorkerURL(base, ""))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	quotas, err := tenant.OpenQuotas(t.Context(), link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, end, _, err := quotas.Of("spent", f.Tenants["spent"]).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(t.Context(), time.Hour)
+	take("spent", fault.QuotaExceeded)
+	for range 4 { // all slots of the worker are free again
+		defer take("small", "")()
+	}
+	take("small", fault.QueueFull)
 }
 
 type runner func(ctx context.Context, j fleet.Job, to worker.Reporter) worker.Result

@@ -32,6 +32,7 @@ import (
 	"github.com/outrider-run/outrider/fleet/presence"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/wire"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Result is what a runner made of a job.
@@ -283,25 +284,53 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Acquire takes a slot for something else than a job, such as a session; false when
-// none is free.
-func (w *Worker) Acquire() (release func(), ok bool) {
+// Acquire takes a slot for something else than a job of a source, such as a session, and
+// what the source's quota has for it. The error is queue_full while no slot is free, and
+// quota_exceeded when the source has used up what it has. release is called once.
+func (w *Worker) Acquire(ctx context.Context, source Source) (release func(), err error) {
 	if w.draining.Load() {
-		return nil, false
+		return nil, fault.New(fault.QueueFull, "worker %s is draining", w.ID())
 	}
 	select {
 	case w.slots <- struct{}{}:
 	default:
-		return nil, false
+		return nil, fault.New(fault.QueueFull, "worker %s has no free slot", w.ID())
 	}
 	w.busy.Add(1)
 	w.notify()
-	return sync.OnceFunc(func() {
+	end := func() {}
+	release = sync.OnceFunc(func() {
+		end()
 		w.busy.Add(-1)
 		<-w.slots
 		w.notify()
 		w.awake()
-	}), true
+	})
+	if source.Quota == nil {
+		return release, nil
+	}
+	began := time.Now()
+	renew, done, ok, err := source.Quota.Begin(ctx)
+	if err == nil && !ok {
+		err = fault.New(fault.QueueFull, "all slots of tenant %s are taken", source.Name)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	holding, stop := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		for wire.Sleep(holding, source.Queue.Lease/3) == nil {
+			renew(holding)
+		}
+	})
+	end = func() {
+		stop()
+		renewing.Wait()
+		done(context.WithoutCancel(ctx), time.Since(began))
+	}
+	return release, nil
 }
 
 // control answers what others ask this worker.

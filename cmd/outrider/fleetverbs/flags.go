@@ -23,7 +23,7 @@ type Flags struct {
 	URL string
 
 	creds, nkey, ca, cert, key, domain string
-	verify                             []string
+	verify, needs                      []string
 }
 
 // Trusted checks the signature of a result, when keys were given.
@@ -46,6 +46,20 @@ func (x *Flags) Add(f *pflag.FlagSet, what string) {
 	f.StringVar(&x.ca, "fleet-ca", "", "PEM file of the authority that signed the fleet's certificate")
 	f.StringVar(&x.cert, "fleet-cert", "", "PEM file of the client's certificate")
 	f.StringVar(&x.key, "fleet-key", "", "PEM file of its key")
+}
+
+// AddNeeds adds the labels that the worker of a session must have.
+func (x *Flags) AddNeeds(f *pflag.FlagSet) {
+	f.StringArrayVar(&x.needs, "needs", nil, "--fleet: label that the worker must have, NAME=VALUE (repeatable)")
+}
+
+// Labels are what AddNeeds gives.
+func (x *Flags) Labels(e Env) (map[string]string, error) {
+	labels, err := fleet.ParseLabels(x.needs)
+	if err != nil {
+		return nil, e.Usage("--needs: %s", fault.From(err).Message)
+	}
+	return labels, nil
 }
 
 // AddVerify adds the keys that results must be signed by.
