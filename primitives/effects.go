@@ -42,7 +42,7 @@ const (
 	effectsOfNone = 100 * time.Millisecond
 	// effectsOver is how far the report may go beyond the time that the caller gave the
 	// action, and effectsLeast how long is watched in any case.
-	effectsOver  = 200 * time.Millisecond
+	effectsOver  = 150 * time.Millisecond
 	effectsLeast = 50 * time.Millisecond
 	// dialogShown bounds the text of a dialog, in bytes.
 	dialogShown = 300
@@ -94,7 +94,8 @@ func withEffects(input json.RawMessage) json.RawMessage {
 type effectsTimes struct {
 	window, moving, opening time.Duration
 	quiet, none             time.Duration
-	named                   bool // the caller has named the window
+	named                   bool      // the caller has named the window
+	end                     time.Time // of the whole report; zero without one
 }
 
 // within are the times for an action that began at start, whose caller may have given it a
@@ -108,6 +109,7 @@ func (t effectsTimes) within(args json.RawMessage, start time.Time) effectsTimes
 	}
 	own := time.Duration(*in.TimeoutMS * float64(time.Millisecond))
 	left := max(time.Until(start.Add(own+effectsOver)), effectsLeast)
+	t.end = time.Now().Add(left)
 	t.window = min(t.window, left)
 	t.moving, t.opening = min(t.moving, left-t.window), min(t.opening, left-t.window)
 	return t
@@ -335,6 +337,11 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 			defer cancel()
 			ctx = bounded
 		}
+	}
+	if !times.end.IsZero() {
+		bounded, cancel := context.WithDeadline(ctx, times.end)
+		defer cancel()
+		ctx = bounded
 	}
 	w.await(ctx)
 	start := time.Now()

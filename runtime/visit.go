@@ -31,18 +31,11 @@ func (h *Host) Visit(ctx context.Context, on Target, f func(context.Context, pri
 	}
 	select {
 	case r := <-replies:
-		return failure(r)
+		return r.Failure()
 	case <-ctx.Done():
 		j.cancel(context.Canceled)
-		return failure(<-replies)
+		return (<-replies).Failure()
 	}
-}
-
-func failure(r Reply) error {
-	if r.Err != nil {
-		return r.Err
-	}
-	return nil
 }
 
 // visited runs the function of a visit.

@@ -70,11 +70,19 @@ func (w *Workspace) Tabs() []TabStatus {
 // and makes it the active one if active. A page that does not finish within the
 // host's LoadTimeout is not an error.
 func (w *Workspace) Open(ctx context.Context, address string, active bool) (TabStatus, error) {
-	t, err := w.host.openTab(ctx, w, address, active)
+	return w.host.opened(w.host.openTab(ctx, w, address, active))
+}
+
+// OpenTab opens a tab of no workspace, as Workspace.Open does. It needs no other tab.
+func (h *Host) OpenTab(ctx context.Context, address string, active bool) (TabStatus, error) {
+	return h.opened(h.openTab(ctx, nil, address, active))
+}
+
+func (h *Host) opened(t *Tab, err error) (TabStatus, error) {
 	if err != nil {
 		return TabStatus{}, err
 	}
-	return w.host.hideStatus(t.Status()), nil
+	return h.hideStatus(t.Status()), nil
 }
 
 // Activate makes one of its tabs the active one and brings it to the front.
@@ -83,10 +91,7 @@ func (w *Workspace) Activate(ctx context.Context, tabID int) (TabStatus, error) 
 	if err != nil {
 		return TabStatus{}, err
 	}
-	if err := w.host.bringToFront(ctx, t); err != nil {
-		return TabStatus{}, err
-	}
-	return w.host.hideStatus(t.Status()), nil
+	return w.host.opened(t, w.host.bringToFront(ctx, t))
 }
 
 // CloseTab closes one of its tabs, the last one too.

@@ -82,6 +82,15 @@ func (l *Host) NewWorkspace(ctx context.Context, opts runtime.WorkspaceOptions) 
 	return h.NewWorkspace(ctx, opts)
 }
 
+// OpenTab implements mcp.Host.
+func (l *Host) OpenTab(ctx context.Context, address string, active bool) (runtime.TabStatus, error) {
+	h, err := l.Wait(ctx)
+	if err != nil {
+		return runtime.TabStatus{}, err
+	}
+	return h.OpenTab(ctx, address, active)
+}
+
 // Subscribe implements mcp.Host.
 func (l *Host) Subscribe(fn func(runtime.Event)) (unsubscribe func()) {
 	h, err := l.Wait(context.Background())

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -101,10 +103,27 @@ func NewBridge(ctx context.Context, bridge Bridge, opts Options) (*Server, error
 		t.input = input
 		s.server.AddTool(t.Tool, s.handler(*t))
 	}
+	s.server.AddReceivingMiddleware(unknownTool("call a primitive by the tool primitive, with its name and its arguments"))
 	if opts.Fixtures {
 		s.addFixtures()
 	}
 	return s, nil
+}
+
+// unknownTool adds to the error for a tool that is not there how a primitive is called.
+func unknownTool(hint string) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			r, err := next(ctx, method, req)
+			var wire *jsonrpc.Error
+			if called, ok := req.(*sdk.CallToolRequest); ok && strings.Contains(called.Params.Name, ".") && errors.As(err, &wire) && strings.HasPrefix(wire.Message, "unknown tool") {
+				hinted := *wire
+				hinted.Message += ": " + hint
+				return r, &hinted
+			}
+			return r, err
+		}
+	}
 }
 
 // routed runs a call on the runtime that its arguments select.

@@ -50,6 +50,10 @@ func TestScreenshotThroughABridgeIsAPicture(t *testing.T) {
 					t.Error(err)
 				}
 			}()
+			_, err = cs.CallTool(ctx, &sdk.CallToolParams{Name: "pointer.click", Arguments: map[string]any{}})
+			if err == nil || !strings.Contains(err.Error(), "by the tool primitive") {
+				t.Errorf("a primitive that is called as a tool: %v, want how it is called", err)
+			}
 			r := attempt(t, cs, "primitive", `{"name":"browser.screenshot"}`)
 			if r.IsError || len(r.Content) != 2 {
 				t.Fatalf("isError %v, %d parts of content, want text and picture", r.IsError, len(r.Content))

@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const formPage = `<nav><a href="/other">Elsewhere</a></nav><main><h1>Harbour</h1><p>Berths are assigned at noon.</p>
@@ -122,6 +127,31 @@ func TestNavigation(t *testing.T) {
 	use(t, cs, "tabs", fmt.Sprintf(`{"action":"close","page":%q}`, opened["page"]))
 	if list, _ = use(t, cs, "tabs", `{"action":"list"}`); len(list["pages"].([]any)) != 1 {
 		t.Errorf("after closing the pages are %v", list)
+	}
+	cs = client(t, runtimetest.Open(t, runtime.Options{}), nil, nil) // no page is there to open another from
+	if opened, _ = use(t, cs, "tabs", fmt.Sprintf(`{"action":"open","url":%q}`, site+"/four")); opened["url"] != site+"/four" {
+		t.Errorf("opening the first page answers %v", opened)
+	}
+}
+
+// The time of a call begins with it. Calls that the client has made before, and that the
+// page has not answered yet, are no time of its own.
+func TestCallsInARowHaveTheirWholeTime(t *testing.T) {
+	site := serve(t, `<button>Go</button>`)
+	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "all" }, nil)
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			if r := attempt(t, cs, "primitives.page", `{"name":"wait","timeout_ms":2000,"arguments":{"conditions":[{"text":"never"}],"timeout_ms":300}}`); i > 0 && !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"code":"timeout"`) {
+				t.Errorf("a wait behind another: %v", r.Content[0])
+			}
+		})
+	}
+	all.Wait()
+	began := time.Now()
+	r := attempt(t, cs, "primitives.page", `{"name":"evaluate","timeout_ms":300,"arguments":{"body":"const end = performance.now() + 3000; while (performance.now() < end);"}}`)
+	if took := time.Since(began); took > 2*time.Second || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"handler_timeout"`) {
+		t.Errorf("timeout_ms beside the name: after %v %v", took, r.Content[0])
 	}
 }
 

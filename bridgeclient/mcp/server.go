@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/bridgeclient/mcp/inflight"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -19,6 +20,7 @@ import (
 type Host interface {
 	Do(ctx context.Context, call runtime.Call) runtime.Reply
 	Tabs() []runtime.TabStatus
+	OpenTab(ctx context.Context, address string, active bool) (runtime.TabStatus, error)
 	NewWorkspace(ctx context.Context, opts runtime.WorkspaceOptions) (*runtime.Workspace, error)
 	Subscribe(fn func(runtime.Event)) (unsubscribe func())
 	Dictionary() []runtime.DictionaryEntry
@@ -127,6 +129,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	for _, t := range tools {
 		s.server.AddTool(t.Tool, s.handler(t))
 	}
+	s.server.AddReceivingMiddleware(unknownTool("primitives are offered with --tools all, or with their names in place of all"))
 	s.addResources()
 	if opts.SiteTools {
 		s.offerSiteTools()
@@ -141,7 +144,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 // does. Requests that were read by then are answered.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := newSplicer(out)
-	client := newAnswered(ctx, in, lines)
+	client := inflight.New(ctx, in, lines)
 	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}, nil)
 	if err != nil {
 		return err

@@ -53,6 +53,8 @@ func (s *Server) actTool() tool {
 				}
 				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
 			}
+			ctx, cancel := in.bounded(ctx) // the outline after it included
+			defer cancel()
 			name, args, err := in.primitive()
 			if err != nil {
 				return nil, err

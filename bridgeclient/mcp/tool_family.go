@@ -53,6 +53,8 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 			if in.Arguments == nil {
 				in.Arguments = map[string]json.RawMessage{}
 			}
+			ctx, cancel := in.bounded(ctx) // timeout_ms beside the name is the time of the call
+			defer cancel()
 			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS) // absent, or of a type that the runtime refuses
 			name := family + "." + in.Name
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {

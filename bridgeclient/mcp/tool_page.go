@@ -377,6 +377,8 @@ func (s *Server) waitTool() tool {
 			if in.TimeoutMS > 0 {
 				args["timeout_ms"] = in.TimeoutMS
 			}
+			ctx, cancel := in.bounded(ctx)
+			defer cancel()
 			return c.on(in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
 				if err != nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,8 +43,46 @@ func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *f
 	return fn(p)
 }
 
-// lateness is how much longer than its own time a wait is given.
-const lateness = 240 * time.Millisecond
+// lateness is how much longer than its own time a call is given. It ends by itself first
+// and says what it waited for; on a page that answers nothing it is ended.
+const lateness = 180 * time.Millisecond
+
+// allowance is the time of a tool call that brings one. It begins when the page does: other
+// calls of the page come first, and are no time of this one.
+type allowance struct {
+	time  time.Duration
+	begin func()
+}
+
+type allowanceKey struct{}
+
+var errAllowance = errors.New("the time of the call is over")
+
+// bounded is ctx for as long as a call with a time of its own may take.
+func (w where) bounded(ctx context.Context) (context.Context, func()) {
+	if w.TimeoutMS <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	a := &allowance{time: time.Duration(w.TimeoutMS)*time.Millisecond + lateness}
+	var mu sync.Mutex
+	var timer *time.Timer
+	a.begin = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if timer == nil && ctx.Err() == nil {
+			timer = time.AfterFunc(a.time, func() { cancel(errAllowance) })
+		}
+	}
+	return context.WithValue(ctx, allowanceKey{}, a), func() {
+		cancel(nil)
+		mu.Lock()
+		defer mu.Unlock()
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
 
 // do runs one call of the runtime on a page.
 func (c *call) do(ctx context.Context, p page, name string, args any, w where) (json.RawMessage, runtime.Reply, *fault.Error) {
@@ -52,24 +92,36 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	}
 	timeout := c.server.opts.CallTimeout
 	if w.TimeoutMS > 0 {
-		own := time.Duration(w.TimeoutMS) * time.Millisecond
-		switch {
-		case name == "page.wait":
-			// It ends by itself first and says what it waited for; on a page that answers
-			// nothing it is ended.
-			timeout = own + lateness
-		default:
-			timeout = max(timeout, own+time.Second)
+		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
+	}
+	progress := c.progress
+	a, bounded := ctx.Value(allowanceKey{}).(*allowance)
+	if !bounded && name == "page.wait" {
+		var done func()
+		ctx, done = w.bounded(ctx)
+		defer done()
+		a, bounded = ctx.Value(allowanceKey{}).(*allowance)
+	}
+	if bounded {
+		progress = func(p runtime.Progress) {
+			a.begin()
+			if c.progress != nil {
+				c.progress(p)
+			}
 		}
 	}
 	r := c.server.opts.Host.Do(ctx, runtime.Call{
-		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: c.progress, OwnWords: !c.named,
+		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: progress, OwnWords: !c.named,
 	})
 	if name != "a11y.events.read" {
 		c.announced = append(c.announced, c.server.piggybacked.Take(p.tab.Workspace)...)
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
+		if bounded && f.Code == fault.Cancelled && context.Cause(ctx) == errAllowance {
+			f.Code, f.Message = fault.HandlerTimeout, "the call did not finish within its time"
+			f = f.With("timeout_ms", (a.time - lateness).Milliseconds())
+		}
 		if f.Code == fault.DialogOpen {
 			f = f.Next("answer it with act, action dialog, accept true or false")
 		}

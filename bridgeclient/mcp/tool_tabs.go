@@ -35,10 +35,11 @@ func (s *Server) tabsTool() tool {
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
-			needsURL := in.Action == "navigate"
-			if needsURL && in.URL == "" {
-				return nil, invalid("url", "action %s needs a url", in.Action)
+			if in.Action == "navigate" && in.URL == "" {
+				return nil, invalid("url", "action navigate needs a url")
 			}
+			ctx, cancel := in.bounded(ctx)
+			defer cancel()
 			switch in.Action {
 			case "list":
 				return s.listPages(in)
@@ -113,6 +114,13 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 			return nil, fault.From(e)
 		}
 		return &answer{Result: pageLine(page{of, tab})}, nil
+	}
+	if in.Page == "" && len(s.pagesOf(nil)) == 0 { // no page is there to open another from
+		tab, err := s.opts.Host.OpenTab(ctx, in.URL, true)
+		if err != nil {
+			return nil, fault.From(err)
+		}
+		return &answer{Result: pageLine(page{nil, tab})}, nil
 	}
 	return c.on(in.where, func(p page) (*answer, *fault.Error) {
 		args := map[string]any{"active": true}

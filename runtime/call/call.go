@@ -106,6 +106,14 @@ type Reply struct {
 	Duration time.Duration
 }
 
+// Failure is Err as an error.
+func (r Reply) Failure() error {
+	if r.Err == nil {
+		return nil
+	}
+	return r.Err
+}
+
 // EventKind says what a runtime Event is about.
 type EventKind string
 

@@ -1,4 +1,7 @@
-package mcp
+// Package inflight reads and writes the lines of one client, and gives the end of its input only when every request
+// before it has been answered. It does not know what a request is about, and starts nothing. The MCP server over
+// standard input and output calls it.
+package inflight
 
 import (
 	"bufio"
@@ -13,10 +16,10 @@ import (
 // longestAnswering is how long requests may take whose client has closed its end.
 const longestAnswering = 30 * time.Second
 
-// answered reads and writes the lines of one client. Its end of input comes when every
+// Lines reads and writes the lines of one client. Its end of input comes when every
 // request before it has been answered: the SDK cancels what is in flight at the end, so
 // a client that writes its requests and closes would lose the answers.
-type answered struct {
+type Lines struct {
 	in  *bufio.Reader
 	out io.WriteCloser
 	ctx context.Context // of the connection
@@ -29,8 +32,9 @@ type answered struct {
 	changed chan struct{}   // closed when the last one was answered
 }
 
-func newAnswered(ctx context.Context, in io.Reader, out io.WriteCloser) *answered {
-	return &answered{in: bufio.NewReader(in), out: out, ctx: ctx, open: map[string]bool{}, changed: make(chan struct{})}
+// New are the lines of a client whose connection is open for as long as ctx.
+func New(ctx context.Context, in io.Reader, out io.WriteCloser) *Lines {
+	return &Lines{in: bufio.NewReader(in), out: out, ctx: ctx, open: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // envelope is what a line says of a request.
@@ -43,7 +47,7 @@ type envelope struct {
 }
 
 // Read implements io.Reader.
-func (a *answered) Read(p []byte) (int, error) {
+func (a *Lines) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.err != nil {
 			a.wait()
@@ -58,7 +62,7 @@ func (a *answered) Read(p []byte) (int, error) {
 }
 
 // note adds a request, and takes one away that its client no longer wants.
-func (a *answered) note(line []byte) {
+func (a *Lines) note(line []byte) {
 	var e envelope
 	if len(bytes.TrimSpace(line)) == 0 || json.Unmarshal(line, &e) != nil {
 		return
@@ -74,7 +78,7 @@ func (a *answered) note(line []byte) {
 }
 
 // Write implements io.Writer for whole lines.
-func (a *answered) Write(line []byte) (int, error) {
+func (a *Lines) Write(line []byte) (int, error) {
 	n, err := a.out.Write(line)
 	if err != nil {
 		a.mu.Lock()
@@ -126,7 +130,7 @@ func plainID(id json.RawMessage) string {
 	return string(plain)
 }
 
-func (a *answered) close(id json.RawMessage) {
+func (a *Lines) close(id json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, plainID(id))
@@ -137,7 +141,7 @@ func (a *answered) close(id json.RawMessage) {
 }
 
 // wait returns when nothing is open, or too long after the end of the input.
-func (a *answered) wait() {
+func (a *Lines) wait() {
 	late := time.NewTimer(longestAnswering)
 	defer late.Stop()
 	a.mu.Lock()
@@ -154,4 +158,4 @@ func (a *answered) wait() {
 }
 
 // Close implements io.Closer. What is read and written stays open.
-func (a *answered) Close() error { return a.out.Close() }
+func (a *Lines) Close() error { return a.out.Close() }
