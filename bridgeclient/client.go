@@ -1,6 +1,7 @@
 package bridgeclient
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -177,6 +178,7 @@ func (c *Client) accept(call *Call) {
 // refuse answers a frame that is not executed.
 func (c *Client) refuse(call *Call, err *fault.Error) {
 	if call.ID != "" {
+		c.recordItem(time.Now(), true, call.Run.Name, call.frame)
 		c.send(answers, "", c.encode(call, runtime.Reply{Err: err}))
 		return
 	}
@@ -217,7 +219,23 @@ func (c *Client) answer(r *record, reply runtime.Reply) {
 			k.opened()
 		}
 	}
+	if call.frame != nil {
+		c.recordItem(call.at, true, call.Run.Name, call.frame)
+		call.frame = nil
+	}
+	c.recordItem(time.Now(), false, call.Run.Name, frame)
 	c.send(answers, answerKey(call), frame)
+}
+
+// itemRecorder is a host that records the messages of its faces.
+type itemRecorder interface {
+	RecordItem(at time.Time, received bool, name string, item func() []byte)
+}
+
+func (c *Client) recordItem(at time.Time, received bool, name string, frame []byte) {
+	if r, ok := c.opts.Host.(itemRecorder); ok {
+		r.RecordItem(at, received, name, func() []byte { return bytes.Clone(frame) })
+	}
 }
 
 func answerKey(call *Call) string { return call.RuntimeID + "\x00" + call.ID }

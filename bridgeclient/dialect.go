@@ -56,6 +56,9 @@ type Call struct {
 	// Bundle is set instead of Run.Name and Run.Arguments when the call hands
 	// over a storage bundle.
 	Bundle json.RawMessage
+	// frame is how the call came, for a recording, and at when.
+	frame []byte
+	at    time.Time
 	// Digest distinguishes two calls with the same ID. Zero means unknown.
 	Digest uint64
 }

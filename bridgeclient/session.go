@@ -129,7 +129,13 @@ func (s *session) read(ctx context.Context) error {
 
 // take acts on one frame. It does not block.
 func (s *session) take(frame []byte) {
-	switch m := s.opts.Dialect.Decode(frame).(type) {
+	message := s.opts.Dialect.Decode(frame)
+	if m, ok := message.(*Call); ok {
+		m.frame, m.at = frame, time.Now()
+	} else {
+		s.recordItem(time.Now(), true, "", frame)
+	}
+	switch m := message.(type) {
 	case *Call:
 		s.log.Debug("call", "call", m.ID, "type", m.Type, "name", m.Run.Name, "runtime", m.RuntimeID, "bytes", len(frame))
 		s.accept(m)
@@ -169,6 +175,9 @@ func (s *session) write(ctx context.Context) error {
 		}
 		if err := s.conn.Write(ctx, it.frame); err != nil {
 			return err
+		}
+		if it.kind != answers { // those were recorded when they were made
+			s.recordItem(time.Now(), false, "", it.frame)
 		}
 		s.out.wrote(it)
 		if it.written != nil {

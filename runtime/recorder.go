@@ -41,7 +41,7 @@ type Invocation struct {
 }
 
 // PageWants says what a Recorder hears of pages.
-type PageWants struct{ Requests, Console, Pictures, States bool }
+type PageWants struct{ Requests, Console, Pictures, States, Items bool }
 
 // PageEvent is one thing that happened on a page: the member that is set.
 type PageEvent struct {
@@ -116,6 +116,16 @@ func (h *Host) States(ctx context.Context, target Target) []StateSeen {
 		return nil
 	}
 	return t.rooms.states.Declared(ctx)
+}
+
+// RecordItem tells the recorder of a message that a face has received or sent; name is that of the call that it is about.
+// A message that brings a call is told when the call was answered: only then is it known what of it is secret.
+func (h *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
+	if r, ok := h.opts.Recorder.(interface {
+		Item(at time.Time, received bool, name string, item []byte)
+	}); ok && h.opts.Recorder.Wants().Items {
+		r.Item(at, received, name, item())
+	}
 }
 
 // recordLastStates does so for all tabs, before they end.

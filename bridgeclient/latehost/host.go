@@ -6,6 +6,7 @@ package latehost
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -53,6 +54,17 @@ func (l *Host) Close(ctx context.Context) error {
 		return nil
 	}
 	return l.host.Close(ctx)
+}
+
+// RecordItem tells the recorder of the host of a message, as runtime.Host does, once there is a host.
+func (l *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
+	select {
+	case <-l.opened:
+		if l.host != nil {
+			l.host.RecordItem(at, received, name, item)
+		}
+	default:
+	}
 }
 
 // Do implements mcp.Host.

@@ -125,6 +125,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		s.stop()
 		return nil, err
 	}
+	s.recordItems()
 	s.subscribeAnnouncements()
 	for _, t := range tools {
 		s.server.AddTool(t.Tool, s.handler(t))

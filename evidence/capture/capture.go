@@ -192,7 +192,7 @@ func (r *Recorder) tab(state string, t runtime.TabStatus) {
 
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
-	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures, States: r.opts.Pages && !r.opts.Quiet}
+	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures, States: r.opts.Pages && !r.opts.Quiet, Items: !r.opts.Quiet}
 }
 
 // Call implements runtime.Recorder.

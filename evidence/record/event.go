@@ -113,7 +113,6 @@ type State struct {
 // Item is a message of a protocol.
 type Item struct {
 	Direction string          `json:"direction"` // in, out
-	Protocol  string          `json:"protocol,omitempty"`
 	Item      json.RawMessage `json:"item"`
 }
 
