@@ -167,7 +167,7 @@ func SaveFrom(ctx context.Context, folder string, pid int, path string) (Saved, 
 func whichProcess(list []Process, pid int) error {
 	if len(list) == 0 {
 		return fault.New(fault.TargetNotFound, "no process of this user remembers what it did").
-			Next("outrider mcp, connect, hub and provider do, unless they run with --recent off")
+			Next("outrider mcp, connect and provider do, unless they run with --recent off")
 	}
 	var lines []string
 	for _, p := range list {

@@ -73,7 +73,7 @@ type Missing struct {
 	Event   string `json:"event"`
 	Call    string `json:"call"`
 	Pointer string `json:"pointer"` // into the arguments
-	Why     string `json:"why"`     // redacted, cut, omitted, not_recorded, secret
+	Why     string `json:"why"`     // redacted, cut, omitted, blank, not_recorded, secret
 	// Secret is the name of the secret that belongs there.
 	Secret string `json:"secret,omitempty"`
 }
@@ -155,6 +155,10 @@ func fromRecording(r *record.Recording) *Log {
 			l.Notes = append(l.Notes, "call "+c.ID+" ("+c.Name+") has no end in the recording and is left out")
 			continue
 		}
+		if aboutItself(c) {
+			l.Notes = append(l.Notes, "call "+c.ID+" asked for the recording itself and is left out")
+			continue
+		}
 		out := Call{Event: c.ID, Name: c.Name, Arguments: c.Arguments, Tab: c.Tab, URL: c.Before, Gap: max(0, c.Began-ended), Began: c.Began, TimeoutMS: c.TimeoutMS, steps: c.Steps}
 		ended = c.Ended
 		out.Expected = Expected{Known: true, OK: c.OK, Code: codeOf(c.Error), Output: whole(r, c.Output), Steps: stepResults(c.Summaries)}
@@ -171,6 +175,14 @@ func fromRecording(r *record.Recording) *Log {
 		l.Notes = append(l.Notes, "the recording was cut: it is replayed up to its last whole entry")
 	}
 	return l
+}
+
+// aboutItself says whether a call saved what was remembered, or learned from it: a replay remembers nothing.
+func aboutItself(c record.Call) bool {
+	var in struct {
+		Mode string `json:"mode"`
+	}
+	return c.Name == runtime.SiteTool && json.Unmarshal(c.Arguments, &in) == nil && (in.Mode == "record" || in.Mode == "learn")
 }
 
 // whole is an output, also one that stands in a resource.
@@ -245,7 +257,7 @@ func damage(text string) string {
 		return "redacted"
 	case strings.Contains(text, "[omitted nested value]"), strings.Contains(text, "[omitted image data URL]"), strings.HasPrefix(text, record.Omitted):
 		return "omitted"
-	case len([]rune(text)) == 500 && strings.HasSuffix(text, "…"):
+	case cut(text):
 		return "cut"
 	}
 	return ""

@@ -135,18 +135,21 @@ func fromSession(events []sessionEvent) (*Log, error) {
 				continue
 			}
 			c := Call{Name: e.Name, Arguments: in.Arguments, URL: routed[in.CallID], Expected: expectedOf(e)}
-			if e.Name == "actions.site" {
+			if action := siteAction(in.Arguments); e.Name == "actions.site" && action != "" {
+				c.Name, c.Arguments = action, siteArguments(in.Arguments)
 				// The event of the workflow has the arguments as they were given.
-				if action := siteAction(in.Arguments); action != "" {
-					if j := workflowOf(events, i, action, taken); j >= 0 {
-						taken[j] = true
-						w := events[j]
-						var raw toolInput
-						_ = json.Unmarshal(w.Input, &raw)
-						c.Name, c.Arguments, c.Expected = action, raw.Arguments, expectedOf(w)
-					}
+				if j := workflowOf(events, i, action, taken); j >= 0 {
+					taken[j] = true
+					var raw toolInput
+					_ = json.Unmarshal(events[j].Input, &raw)
+					c.Arguments, c.Expected = raw.Arguments, expectedOf(events[j])
+					add(c, e)
+					continue
 				}
 			}
+			c.Event = e.ID
+			c.Missing = lost(c)
+			l.noteSpaces(c)
 			add(c, e)
 		case "workflow":
 			if taken[i] || toolFollows(events, i, e.Name) {
@@ -212,6 +215,23 @@ func siteAction(raw json.RawMessage) string {
 	}
 	_ = json.Unmarshal(in.Action, &nested) // "" without
 	return firstOf(nested.Name, in.Name)
+}
+
+// siteArguments are those of the action that a call of actions.site names.
+func siteArguments(raw json.RawMessage) json.RawMessage {
+	var in struct {
+		Arguments json.RawMessage `json:"arguments"`
+		Action    json.RawMessage `json:"action"`
+	}
+	_ = json.Unmarshal(raw, &in) // none without
+	if in.Arguments != nil {
+		return in.Arguments
+	}
+	var nested struct {
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	_ = json.Unmarshal(in.Action, &nested)
+	return nested.Arguments
 }
 
 // nearby is how far apart two events of one call may be written.
