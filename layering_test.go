@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"authoring/locators":                 {"authoring/likeness", "primitives", "primitives/descriptor"},
 	"authoring/lock":                     {"authoring/likeness", "primitives/descriptor", "primitives/fault"},
 	"authoring/edit":                     {"primitives/fault"},
+	"authoring/mend":                     {"authoring/edit", "authoring/lock", "evidence/report", "primitives/fault", "runtime", "sites"},
 	"authoring/mapschema":                {"primitives", "sites/manifest"},
 	"authoring/survey":                   {"authoring/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":                   {},
@@ -155,7 +156,7 @@ var mayImport = map[string][]string{
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"plan/schedule", "plan/spec", "evidence/mask", "evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites"},
-	"plan":                               {"authoring/edit", "authoring/lock", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
+	"plan":                               {"authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
 	"plan/schedule":                      {},
 	"plan/watch":                         {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},

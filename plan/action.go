@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -25,6 +26,12 @@ type ActionResult struct {
 	Steps      json.RawMessage   `json:"steps,omitempty"`
 	DurationMS int64             `json:"duration_ms"`
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
+	// Healed is the change of a map with which the action was done, as a diff, when that was
+	// asked for: without it the action had failed.
+	Healed string `json:"healed,omitempty"`
+	// Repairs are the maps as they could be, and Locks the lock files that were written.
+	Repairs []Repaired `json:"repairs,omitempty"`
+	Locks   []string   `json:"locks,omitempty"`
 }
 
 // Action runs one site action on the first tab of the host, with a picture of
@@ -37,9 +44,10 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 		return result
 	}
 	on := firstTab(h)
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: call, Timeout: o.CallTimeout})
+	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: call, Timeout: o.CallTimeout, Appearance: o.appearance(true)})
 	result.OK, result.RuntimeID, result.URL, result.Output = reply.Err == nil, reply.RuntimeID, reply.URL, reply.Output
 	result.Error, result.Steps, result.DurationMS = reply.Err, reply.Steps, reply.Duration.Milliseconds()
+	result.mended(reply, o)
 	if o.Artifacts != "" {
 		if path, err := screenshot(context.WithoutCancel(ctx), h, on, o, name); err != nil {
 			o.warn("no screenshot: %w", err)
@@ -48,6 +56,29 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 		}
 	}
 	return result
+}
+
+// mended is what the result says of targets that the action went on with, and of what its
+// steps found.
+func (r *ActionResult) mended(reply runtime.Reply, o Options) {
+	var seen []report.Remembered
+	if len(reply.Remembered) > 0 && json.Unmarshal(reply.Remembered, &seen) == nil {
+		locks, err := mend.UpdateLocks(seen, o.Maps)
+		if err != nil {
+			o.warn("%w", err)
+		}
+		r.Locks = locks
+	}
+	wentOn, cause := mend.WentOn(reply.Repairs, o.Maps, r.Action)
+	if cause == nil || reply.Err != nil {
+		return
+	}
+	r.Repairs = mend.Maps(wentOn)
+	if o.Heal && len(wentOn) > 0 {
+		r.Healed = mend.Diff(wentOn)
+		return
+	}
+	r.OK, r.Error = false, cause // with this map it fails
 }
 
 // screenshot saves what the tab shows, with outlines where there are any, and returns the

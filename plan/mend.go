@@ -3,73 +3,41 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 
-	"github.com/outrider-run/outrider/authoring/edit"
-	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
-	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/sites"
 )
 
-// mended is a target with which an action was done that failed without it.
-type mended struct {
-	file   string
-	change change
-	who    string // the action and its step
-}
-
-// LocksOf are the lock files beside the maps that were given as files and as storage
-// folders, by the path that results call the map by.
-func LocksOf(given []string) (map[string]*lock.File, error) {
-	out := map[string]*lock.File{}
-	var failed error
-	add := func(mapPath, file string) {
-		f, err := lock.Read(lock.PathOf(file))
-		if err != nil {
-			failed = err
-		} else if len(f.Targets) > 0 {
-			out[mapPath] = f
-		}
+// Mend sets by what targets of the given maps are repaired that are not found. asked says
+// that this is what the run is for.
+func (o *Options) Mend(given []string, remember, heal, asked bool) (err error) {
+	o.Maps, o.Remember, o.Heal = FilesOf(given), remember, heal
+	if o.Locks, err = LocksOf(given); err == nil && asked && len(o.Locks) == 0 {
+		o.warn("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all is well")
 	}
-	for _, g := range given {
-		info, err := os.Stat(g)
-		switch {
-		case err != nil:
-		case !info.IsDir():
-			add(filepath.ToSlash(filepath.Clean(g)), g)
-			add(filepath.Base(g), g)
-			add(sites.ShownPath(g), g)
-		default:
-			_ = filepath.WalkDir(g, func(path string, d fs.DirEntry, err error) error {
-				if err == nil && !d.IsDir() && filepath.Base(path) == "actions.json" {
-					if rel, err := filepath.Rel(g, path); err == nil {
-						add(filepath.ToSlash(rel), path)
-					}
-				}
-				return nil
-			})
-		}
-	}
-	return out, failed
+	return err
 }
 
 // appearance is what is asked about the elements of an action's steps. An attempt after
 // which another comes goes on with nothing: what it did would be done twice.
 func (r *run) appearance(x *spec.Step, last bool) *runtime.Appearance {
-	locks := len(r.o.Locks) > 0 && (r.o.Heal || last)
-	if x.Action == "" || !r.o.Remember && !locks {
+	if x.Action == "" {
 		return nil
 	}
-	a := &runtime.Appearance{Remember: r.o.Remember}
+	return r.o.appearance(r.o.Heal || last)
+}
+
+// appearance asks for others in the place of elements that are not found where mends is set.
+func (o Options) appearance(mends bool) *runtime.Appearance {
+	locks := len(o.Locks) > 0 && mends
+	if !o.Remember && !locks {
+		return nil
+	}
+	a := &runtime.Appearance{Remember: o.Remember}
 	if locks {
-		raw, err := json.Marshal(r.o.Locks)
+		raw, err := json.Marshal(o.Locks)
 		if err != nil {
 			return nil
 		}
@@ -85,25 +53,15 @@ func (r *run) look(result *StepResult, x *spec.Step, reply runtime.Reply) {
 	if len(reply.Remembered) > 0 {
 		_ = json.Unmarshal(reply.Remembered, &result.remembered) // the runtime wrote it
 	}
-	var wentOn []struct {
-		MapPath string          `json:"map_path"`
-		Pointer string          `json:"pointer"`
-		Target  json.RawMessage `json:"target"`
-		Step    string          `json:"step_id"`
-		Cause   *fault.Error    `json:"cause"`
-	}
-	if len(reply.Repairs) == 0 || json.Unmarshal(reply.Repairs, &wentOn) != nil || len(wentOn) == 0 {
+	wentOn, cause := mend.WentOn(reply.Repairs, r.o.Maps, x.Action)
+	if cause == nil {
 		return
 	}
-	result.lost = r.o.Secrets.Fault(wentOn[0].Cause)
-	if reply.Err == nil && r.o.Maps != nil {
-		for _, w := range wentOn {
-			if file, known := r.o.Maps(w.MapPath); known {
-				result.mended = append(result.mended, mended{file, change{w.MapPath, w.Pointer, w.Target}, x.Action + ": " + w.Step})
-			}
-		}
+	result.lost = r.o.Secrets.Fault(cause)
+	if reply.Err == nil {
+		result.mended = wentOn
 	}
-	if r.o.Heal && len(result.mended) == len(wentOn) {
+	if r.o.Heal && len(result.mended) > 0 {
 		return
 	}
 	result.OK, result.Error = false, result.lost
@@ -118,53 +76,18 @@ func (r *StepResult) heal() {
 		r.Error = cmp.Or(r.Error, r.lost)
 		return
 	}
-	byFile := map[string][]mended{}
-	for _, m := range r.mended {
-		byFile[m.file] = append(byFile[m.file], m)
-	}
-	for _, file := range slices.Sorted(maps.Keys(byFile)) {
-		if fixed := repairOf(file, byFile[file]); fixed != nil {
-			r.Healed += fixed.Diff
-		}
-	}
+	r.Healed = mend.Diff(r.mended)
 }
 
 // Repairs are the maps as they could be, by what the steps of the run were mended with.
 func (r Result) Repairs() []Repaired {
-	byFile := map[string][]mended{}
+	var all []mend.Mended
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {
-			for _, m := range s.mended {
-				if !slices.ContainsFunc(byFile[m.file], func(o mended) bool { return o.change.pointer == m.change.pointer }) {
-					byFile[m.file] = append(byFile[m.file], m)
-				}
-			}
+			all = append(all, s.mended...)
 		}
 	}
-	out := []Repaired{}
-	for _, file := range slices.Sorted(maps.Keys(byFile)) {
-		if fixed := repairOf(file, byFile[file]); fixed != nil {
-			out = append(out, *fixed)
-		}
-	}
-	return out
-}
-
-// repairOf is one file with changes; nil when it is no longer as it was.
-func repairOf(file string, changes []mended) *Repaired {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	r := &Repaired{File: file, before: text, after: text}
-	for _, m := range changes {
-		if r.after, err = edit.Replace(r.after, m.change.pointer, m.change.target); err != nil {
-			return nil
-		}
-		r.Checks = append(r.Checks, m.who)
-	}
-	r.Diff = diffOf(file, r.before, r.after)
-	return r
+	return mend.Maps(all)
 }
 
 // UpdateLocks writes what the steps of the run found into the lock files beside their
@@ -176,5 +99,5 @@ func (r Result) UpdateLocks(files MapFiles) ([]string, error) {
 			seen = append(seen, s.remembered...)
 		}
 	}
-	return updateLocks(seen, files)
+	return mend.UpdateLocks(seen, files)
 }

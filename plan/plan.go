@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -139,7 +140,7 @@ type StepResult struct {
 	// remembered are what elements of steps look like. mended are targets with which the
 	// action was done, and lost is what it fails with without them.
 	remembered []report.Remembered
-	mended     []mended
+	mended     []mend.Mended
 	lost       *fault.Error
 	// before are states of the page as they were before the step, for a report.
 	before map[string]json.RawMessage

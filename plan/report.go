@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/outrider-run/outrider/authoring/mend"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (c Checked) Report() report.Run {
 // only proposed.
 func (c Checked) repaired(t *report.Test) {
 	for _, r := range c.Repairs {
-		if slices.Contains(r.Checks, t.Name) && (filepath.ToSlash(r.File) == t.Place.File || slices.Contains(r.maps, t.Place.File)) {
+		if slices.Contains(r.Checks, t.Name) && (filepath.ToSlash(r.File) == t.Place.File || r.For(t.Place.File, t.Name)) {
 			t.Repairs = []report.Text{{Title: "repair of " + r.File, Body: r.Diff, Diff: true}}
 		}
 	}
@@ -38,8 +39,8 @@ func (c Checked) repaired(t *report.Test) {
 // repairs puts the changes with which the action was done into the test of a step.
 func (r StepResult) repairs(t *stepTest) {
 	for _, m := range r.mended {
-		if fixed := repairOf(m.file, []mended{m}); fixed != nil {
-			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.file, Body: fixed.Diff, Diff: true})
+		if diff := mend.Diff([]mend.Mended{m}); diff != "" {
+			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.File, Body: diff, Diff: true})
 		}
 	}
 }

@@ -74,12 +74,6 @@ func (l *learning) rehearse(ctx context.Context) error {
 	defer s.close(ctx)
 	var before moment
 	for i, st := range l.steps {
-		// While a dialog is open the page cannot be observed.
-		if closing := l.steps[l.last].op.primitive == closesDialog; i == l.last && !closing || closing && i == l.last-1 {
-			if before, err = s.moment(ctx); err != nil {
-				return failed(st, err)
-			}
-		}
 		var next *step
 		if i+1 < len(l.steps) {
 			next = l.steps[i+1]
@@ -87,6 +81,12 @@ func (l *learning) rehearse(ctx context.Context) error {
 		there, err := s.resolve(ctx, st, next)
 		if err != nil {
 			return failed(st, err)
+		}
+		// While a dialog is open the page cannot be observed.
+		if closing := l.steps[l.last].op.primitive == closesDialog; i == l.last && !closing || closing && i == l.last-1 {
+			if before, err = s.moment(ctx); err != nil {
+				return failed(st, err)
+			}
 		}
 		for _, name := range st.rounds() {
 			reply := s.call(ctx, st.op.primitive, st.tried(name))

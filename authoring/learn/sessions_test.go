@@ -516,6 +516,14 @@ func counted(codes map[string]int) []string {
 	return out
 }
 
+// naming lists what there is, behind a colon.
+func naming(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, "; ")
+}
+
 func learnedTable(results []outcome) string {
 	var w strings.Builder
 	verified, ran, failed, unchecked := 0, 0, 0, 0
@@ -552,11 +560,12 @@ Written by %[1]smake learned%[1]s, which writes it again. A scripted agent does 
 %[1]stestdata%[1]s: it looks, acts on refs or points, writes twice, and tries what is not there. %[1]slearn%[1]s makes an action of
 what was recorded. Then the action runs on the page as it is, and on five changed ones.
 
-%[2]d of %[3]d sessions became actions that run again and leave the page as the session did. %[13]d tasks
-the agent did not finish, so nothing could be learned: %[14]s. The sessions took %[4]d calls and %[5]d
+%[2]d of %[3]d sessions became actions that run again and leave the page as the session did. Tasks that
+the agent did not finish, so that nothing could be learned: %[13]d%[14]s. The sessions took %[4]d calls and %[5]d
 tokens (o200k, of arguments and answers); the actions take %[2]d calls and %[6]d tokens.
 
-On changed pages the actions ran %[7]d times and failed %[8]d times (%[12]s).
+On changed pages the actions ran %[7]d times and failed %[8]d times
+(%[12]s).
 No action succeeded falsely. In %[9]d runs nothing came of the steps and the result said %[1]sunchecked%[1]s: nothing that a
 page shows is another after the last step of those sessions, so their actions claim nothing.
 
@@ -570,7 +579,7 @@ page shows is another after the last step of those sessions, so their actions cl
 
 | session | calls | tokens | tokens of the action | %[10]s |
 |---|---|---|---|%[11]s
-`, "`", verified, finished, calls, tokens, action, ran, failed, unchecked, strings.Join(appstest.Changes, " | "), strings.Repeat("---|", len(appstest.Changes)), strings.Join(counted(codes), ", "), len(not), strings.Join(not, "; "))
+`, "`", verified, finished, calls, tokens, action, ran, failed, unchecked, strings.Join(appstest.Changes, " | "), strings.Repeat("---|", len(appstest.Changes)), strings.Join(counted(codes), ", "), len(not), naming(not))
 	for _, r := range results {
 		if r.calls == 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
@@ -14,7 +15,7 @@ import (
 func (a *app) checkCommand() *cobra.Command {
 	var reports reportFlags
 	var x plan.Expectations
-	var fix bool
+	var fix, heal bool
 	var artifacts, before string
 	var at fleetverbs.Flags
 	var how fleetverbs.JobFlags
@@ -28,7 +29,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.\n" +
 			"--update-lock remembers in actions.lock.json, beside the map, what the elements looked like that were found. When a\n" +
 			"target later finds nothing, the element that looks like it is proposed, verified, and shown as a diff of the map.\n" +
-			"--fix writes the diff; the exit code stays that of the check before it.",
+			"--fix writes the diff; the exit code stays that of the check before it, unless --heal asks to take it as passed.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
 		Args: cobra.NoArgs,
@@ -56,7 +57,7 @@ func (a *app) checkCommand() *cobra.Command {
 				}
 				defer end()
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix, artifacts) })
+			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix, heal, artifacts) })
 		},
 	}
 	f := cmd.Flags()
@@ -67,6 +68,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
 	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
+	f.BoolVar(&heal, "heal", false, "a check that passes with a repair is healed, and does not fail; its diff is shown")
 	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	at.Add(f, "run the check there")
@@ -77,7 +79,7 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix bool, artifacts string) error {
+func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix, heal bool, artifacts string) error {
 	o := a.runOptions("")
 	o.Evidence = out.files.Pictures() || artifacts != ""
 	o.Maps, o.Opened = plan.FilesOf(a.browser.maps), a.browser.open
@@ -97,12 +99,13 @@ func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, o
 	if checked.Repairs, err = checked.Repair(ctx, h, x, mapFiles, a.runOptions("")); err != nil {
 		return err
 	}
-	if fix {
-		for _, r := range checked.Repairs {
-			if err := r.Apply(); err != nil {
-				return err
-			}
+	if heal {
+		if err := checked.Heal(); err != nil {
+			return err
 		}
+	}
+	if err := mend.Apply(checked.Repairs, fix); err != nil {
+		return err
 	}
 	if a.json {
 		a.printJSON(checked)

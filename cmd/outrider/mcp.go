@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/latehost"
 	"github.com/outrider-run/outrider/bridgeclient/leased"
@@ -26,7 +27,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var address, tools, tokenFile string
 	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
-	var siteTools, fixtures bool
+	var siteTools, fixtures, heal bool
 	var at fleetverbs.Flags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -85,8 +86,12 @@ func (a *app) mcpCommand() *cobra.Command {
 					a.log.Warn("closing the browser", "error", err)
 				}
 			}()
+			var served mcp.Host = host
+			if heal {
+				served = mend.Healing{Host: host, Given: a.browser.maps}
+			}
 			server, err := mcp.New(ctx, mcp.Options{
-				Host: host, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
+				Host: served, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
 			})
 			if err != nil {
 				return usage("%w", err)
@@ -116,6 +121,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	f.StringVar(&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output")
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")
+	f.BoolVar(&heal, "heal", false, "site actions go on with the element that looks like one that is not found; the result says healed")
 	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringArrayVar(&httpOptions.AllowHosts, "allow-host", nil, "host name, beside loopback, by which clients reach the server (repeatable)")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
@@ -51,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.runAction(cmd.Context(), action, arguments, artifacts)
+			return a.runAction(cmd.Context(), which, action, arguments, artifacts)
 		},
 	}
 	f := cmd.Flags()
@@ -68,9 +69,22 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runAction(ctx context.Context, action string, arguments json.RawMessage, artifacts string) error {
+func (a *app) runAction(ctx context.Context, p planFlags, action string, arguments json.RawMessage, artifacts string) error {
+	o := a.runOptions(artifacts)
+	if err := o.Mend(a.browser.maps, p.updateLock, p.heal, p.heal || p.fix); err != nil {
+		return err
+	}
+	if !p.heal && !p.fix {
+		o.Locks = nil // it ends with what it does not find
+	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
-		result := plan.Action(ctx, h, action, arguments, a.runOptions(artifacts))
+		result := plan.Action(ctx, h, action, arguments, o)
+		if err := mend.Apply(result.Repairs, p.fix); err != nil {
+			return err
+		}
+		if !a.json {
+			plan.PrintRepairs(a.stderr, result.Locks, result.Repairs, p.fix)
+		}
 		switch {
 		case a.json:
 			a.printJSON(result)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/plan/spec"
@@ -39,7 +40,7 @@ func (p *planFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&p.updateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
 	f.BoolVar(&p.fix, "fix", false, "write the repairs of actions into the maps")
 	f.BoolVar(&p.watch, "watch", false, "run what a changed plan, map, lock file or file of data touches again, until q or an interrupt")
-	f.BoolVar(&p.heal, "heal", false, "go on with a proposed target where an action is done with it; the step is healed, and its diff is shown")
+	f.BoolVar(&p.heal, "heal", false, "go on with a proposed target where an action is done with it; the result is healed, and its diff is shown")
 	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
 }
 
@@ -124,12 +125,9 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if len(a.browser.open) > 0 {
 		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
 	}
-	locks, err := plan.LocksOf(a.browser.maps)
-	if err != nil {
+	o := a.runOptions(artifacts)
+	if err := o.Mend(a.browser.maps, p.updateLock, p.heal, p.heal || p.fix); err != nil {
 		return err
-	}
-	if (p.heal || p.fix) && len(locks) == 0 {
-		a.warn(errors.New("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all is well"))
 	}
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
@@ -140,10 +138,8 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	}
 	defer closeHost()
 	r.host = h
-	r.o = plan.RunOptions{Options: a.runOptions(artifacts), Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
+	r.o = plan.RunOptions{Options: o, Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
 	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
-	r.o.Maps, r.o.Locks, r.o.Remember = plan.FilesOf(a.browser.maps), locks, p.updateLock
-	r.o.Heal = p.heal
 	var result plan.Result
 	complete := true
 	if p.watch {
@@ -205,13 +201,8 @@ func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	if !r.json {
 		plan.PrintRepairs(r.stdout, written, repairs, r.flags.fix)
 	}
-	for _, one := range repairs {
-		if !r.flags.fix {
-			break
-		}
-		if err := one.Apply(); err != nil {
-			return complete, err
-		}
+	if err := mend.Apply(repairs, r.flags.fix); err != nil {
+		return complete, err
 	}
 	if saved := result.State(); saved != nil {
 		if err := plan.SaveState(r.storage.To, saved); err != nil {

@@ -1,0 +1,269 @@
+// Package mend writes what was found instead of the targets of maps: as a diff of a map, into the map, into the lock
+// file beside it. It does not look for elements: the runtime proposes them. Checks, runs of plans and of actions, and
+// the faces of agents call it.
+package mend
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/outrider-run/outrider/authoring/edit"
+	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites"
+)
+
+// Repaired is a map file as it could be, and the checks that pass with it.
+type Repaired struct {
+	File   string   `json:"file"`
+	Checks []string `json:"checks"`
+	Diff   string   `json:"diff"`
+
+	before, after []byte
+	maps          []string // paths by which results call the file, one for each of Checks
+}
+
+// Files finds the file of a map by the path that results call it by.
+type Files func(mapPath string) (file string, ok bool)
+
+// FilesOf is for maps that were given as files and as storage folders.
+func FilesOf(given []string) Files {
+	return func(mapPath string) (string, bool) {
+		for _, g := range given {
+			info, err := os.Stat(g)
+			switch {
+			case err != nil:
+			case !info.IsDir() && (g == mapPath || filepath.ToSlash(filepath.Clean(g)) == mapPath || filepath.Base(g) == mapPath || sites.ShownPath(g) == mapPath):
+				return g, true
+			case info.IsDir() && filepath.IsLocal(filepath.FromSlash(mapPath)):
+				file := filepath.Join(g, filepath.FromSlash(mapPath))
+				if info, err := os.Stat(file); err == nil && !info.IsDir() {
+					return file, true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// Change is one target of one map in other words. Who is the check or the step that it is for.
+type Change struct {
+	MapPath, Pointer string
+	Target           json.RawMessage
+	Who              string
+}
+
+// LocksOf are the lock files beside the maps that were given as files and as storage
+// folders, by the path that results call the map by.
+func LocksOf(given []string) (map[string]*lock.File, error) {
+	out := map[string]*lock.File{}
+	var failed error
+	add := func(mapPath, file string) {
+		f, err := lock.Read(lock.PathOf(file))
+		if err != nil {
+			failed = err
+		} else if len(f.Targets) > 0 {
+			out[mapPath] = f
+		}
+	}
+	for _, g := range given {
+		info, err := os.Stat(g)
+		switch {
+		case err != nil:
+		case !info.IsDir():
+			add(filepath.ToSlash(filepath.Clean(g)), g)
+			add(filepath.Base(g), g)
+			add(sites.ShownPath(g), g)
+		default:
+			_ = filepath.WalkDir(g, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() && filepath.Base(path) == "actions.json" {
+					if rel, err := filepath.Rel(g, path); err == nil {
+						add(filepath.ToSlash(rel), path)
+					}
+				}
+				return nil
+			})
+		}
+	}
+	return out, failed
+}
+
+// Of is one file with changes; nil when it is no longer as it was.
+func Of(file string, changes []Change) *Repaired {
+	r, err := Read(file)
+	if err != nil {
+		return nil
+	}
+	for _, c := range changes {
+		next, err := r.With(c)
+		if err != nil {
+			return nil
+		}
+		r.Take(next, c)
+	}
+	return r
+}
+
+// Read is a file as it is.
+func Read(file string) (*Repaired, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.Wrap(fault.StorageFileReadFailed, err, "reading the map").With("path", file)
+	}
+	return &Repaired{File: file, before: text, after: text}, nil
+}
+
+// With is the file as it is so far, with changes more.
+func (r *Repaired) With(changes ...Change) (next []byte, err error) {
+	next = r.after
+	for _, c := range changes {
+		if next, err = edit.Replace(next, c.Pointer, c.Target); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// Take makes the file what With gave.
+func (r *Repaired) Take(next []byte, c Change) {
+	r.after, r.Checks, r.maps = next, append(r.Checks, c.Who), append(r.maps, c.MapPath)
+	r.Diff = diffOf(r.File, r.before, r.after)
+}
+
+// For says whether a check, or a step, of a map is one that the change is for.
+func (r *Repaired) For(mapPath, who string) bool {
+	for i := range r.Checks {
+		if r.Checks[i] == who && r.maps[i] == mapPath {
+			return true
+		}
+	}
+	return false
+}
+
+// diffOf is the unified difference of a file.
+func diffOf(file string, before, after []byte) string {
+	name := filepath.ToSlash(file)
+	text := diff.Diff("a/"+name, before, "b/"+name, after)
+	if i := bytes.IndexByte(text, '\n'); bytes.HasPrefix(text, []byte("diff ")) && i >= 0 {
+		text = text[i+1:]
+	}
+	return string(text)
+}
+
+// Apply writes the map, unless somebody changed it meanwhile.
+func (r Repaired) Apply() error {
+	text, err := os.ReadFile(r.File)
+	if err == nil && !bytes.Equal(text, r.before) {
+		return fault.New(fault.InvalidInput, "the map %s changed while it was checked: check it again", r.File)
+	}
+	if err == nil {
+		err = replaceFile(r.File, r.after)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the map %s: %w", r.File, err)
+	}
+	return nil
+}
+
+// Apply writes all of them, where that is asked for.
+func Apply(repairs []Repaired, asked bool) error {
+	for _, r := range repairs {
+		if !asked {
+			break
+		}
+		if err := r.Apply(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Print shows lock files that were written, and each repair as a diff.
+func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
+	for _, path := range locks {
+		fmt.Fprintf(w, "lock    %s\n", report.Printable(path))
+	}
+	for _, r := range repairs {
+		word, next := "repair ", ": it passes with this change, which --fix writes"
+		if applied {
+			word, next = "fixed  ", ""
+		}
+		fmt.Fprintf(w, "%s %s  %s%s\n", word, report.Printable(r.File), report.Printable(strings.Join(r.Checks, ", ")), next)
+		for line := range strings.Lines(r.Diff) {
+			parts := strings.Split(strings.TrimRight(line, "\r\n"), "\t") // a patch keeps its tabs
+			for i := range parts {
+				parts[i] = report.Printable(parts[i])
+			}
+			fmt.Fprintln(w, strings.Join(parts, "\t"))
+		}
+	}
+}
+
+// UpdateLocks writes what elements look like into the lock files beside their maps. It
+// returns the files that changed.
+func UpdateLocks(remembered []report.Remembered, files Files) ([]string, error) {
+	seen := map[string][]lock.Entry{}
+	for _, r := range remembered {
+		if file, ok := files(r.MapPath); ok {
+			seen[lock.PathOf(file)] = append(seen[lock.PathOf(file)], r.Entry)
+		}
+	}
+	changed := []string{}
+	for path, entries := range seen {
+		f, err := lock.Read(path)
+		if err != nil {
+			return changed, err
+		}
+		f.Merge(entries)
+		text, err := f.Encode()
+		if err != nil {
+			return changed, err
+		}
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+			continue
+		}
+		if err := replaceFile(path, text); err != nil {
+			return changed, fmt.Errorf("writing the lock file %s: %w", path, err)
+		}
+		changed = append(changed, path)
+	}
+	slices.Sort(changed)
+	return changed, nil
+}
+
+// replaceFile writes a file whole or not at all, with the mode that it had.
+func replaceFile(path string, text []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".outrider-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if e := f.Chmod(mode); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
