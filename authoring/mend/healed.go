@@ -73,6 +73,7 @@ type Host interface {
 	Do(ctx context.Context, call runtime.Call) runtime.Reply
 	Tabs() []runtime.TabStatus
 	NewWorkspace(ctx context.Context, opts runtime.WorkspaceOptions) (*runtime.Workspace, error)
+	OpenTab(ctx context.Context, address string, active bool) (runtime.TabStatus, error)
 	Subscribe(fn func(runtime.Event)) (unsubscribe func())
 	Dictionary() []runtime.DictionaryEntry
 }
