@@ -96,7 +96,12 @@ func (e *export) fail(err error) {
 }
 
 func (e *export) file(name string, data []byte) {
-	w, err := e.zip.Create(name)
+	method := zip.Deflate
+	switch filepath.Ext(name) {
+	case ".jpeg", ".jpg", ".png", ".webp", ".gif", ".woff2": // compressed already
+		method = zip.Store
+	}
+	w, err := e.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 	if err == nil {
 		_, err = w.Write(data)
 	}
