@@ -46,6 +46,8 @@ type Options struct {
 	// SessionIdle closes a session that nobody has used for so long. Default
 	// 30 min.
 	SessionIdle time.Duration
+	// Logins, when not nil, lets clients keep what a session has stored, by name.
+	Logins Logins
 	// Fixtures adds the tools, resources and prompts that the public
 	// conformance scenarios ask for.
 	Fixtures bool

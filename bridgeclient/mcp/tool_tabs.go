@@ -24,12 +24,13 @@ type tabsIn struct {
 	Action   string `json:"action"`
 	URL      string `json:"url"`
 	Isolated *bool  `json:"isolated"`
+	Login    string `json:"login"`
 }
 
 // tabsTool opens, closes and moves pages and sessions.
 func (s *Server) tabsTool() tool {
 	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; name its handle in later calls.",
-		tabsInput, tabsOutput, sdk.ToolAnnotations{Title: "Pages and sessions"},
+		s.withLogins(tabsInput), tabsOutput, sdk.ToolAnnotations{Title: "Pages and sessions"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in tabsIn
 			if err := c.decode(&in); err != nil {
@@ -44,7 +45,7 @@ func (s *Server) tabsTool() tool {
 			case "list":
 				return s.listPages(in)
 			case "open_session":
-				return s.openSession(ctx, in)
+				return s.openSession(ctx, c, in)
 			case "close_session":
 				if in.Session == "" {
 					return nil, invalid("session", "action close_session needs a session")
@@ -55,6 +56,8 @@ func (s *Server) tabsTool() tool {
 				return &answer{Result: map[string]any{"session": in.Session, "closed": true}}, nil
 			case "open":
 				return s.openPage(ctx, c, in)
+			case "keep_login":
+				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.keepLogin(ctx, p, in) })
 			}
 			return c.on(in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 		})
@@ -86,13 +89,34 @@ func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
 	return &answer{Result: out}, nil
 }
 
-func (s *Server) openSession(ctx context.Context, in tabsIn) (*answer, *fault.Error) {
+func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
+	state, failed := s.login(in)
+	if failed != nil {
+		return nil, failed
+	}
 	made, release, err := s.sessions.open(ctx, in.Isolated == nil || *in.Isolated)
 	if err != nil {
 		return nil, fault.From(err)
 	}
 	defer release()
-	tab, err := made.workspace.Open(ctx, in.URL, true)
+	first := in.URL
+	if state != nil { // it is there before the page is
+		first = ""
+	}
+	tab, err := made.workspace.Open(ctx, first, true)
+	if p := (page{made, tab}); err == nil && state != nil {
+		if failed = c.signIn(ctx, p, state); failed == nil && in.URL != "" {
+			_, _, failed = c.do(ctx, p, "browser.navigate", map[string]any{"url": in.URL}, in.where)
+		}
+		if failed != nil {
+			err = failed
+		}
+		for _, now := range made.workspace.Tabs() {
+			if now.TabID == tab.TabID {
+				tab = now
+			}
+		}
+	}
 	if err != nil {
 		_ = s.sessions.close(context.WithoutCancel(ctx), made.id)
 		return nil, fault.From(err)

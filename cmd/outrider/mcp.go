@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -27,7 +28,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var address, tools, tokenFile string
 	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
-	var siteTools, fixtures, heal bool
+	var siteTools, fixtures, heal, keepLogins bool
 	var at fleetverbs.Flags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -86,12 +87,16 @@ func (a *app) mcpCommand() *cobra.Command {
 					a.log.Warn("closing the browser", "error", err)
 				}
 			}()
+			var logins mcp.Logins
+			if keepLogins {
+				logins = plan.Logins{}
+			}
 			var served mcp.Host = host
 			if heal {
 				served = mend.Healing{Host: host, Given: a.browser.maps}
 			}
 			server, err := mcp.New(ctx, mcp.Options{
-				Host: served, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
+				Logins: logins, Host: served, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
 			})
 			if err != nil {
 				return usage("%w", err)
@@ -122,6 +127,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")
 	f.BoolVar(&heal, "heal", false, "site actions go on with the element that looks like one that is not found; the result says healed")
+	f.BoolVar(&keepLogins, "keep-logins", false, "let clients keep what a session has stored under a name, and begin sessions with it: the files of --login")
 	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
 	f.StringArrayVar(&httpOptions.AllowHosts, "allow-host", nil, "host name, beside loopback, by which clients reach the server (repeatable)")
