@@ -122,9 +122,10 @@ var mayImport = map[string][]string{
 	"runtime/browser/browsertest":        {"runtime/browser", "runtime/browser/launch", "primitives"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp/allowance":         {}, // the time of a tool call
 	"bridgeclient/mcp/inflight":          {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp/tokens":            {},
-	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {}, // tests only
 	"bridgeclient/peers/peerstest":       {}, // starts the upstream peers, for tests

@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/outrider-run/outrider/bridgeclient/mcp/allowance"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -47,41 +46,12 @@ func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *f
 // and says what it waited for; on a page that answers nothing it is ended.
 const lateness = 180 * time.Millisecond
 
-// allowance is the time of a tool call that brings one. It begins when the page does: other
-// calls of the page come first, and are no time of this one.
-type allowance struct {
-	time  time.Duration
-	begin func()
-}
-
-type allowanceKey struct{}
-
-var errAllowance = errors.New("the time of the call is over")
-
 // bounded is ctx for as long as a call with a time of its own may take.
 func (w where) bounded(ctx context.Context) (context.Context, func()) {
 	if w.TimeoutMS <= 0 {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	a := &allowance{time: time.Duration(w.TimeoutMS)*time.Millisecond + lateness}
-	var mu sync.Mutex
-	var timer *time.Timer
-	a.begin = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if timer == nil && ctx.Err() == nil {
-			timer = time.AfterFunc(a.time, func() { cancel(errAllowance) })
-		}
-	}
-	return context.WithValue(ctx, allowanceKey{}, a), func() {
-		cancel(nil)
-		mu.Lock()
-		defer mu.Unlock()
-		if timer != nil {
-			timer.Stop()
-		}
-	}
+	return allowance.With(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+lateness)
 }
 
 // do runs one call of the runtime on a page.
@@ -95,16 +65,15 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
 	}
 	progress := c.progress
-	a, bounded := ctx.Value(allowanceKey{}).(*allowance)
-	if !bounded && name == "page.wait" {
+	if allowance.Of(ctx) == nil && name == "page.wait" {
 		var done func()
 		ctx, done = w.bounded(ctx)
 		defer done()
-		a, bounded = ctx.Value(allowanceKey{}).(*allowance)
 	}
-	if bounded {
+	own := allowance.Of(ctx)
+	if own != nil {
 		progress = func(p runtime.Progress) {
-			a.begin()
+			own.Begin()
 			if c.progress != nil {
 				c.progress(p)
 			}
@@ -118,9 +87,9 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
-		if bounded && f.Code == fault.Cancelled && context.Cause(ctx) == errAllowance {
+		if f.Code == fault.Cancelled && allowance.Over(ctx) {
 			f.Code, f.Message = fault.HandlerTimeout, "the call did not finish within its time"
-			f = f.With("timeout_ms", (a.time - lateness).Milliseconds())
+			f = f.With("timeout_ms", (own.Time - lateness).Milliseconds())
 		}
 		if f.Code == fault.DialogOpen {
 			f = f.Next("answer it with act, action dialog, accept true or false")
