@@ -122,9 +122,7 @@ func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error)
 		return nil, nil, err
 	}
 	return h, func() {
-		if err := h.Close(context.WithoutCancel(ctx)); err != nil {
-			a.log.Warn("closing the browser", "error", err)
-		}
+		a.close(ctx, "the browser", h.Close)
 		_ = options.Engine.Close()
 	}, nil
 }

@@ -82,11 +82,7 @@ func (a *app) mcpCommand() *cobra.Command {
 				}
 			})
 			defer end()
-			defer func() {
-				if err := host.Close(context.WithoutCancel(ctx)); err != nil {
-					a.log.Warn("closing the browser", "error", err)
-				}
-			}()
+			defer a.close(ctx, "the browser", host.Close)
 			var logins mcp.Logins
 			if keepLogins {
 				logins = plan.Logins{}
@@ -101,13 +97,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			defer func() {
-				closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-				defer cancel()
-				if err := server.Close(closing); err != nil {
-					a.log.Warn("closing the MCP sessions", "error", err)
-				}
-			}()
+			defer a.close(ctx, "the MCP sessions", within(10*time.Second, server.Close))
 			if address != "" {
 				if _, err := host.Wait(ctx); err != nil {
 					return err
@@ -139,6 +129,22 @@ func (a *app) mcpCommand() *cobra.Command {
 	a.addBrowserFlags(cmd)
 	a.browser.recording.AddRecent(cmd.Flags())
 	return cmd
+}
+
+// close closes what a verb has opened, also when ctx has ended.
+func (a *app) close(ctx context.Context, what string, closer func(context.Context) error) {
+	if err := closer(context.WithoutCancel(ctx)); err != nil {
+		a.log.Warn("closing "+what, "error", err)
+	}
+}
+
+// within bounds how long closing something takes.
+func within(most time.Duration, closer func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		return closer(ctx)
+	}
 }
 
 // serveMCP serves handler at /mcp until ctx ends.

@@ -88,11 +88,7 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 	}
 	defer options.Engine.Close()
 	host := latehost.Open(ctx, options, nil)
-	defer func() {
-		if err := host.Close(context.WithoutCancel(ctx)); err != nil {
-			a.log.Warn("closing the browser", "error", err)
-		}
-	}()
+	defer a.close(ctx, "the browser", host.Close)
 	path := options.Browser.Path
 	server, err := provider.New(ctx, provider.Options{
 		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "",
@@ -110,13 +106,7 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 	if err != nil {
 		return err
 	}
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		if err := server.Close(closing); err != nil {
-			a.log.Warn("closing the provider's sessions", "error", err)
-		}
-	}()
+	defer a.close(ctx, "the provider's sessions", within(10*time.Second, server.Close))
 	return serve(ctx, server)
 }
 
