@@ -34,7 +34,7 @@ func (r *RecordFlags) Add(f *pflag.FlagSet) {
 
 // AddRecent adds the flag of a verb that serves calls.
 func (r *RecordFlags) AddRecent(f *pflag.FlagSet) {
-	f.StringVar(&r.recent, "recent", recent.Pages, "what is remembered of the last half hour, for record save and mode learn: off, calls, pages, or full (with requests, console and pictures)")
+	f.StringVar(&r.recent, "recent", recent.Calls, "what is remembered of the last half hour, for record save and mode learn: off, calls, pages, or full (with requests, console and pictures)")
 }
 
 // Recorded is what is recorded of a host.
