@@ -44,6 +44,9 @@ const (
 	// action, and effectsLeast how long is watched in any case.
 	effectsOver  = 150 * time.Millisecond
 	effectsLeast = 50 * time.Millisecond
+	// effectsShort is what the page is given for its report when the caller's time is shorter: a time like 0 is
+	// for finding the target, and a report that is not read says nothing.
+	effectsShort = 500 * time.Millisecond
 	// dialogShown bounds the text of a dialog, in bytes.
 	dialogShown = 300
 )
@@ -110,6 +113,9 @@ func (t effectsTimes) within(args json.RawMessage, start time.Time) effectsTimes
 	own := time.Duration(*in.TimeoutMS * float64(time.Millisecond))
 	left := max(time.Until(start.Add(own+effectsOver)), effectsLeast)
 	t.end = time.Now().Add(left)
+	if own < effectsShort {
+		t.end = time.Now().Add(max(left, effectsShort))
+	}
 	t.window = min(t.window, left)
 	t.moving, t.opening = min(t.moving, left-t.window), min(t.opening, left-t.window)
 	return t
