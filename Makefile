@@ -98,7 +98,7 @@ repair:
 		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./authoring/locators
 
 # Recordings over editors, drag libraries and selects of npm packages.
-RECORDED = quill@2.0.3 trix@2.1.19 codemirror@5.65.21 sortablejs@1.15.7 dragula@3.7.3 choices.js@11.2.4 slim-select@2.13.1
+RECORDED = quill@2.0.3 trix@2.1.19 codemirror@5.65.21 sortablejs@1.15.7 dragula@3.7.3 choices.js@11.2.4 slim-select@2.13.1 tom-select@2.6.2
 
 record-packages:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && (cd "$$dir" && npm install --silent --no-audit --no-fund --ignore-scripts $(RECORDED)) && \

@@ -291,3 +291,27 @@ func TestInitSendsNothingUnasked(t *testing.T) {
 	default:
 	}
 }
+
+// What passes, or is drawn anew in another order, is no postcondition.
+func TestWhatPassesIsNotAsserted(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, `<!doctype html><title>Console</title><h1>Console</h1><button id="fetch" type="button">Fetch</button>
+<p id="state" role="status">idle</p><div><pre><span>ships</span><span>names</span></pre></div>
+<script>
+document.getElementById('fetch').onclick = () => {
+  const state = document.getElementById('state'), words = document.querySelectorAll('span');
+  state.textContent = 'working';
+  setTimeout(() => { state.textContent = 'idle'; }, 500);
+  [words[0].textContent, words[1].textContent] = [words[1].textContent, words[0].textContent];
+};
+</script>`)
+	}))
+	t.Cleanup(server.Close)
+	h := runtimetest.Open(t, runtime.Options{})
+	open(t, h, server.URL)
+	result := written(t, h, true)
+	if len(result.Map.Tools) != 1 || strings.Contains(string(encode(result.Map.Tools)), `"assert"`) {
+		t.Errorf("got %s", encode(result.Map.Tools))
+	}
+}

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -200,17 +201,27 @@ type outcome struct {
 
 func (o outcome) something() bool { return o.assert != nil || o.row != nil }
 
+// key tells outcomes apart.
+func (o outcome) key() string {
+	text, err := json.Marshal([]any{o.assert, o.row})
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // settleTime is how long the page may take to show what an action did.
 const settleTime = 2 * time.Second
 
-// calm is how long nothing may change until what is there counts as what the action did.
-const calm = 200 * time.Millisecond
+// calm is how long what is there has to stay until it counts as what the action did.
+const calm = 800 * time.Millisecond
 
 // appeared compares the page with what it was, again after each change, until something
-// has appeared or the page is quiet.
+// has appeared that stays, or the time is over. What says that something is under way goes again.
 func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, rows [][]map[string]any) (outcome, error) {
 	deadline := time.Now().Add(settleTime)
-	again := false
+	known := ""
+	var since time.Time
 	for {
 		after, targets, err := w.look(ctx)
 		if err != nil {
@@ -220,12 +231,15 @@ func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, ro
 			return outcome{}, nil
 		}
 		out := w.difference(ctx, a, before, after, targets, rows)
-		left := time.Until(deadline)
-		if out.link != nil || left <= 0 || again && out.something() {
-			return out, nil
+		if now := out.key(); now != known {
+			known, since = now, time.Now()
 		}
-		if again = out.something(); again {
-			left = calm // what says that something is under way goes again
+		left := time.Until(deadline)
+		if out.something() {
+			left = min(left, calm-time.Since(since))
+		}
+		if out.link != nil || left <= 0 {
+			return out, nil
 		}
 		w.changed(ctx, left)
 	}
@@ -285,7 +299,8 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 	}
 	if out.assert == nil && len(a.InputSchema.Properties) == 0 { // without arguments it is the same text again
 		for _, m := range survey.Reworded(before, after) {
-			if t := targets[m.Handle]; t != nil {
+			// A place alone with another text is what is drawn anew: the words of an editor, the cells of a grid.
+			if t := targets[m.Handle]; t != nil && !slices.Equal(t.Kinds(), []locators.Kind{locators.Structure}) {
 				out.assert = &Probe{Target: t, TextContains: m.Text}
 				break
 			}
