@@ -47,7 +47,10 @@ func TestJcode(t *testing.T) {
 		{"install", testJcodeInstall}, {"readiness", testJcodeReadiness}, {"actions", testJcodeActions}, {"on demand", testJcodeOnDemand},
 		{"started by jcode", testJcodeStarts}, {"idle", testJcodeIdle},
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, newJcodeHome(t, bin)) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, newJcodeHome(t, bin))
+		})
 	}
 }
 

@@ -134,6 +134,7 @@ func TestConformanceOfOtherCommands(t *testing.T) {
 
 // The whole way: our own command, tested by our own command.
 func TestConformanceOfOurOwnCommand(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
