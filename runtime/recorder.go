@@ -128,7 +128,7 @@ func (h *Host) RecordItem(at time.Time, received bool, name string, item func() 
 	}
 }
 
-// recordLastStates does so for all tabs, before they end.
+// recordLastStates does so for tabs that are about to end.
 func (h *Host) recordLastStates(ctx context.Context, tabs []*Tab) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -111,6 +111,7 @@ func (w *Workspace) Close(ctx context.Context) error {
 		return nil
 	}
 	tabs := w.host.group(w)
+	w.host.recordLastStates(ctx, tabs)
 	var failed error
 	if id != "" && b == w.host.currentBrowser() {
 		failed = b.DisposeContext(ctx, id)

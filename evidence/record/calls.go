@@ -15,7 +15,8 @@ type Call struct {
 	Finished bool
 	Steps    []Step
 	Map      *Map // that came with the call
-	// States are the state projections before the call, After those that it has left: the next call found them.
+	// States are the state projections before the call, After those that it has left on its tab: the next call
+	// found them there.
 	States, After []StateSeen
 }
 
@@ -45,7 +46,6 @@ func Calls(events []Event) []Call {
 	calls := map[string]*Call{}
 	steps := map[string]*Step{}
 	owned := map[string][]*Step{}
-	var last []StateSeen // at the end
 	for _, e := range events {
 		switch e.Kind {
 		case KindCallBegin:
@@ -76,8 +76,8 @@ func Calls(events []Event) []Call {
 		case KindState:
 			if s, err := Of[State](e); err == nil && calls[s.Call] != nil {
 				calls[s.Call].States = append(calls[s.Call].States, StateSeen{s, e.Tab})
-			} else if err == nil && s.Call == "" {
-				last = append(last, StateSeen{s, e.Tab})
+			} else if n := len(out); err == nil && s.Call == "" && n > 0 && out[n-1].Tab == e.Tab { // its tab ends
+				out[n-1].After = append(out[n-1].After, StateSeen{s, e.Tab})
 			}
 		case KindSnapshot:
 			if s, err := Of[Snapshot](e); err == nil && steps[s.Step] != nil {
@@ -87,9 +87,8 @@ func Calls(events []Event) []Call {
 	}
 	list := make([]Call, len(out))
 	for i, c := range out {
-		c.After = last
-		if i+1 < len(out) {
-			c.After = out[i+1].States
+		if i+1 < len(out) && out[i+1].Tab == c.Tab { // what another tab shows is not of this call
+			c.After = append(c.After, out[i+1].States...)
 		}
 		for _, s := range owned[c.ID] {
 			c.Steps = append(c.Steps, *s)

@@ -186,3 +186,27 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		t.Errorf("%v: %s", err, raw)
 	}
 }
+
+// A state is what a call has left when the next call on the same tab found it, or its tab ended right after it. What another
+// tab shows, such as the empty one beside that of a plan, is of no call.
+func TestAStateIsOfTheCallThatLeftIt(t *testing.T) {
+	event := func(kind record.Kind, tab int, data string) record.Event {
+		return record.Event{Kind: kind, Tab: tab, Data: json.RawMessage(data)}
+	}
+	list := record.Calls([]record.Event{
+		event(record.KindCallBegin, 2, `{"id":"c1"}`), event(record.KindState, 2, `{"call":"c1","state_hash":"a"}`),
+		event(record.KindCallBegin, 2, `{"id":"c2"}`), event(record.KindState, 2, `{"call":"c2","state_hash":"b"}`),
+		event(record.KindState, 2, `{"state_hash":"c"}`),
+		event(record.KindCallBegin, 3, `{"id":"c3"}`), event(record.KindState, 3, `{"call":"c3","state_hash":"d"}`),
+		event(record.KindState, 1, `{"state_hash":"empty"}`), event(record.KindState, 3, `{"state_hash":"e"}`),
+	})
+	got := ""
+	for _, c := range list {
+		for _, s := range c.After {
+			got += c.ID + s.Hash + " "
+		}
+	}
+	if got != "c1b c2c c3e " {
+		t.Errorf("%q", got)
+	}
+}
