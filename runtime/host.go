@@ -185,11 +185,12 @@ func (h *Host) Close(ctx context.Context) error {
 // call's timeout and a small slack; also after cancel, which overtakes the
 // queue.
 func (h *Host) Accept(call Call, done func(Reply)) (cancel func()) {
-	return h.acceptFrom(nil, call, done)
+	end := h.acceptFrom(nil, call, done)
+	return func() { end(context.Canceled) }
 }
 
 // acceptFrom is Accept for a call on behalf of a map, nil for an agent's.
-func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel func()) {
+func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel context.CancelCauseFunc) {
 	tab, err := h.pick(call.Target)
 	if from == nil && err == nil {
 		err = h.ending()
@@ -201,19 +202,23 @@ func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel 
 	if err != nil {
 		go j.finish(Reply{Err: err, RuntimeID: call.Target.RuntimeID})
 	}
-	return func() { j.cancel(context.Canceled) }
+	return j.cancel
 }
 
 // Do runs one call and waits for its reply. When ctx ends the call is
 // cancelled.
 func (h *Host) Do(ctx context.Context, call Call) Reply {
 	replies := make(chan Reply, 1)
-	cancel := h.Accept(call, func(r Reply) { replies <- r })
+	cancel := h.acceptFrom(nil, call, func(r Reply) { replies <- r })
 	select {
 	case r := <-replies:
 		return r
 	case <-ctx.Done():
-		cancel()
+		cause := context.Canceled
+		if ctx.Err() == context.Canceled {
+			cause = context.Cause(ctx) // a time that its caller has measured, perhaps
+		}
+		cancel(cause)
 		return <-replies
 	}
 }

@@ -453,7 +453,7 @@ func (j *job) explain(err *fault.Error) *fault.Error {
 	switch {
 	case errors.Is(context.Cause(j.ctx), errShutdown):
 		out.Code, out.Message = fault.Cancelled, "the runtime is shutting down"
-	case errors.Is(j.ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(j.ctx), context.DeadlineExceeded): // its own, or that of who waits for it
 		switch err.Code {
 		case fault.Timeout, fault.Cancelled, fault.HandlerTimeout, fault.PageUnresponsive, fault.Internal:
 		default:

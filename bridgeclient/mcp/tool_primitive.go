@@ -87,8 +87,7 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
-		if f.Code == fault.Cancelled && allowance.Over(ctx) {
-			f.Code, f.Message = fault.HandlerTimeout, "the call did not finish within its time"
+		if f.Code == fault.HandlerTimeout && allowance.Over(ctx) {
 			f = f.With("timeout_ms", (own.Time - lateness).Milliseconds())
 		}
 		if f.Code == fault.DialogOpen {

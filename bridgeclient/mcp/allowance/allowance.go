@@ -6,6 +6,7 @@ package allowance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -23,7 +24,7 @@ type Allowance struct {
 
 type key struct{}
 
-var errOver = errors.New("the time of the call is over")
+var errOver = fmt.Errorf("the time of the call is over: %w", context.DeadlineExceeded)
 
 // With is ctx for as long as a call may take. The result ends it.
 func With(ctx context.Context, most time.Duration) (context.Context, func()) {
