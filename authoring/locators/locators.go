@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/primitives"
@@ -64,7 +65,7 @@ func Ranked(e likeness.Seen) []Locator {
 			css(TestID, Attribute("", name, v))
 		}
 	}
-	if e.Role != "" && e.Role != "generic" && e.Name != "" && len(e.Name) <= maxName {
+	if e.Role != "" && e.Role != "generic" && readable(e.Name) && len(e.Name) <= maxName {
 		out = append(out, Locator{Kind: RoleName, Role: e.Role, Name: e.Name})
 	}
 	if v := stable("id"); v != "" {
@@ -90,10 +91,15 @@ func Ranked(e likeness.Seen) []Locator {
 	for _, c := range likeness.StableClasses(e.Attributes["class"]) {
 		css(Attributes, e.Tag+"."+Escape(c))
 	}
-	if e.Text != "" && len(e.Text) <= maxText {
+	if readable(e.Text) && len(e.Text) <= maxText {
 		out = append(out, Locator{Kind: Text, Selector: e.Tag, TextEquals: e.Text})
 	}
 	return append(out, Locator{Kind: Structure, Selector: structure(e)})
+}
+
+// readable says whether a text has more than the pictures of an icon font, which are letters without a meaning.
+func readable(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Co, r) })
 }
 
 // structure leads from the nearest ancestor that can be named to the element.

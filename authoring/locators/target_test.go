@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/locators"
 )
 
@@ -33,5 +34,19 @@ func TestKindOf(t *testing.T) {
 		if got := locators.KindOf(selector); got != want {
 			t.Errorf("%s: got %s, want %s", selector, got, want)
 		}
+	}
+}
+
+// The picture of an icon font is no name.
+func TestPicturesNameNothing(t *testing.T) {
+	icon := likeness.Seen{Tag: "button", Role: "button", Name: "\uf104", Text: "\uf104", Attributes: map[string]string{"id": "toggle"}, Nth: 1, Siblings: 1}
+	for _, l := range locators.Ranked(icon) {
+		if l.Kind == locators.RoleName || l.Kind == locators.Text {
+			t.Errorf("it is named by its picture: %s", l)
+		}
+	}
+	icon.Name = "\uf104 Fold"
+	if got := locators.Ranked(icon)[0]; got.Kind != locators.RoleName {
+		t.Errorf("a picture beside a word: got %s first", got)
 	}
 }
