@@ -425,10 +425,6 @@ func refOf(t *testing.T, output json.RawMessage, name string) string {
 	return ""
 }
 
-// leastOfMCP is the least timeout_ms that is given over MCP: a call ends in that time, and a
-// busy machine takes longer than 300 ms to find out what is in the way.
-const leastOfMCP = 700
-
 func (m *overMCP) do(name string, args any) json.RawMessage {
 	m.t.Helper()
 	encoded, err := json.Marshal(args)
@@ -454,9 +450,14 @@ func (m *overMCP) act(w way, ref string) string {
 		args["options"] = w.Act.Options
 	}
 	if w.Act.TimeoutMS > 0 {
-		args["timeout_ms"] = max(w.Act.TimeoutMS, leastOfMCP)
+		args["timeout_ms"] = w.Act.TimeoutMS
 	}
-	_, text := m.call("act", m.target(w, ref, args))
+	args = m.target(w, ref, args)
+	_, text := m.call("act", args)
+	// The call ends in its time. A busy machine may not have found by then what is in the way.
+	for try := 0; try < 3 && strings.Contains(text, `"handler_timeout"`); try++ {
+		_, text = m.call("act", args)
+	}
 	return text
 }
 
