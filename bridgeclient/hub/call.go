@@ -118,6 +118,7 @@ type pending struct {
 	frame         []byte
 	done          chan ToolResult // capacity 1
 	progress      json.RawMessage // the last action_progress; protected by Hub.mu
+	lostAt        time.Time       // when the connection of its runtime was lost last; protected by Hub.mu
 }
 
 // Call routes one call to one runtime and waits for its answer. It always

@@ -302,6 +302,29 @@ func TestCallSurvivesALostConnection(t *testing.T) {
 	})
 }
 
+// A connection that is lost again has its whole time to come back, whenever it was lost before.
+func TestCallSurvivesAConnectionThatIsLostTwice(t *testing.T) {
+	inBubble(t, hub.Options{}, func(b *bubble) {
+		c := b.connect()
+		c.ready("rt-1", "tab:1")
+		r := b.call(hub.ToolCall{Name: "x"})
+		id := c.one("action_call").CallID
+		c.Cut()
+		time.Sleep(time.Second)
+		c = b.connect()
+		c.ready("rt-1", "tab:1")
+		time.Sleep(8500 * time.Millisecond)
+		c.Cut() // half a second before the time of the first loss is over
+		time.Sleep(time.Second)
+		c = b.connect()
+		c.ready("rt-1", "tab:1")
+		c.say(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{}}`, id)
+		if got := <-r; !got.OK {
+			t.Fatalf("got %s", got.Error)
+		}
+	})
+}
+
 func TestCallIsSentAgainToARuntimeThatPromises(t *testing.T) {
 	inBubble(t, hub.Options{}, func(b *bubble) {
 		announce := func(c *runtimeConn) {

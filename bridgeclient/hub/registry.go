@@ -197,10 +197,16 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	delete(h.runtimes, id)
 	switch reason {
 	case "connection_lost":
-		h.lost[id] = lostRuntime{e, time.Now()}
-		time.AfterFunc(h.opts.LostAfter, func() { h.abandonLost(id) })
+		at := time.Now()
+		h.lost[id] = lostRuntime{e, at}
+		for _, p := range h.pending {
+			if p.runtimeID == id {
+				p.lostAt = at
+			}
+		}
+		time.AfterFunc(h.opts.LostAfter, func() { h.abandonLost(id, at) })
 	default:
-		h.abandon(id, reason)
+		h.abandon(id, reason, func(p *pending) bool { return !p.leaves() })
 	}
 	wasActive := h.active == id
 	if wasActive {
@@ -216,19 +222,20 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: removed, Connection: e.conn.num, WasActive: wasActive}
 }
 
-// abandonLost fails the calls of a runtime that did not come back in time.
-func (h *Hub) abandonLost(id string) {
+// abandonLost fails the calls of a runtime that did not come back in time. Those of one that did, and whose
+// connection was lost once more since, have time from then on.
+func (h *Hub) abandonLost(id string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.runtimes[id] == nil {
-		h.abandon(id, "connection_lost")
+		h.abandon(id, "connection_lost", func(p *pending) bool { return p.lostAt.Equal(at) })
 	}
 }
 
-// abandon fails the calls in flight of a runtime that is closed. mu is held.
-func (h *Hub) abandon(id, reason string) {
+// abandon fails the calls in flight of a runtime that is closed, of which. mu is held.
+func (h *Hub) abandon(id, reason string, which func(*pending) bool) {
 	for call, p := range h.pending {
-		if p.runtimeID != id || p.leaves() && reason != "connection_lost" {
+		if p.runtimeID != id || !which(p) {
 			continue
 		}
 		delete(h.pending, call)
