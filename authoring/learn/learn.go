@@ -402,20 +402,47 @@ func (l *learning) workflow() []any {
 
 // worded is the expression for a text in which arguments may stand.
 func (l *learning) worded(text string) string {
-	for _, in := range l.inputs {
-		v := unquote(in.value)
-		if v == "" && in.schema.Type == "number" {
-			v = string(in.value)
-		}
-		if before, after, ok := strings.Cut(text, v); ok && len(v) > 1 && !in.secret && !in.listing {
-			value := "input." + in.name
-			if in.schema.Type == "number" {
-				value = "$string(" + value + ")"
+	type piece struct{ text, value string }
+	pieces := []piece{{text: text}}
+	ranked := slices.Clone(l.inputs)
+	slices.SortStableFunc(ranked, func(a, b *input) int { return len(b.value) - len(a.value) }) // a short one may be a part of a long one
+	for _, in := range ranked {
+		v, value := unquote(in.value), "input."+in.name
+		if in.schema.Type == "number" {
+			value = "$string(" + value + ")"
+			if v == "" {
+				v = string(in.value)
 			}
-			return joined(before, value, after)
+		}
+		if len(v) < 2 || in.secret || in.listing {
+			continue
+		}
+		var next []piece
+		for _, p := range pieces {
+			for p.value == "" {
+				before, after, ok := strings.Cut(p.text, v)
+				if !ok {
+					break
+				}
+				next = append(next, piece{text: before}, piece{value: value})
+				p.text = after
+			}
+			next = append(next, p)
+		}
+		pieces = next
+	}
+	var out []string
+	for _, p := range pieces {
+		if p.value != "" {
+			out = append(out, p.value)
+		} else if p.text != "" {
+			out = append(out, literal(p.text))
 		}
 	}
-	return literal(text)
+	if len(out) == 0 {
+		return literal("")
+	}
+	return strings.Join(out, " & ")
 }
 
 func memberOf(raw json.RawMessage, name string) json.RawMessage {
