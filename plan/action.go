@@ -30,8 +30,8 @@ type ActionResult struct {
 	// asked for: without it the action had failed.
 	Healed string `json:"healed,omitempty"`
 	// Repairs are the maps as they could be, and Locks the lock files that were written.
-	Repairs []Repaired `json:"repairs,omitempty"`
-	Locks   []string   `json:"locks,omitempty"`
+	Repairs []mend.Repaired `json:"repairs,omitempty"`
+	Locks   []string        `json:"locks,omitempty"`
 }
 
 // Action runs one site action on the first tab of the host, with a picture of

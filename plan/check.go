@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -17,8 +18,8 @@ type Checked struct {
 	Raw   []json.RawMessage `json:"pages"`
 	Pages []report.Page     `json:"-"`
 	// Repairs and Locks are what was proposed and written, see Repair and UpdateLocks.
-	Repairs []Repaired `json:"repairs,omitempty"`
-	Locks   []string   `json:"locks,omitempty"`
+	Repairs []mend.Repaired `json:"repairs,omitempty"`
+	Locks   []string        `json:"locks,omitempty"`
 
 	tabs    []runtime.Target
 	started time.Time

@@ -13,8 +13,8 @@ import (
 // Mend sets by what targets of the given maps are repaired that are not found. asked says
 // that this is what the run is for.
 func (o *Options) Mend(given []string, remember, heal, asked bool) (err error) {
-	o.Maps, o.Remember, o.Heal = FilesOf(given), remember, heal
-	if o.Locks, err = LocksOf(given); err == nil && asked && len(o.Locks) == 0 {
+	o.Maps, o.Remember, o.Heal = mend.FilesOf(given), remember, heal
+	if o.Locks, err = mend.LocksOf(given); err == nil && asked && len(o.Locks) == 0 {
 		o.warn("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all is well")
 	}
 	return err
@@ -80,7 +80,7 @@ func (r *StepResult) heal() {
 }
 
 // Repairs are the maps as they could be, by what the steps of the run were mended with.
-func (r Result) Repairs() []Repaired {
+func (r Result) Repairs() []mend.Repaired {
 	var all []mend.Mended
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {
@@ -92,7 +92,7 @@ func (r Result) Repairs() []Repaired {
 
 // UpdateLocks writes what the steps of the run found into the lock files beside their
 // maps. It returns the files that changed.
-func (r Result) UpdateLocks(files MapFiles) ([]string, error) {
+func (r Result) UpdateLocks(files mend.Files) ([]string, error) {
 	var seen []report.Remembered
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
@@ -15,23 +16,10 @@ import (
 	"github.com/outrider-run/outrider/sites/location"
 )
 
-// The files of maps, and their changes.
-type (
-	MapFiles = mend.Files
-	Repaired = mend.Repaired
-)
-
-// What is known of the files of maps, see package mend.
-var (
-	FilesOf      = mend.FilesOf
-	LocksOf      = mend.LocksOf
-	PrintRepairs = mend.Print
-)
-
 // Repair proposes changes of the maps whose checks failed or drifted. Each was
 // verified: the check was run again, on the same page, with the changed map.
-func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files MapFiles, o Options) ([]Repaired, error) {
-	byFile := map[string]*Repaired{}
+func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files mend.Files, o Options) ([]mend.Repaired, error) {
+	byFile := map[string]*mend.Repaired{}
 	for i, p := range c.Pages {
 		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool { return k.Status == "failed" || k.Status == "drifted" }) {
 			continue
@@ -68,20 +56,20 @@ func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files MapFi
 			}
 		}
 	}
-	out := []Repaired{}
+	out := []mend.Repaired{}
 	for _, r := range byFile {
 		if len(r.Checks) == 0 {
 			continue
 		}
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b Repaired) int { return bytes.Compare([]byte(a.File), []byte(b.File)) })
+	slices.SortFunc(out, func(a, b mend.Repaired) int { return strings.Compare(a.File, b.File) })
 	return out, nil
 }
 
 // withRepairs is a page checked again with what its lock files remember; the page
 // itself where there are none.
-func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, files MapFiles, o Options) (report.Page, error) {
+func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, files mend.Files, o Options) (report.Page, error) {
 	locks := map[string]*lock.File{}
 	for _, path := range p.Maps {
 		file, ok := files(path)
@@ -198,12 +186,12 @@ func encoded(v any) json.RawMessage {
 
 // PrintRepairs shows what was written, and each repair as a diff.
 func (c Checked) PrintRepairs(w io.Writer, applied bool) {
-	PrintRepairs(w, c.Locks, c.Repairs, applied)
+	mend.Print(w, c.Locks, c.Repairs, applied)
 }
 
 // UpdateLocks writes what the checks found into the lock files beside their maps. It
 // returns the files that changed.
-func (c Checked) UpdateLocks(files MapFiles) ([]string, error) {
+func (c Checked) UpdateLocks(files mend.Files) ([]string, error) {
 	var seen []report.Remembered
 	for _, p := range c.Pages {
 		for _, k := range p.Checks {

@@ -186,7 +186,8 @@ func (r *Recorder) arriveNew(t *tab, address string) {
 
 func (r *Recorder) clicked(t *tab, m said) {
 	// Nothing got the click, so the person clicks again on what took the place.
-	if last := r.last(); last != nil && last.from.Missed && last.tab == t && last.from.Doc == m.Doc && m.Element != nil && last.from.Element.Role == m.Element.Role && last.from.Element.Name == m.Element.Name {
+	if last := r.last(); last != nil && last.from.Missed && last.tab == t && last.from.Doc == m.Doc && m.Element != nil && last.from.Element != nil &&
+		last.from.Element.Role == m.Element.Role && last.from.Element.Name == m.Element.Name {
 		r.drop()
 	}
 	if m.Field && !m.Sink && m.Button == "left" && len(m.Modifiers) == 0 && m.Element != nil && m.Element.Role != "combobox" {

@@ -82,7 +82,7 @@ func (a *app) checkCommand() *cobra.Command {
 func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix, heal bool, artifacts string) error {
 	o := a.runOptions("")
 	o.Evidence = out.files.Pictures() || artifacts != ""
-	o.Maps, o.Opened = plan.FilesOf(a.browser.maps), a.browser.open
+	o.Maps, o.Opened = mend.FilesOf(a.browser.maps), a.browser.open
 	progress := a.progress()
 	o.Starts = progress.Begin
 	checked, err := plan.Check(ctx, h, x, o)

@@ -83,7 +83,7 @@ func (a *app) runAction(ctx context.Context, p planFlags, action string, argumen
 			return err
 		}
 		if !a.json {
-			plan.PrintRepairs(a.stderr, result.Locks, result.Repairs, p.fix)
+			mend.Print(a.stderr, result.Locks, result.Repairs, p.fix)
 		}
 		switch {
 		case a.json:

@@ -199,7 +199,7 @@ func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	repairs := result.Repairs()
 	complete = r.writeReports(r.out, result.Report(), "")
 	if !r.json {
-		plan.PrintRepairs(r.stdout, written, repairs, r.flags.fix)
+		mend.Print(r.stdout, written, repairs, r.flags.fix)
 	}
 	if err := mend.Apply(repairs, r.flags.fix); err != nil {
 		return complete, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/watch"
@@ -46,7 +47,7 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		if r.maps != nil {
 			r.maps.Reload()
 		}
-		if r.o.Locks, err = plan.LocksOf(r.browser.maps); err != nil {
+		if r.o.Locks, err = mend.LocksOf(r.browser.maps); err != nil {
 			return nil, err
 		}
 		return suite, suite.Resolve(ctx, r.secrets)

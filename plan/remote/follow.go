@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -285,7 +286,7 @@ func safe(text string) string {
 type Outcome struct {
 	OK      bool
 	Report  report.Run
-	Repairs []plan.Repaired
+	Repairs []mend.Repaired
 	Saved   bool // every file that jobs made and that was wanted
 
 	single  bool
@@ -310,7 +311,7 @@ func Merge(ended []Ended, began time.Time) Outcome {
 			o.totals.Totals[c.Outcome]++
 		}
 		for _, r := range e.Answer.Repairs {
-			if !slices.ContainsFunc(o.Repairs, func(x plan.Repaired) bool { return x.File == r.File && x.Diff == r.Diff }) {
+			if !slices.ContainsFunc(o.Repairs, func(x mend.Repaired) bool { return x.File == r.File && x.Diff == r.Diff }) {
 				o.Repairs = append(o.Repairs, r)
 			}
 		}
@@ -353,7 +354,7 @@ func (o Outcome) Print(w io.Writer) {
 	if !o.single {
 		o.totals.PrintTotals(w)
 	}
-	plan.PrintRepairs(w, nil, o.Repairs, false)
+	mend.Print(w, nil, o.Repairs, false)
 }
 
 // Print shows how a job ended: of a check all of it, of a case among others its line.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
@@ -106,7 +107,7 @@ type Answer struct {
 	// Printed is what the verb prints for people, of a check.
 	Printed string `json:"printed,omitempty"`
 	// Repairs are the maps of a case as they could be.
-	Repairs []plan.Repaired `json:"repairs,omitempty"`
+	Repairs []mend.Repaired `json:"repairs,omitempty"`
 	Single  bool            `json:"single,omitempty"`
 }
 

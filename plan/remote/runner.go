@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/worker"
@@ -172,13 +173,13 @@ func (x *execution) host(ctx context.Context, r Request, shared bool) (*warm, er
 func (x *execution) options(w *warm, g *guard) (plan.Options, error) {
 	o := plan.Options{
 		NewID: x.runner.opts.NewID, CallTimeout: x.p.Settings.CallTimeout, Folder: report.Changed(report.Anywhere, w.Secrets.MaskBytes), Evidence: x.p.Evidence,
-		Secrets: w.Secrets, Root: x.dir, Starts: g.starts, Many: !x.p.Single, Maps: plan.FilesOf(w.maps),
+		Secrets: w.Secrets, Root: x.dir, Starts: g.starts, Many: !x.p.Single, Maps: mend.FilesOf(w.maps),
 	}
 	if x.p.Artifacts != "" {
 		o.Artifacts = filepath.Join(x.dir, artifacts)
 	}
 	var err error
-	o.Locks, err = plan.LocksOf(w.maps)
+	o.Locks, err = mend.LocksOf(w.maps)
 	return o, err
 }
 

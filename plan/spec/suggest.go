@@ -14,8 +14,8 @@ import (
 var elsewhere = map[string]string{
 	"with": "args", "arguments": "args", "params": "args", "parameters": "args", "input": "args", "inputs": "args",
 	"primitive": "call", "uses": "call", "tool": "action", "goto": "open", "visit": "open", "navigate": "open", "url": "open",
-	"assert": "expect", "env": "vars", "variables": "vars", "storageState": "storage_state", "foreach": "for_each", "repeat": "retries",
-	"before": "setup", "after": "teardown", "cookies": "storage_state", "mock": "route", "routes": "route", "save": "capture", "id": "name",
+	"assert": "expect", "env": "vars", "variables": "vars", "storageState": "storage_state", "foreach": "for_each",
+	"before": "setup", "after": "teardown", "mock": "route", "routes": "route", "save": "capture", "id": "name",
 }
 
 // meant is the member that was likely meant by one that is not declared, "" where none is close.

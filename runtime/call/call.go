@@ -97,7 +97,6 @@ type Reply struct {
 	// Steps summarizes a workflow, also one that failed.
 	Steps json.RawMessage
 	// Remembered and Repairs are lists, as the runtime's checks have them: what elements
-	// Remembered and Repairs are lists, as the runtime's checks have them: what elements
 	// look like that steps found, and targets that the action went on with in place of
 	// one that found nothing. Only when Call.Appearance asks.
 	Remembered, Repairs json.RawMessage
