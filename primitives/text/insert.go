@@ -69,19 +69,32 @@ func mayBecomeEditable(err error) bool {
 // InsertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.
 func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
+	w := newInsertionWatch(p)
+	defer w.end()
 	query := func(pressed []string, handle string) (out json.RawMessage, err error) {
-		args := map[string]any{"text": text, "replace": mode == "replace", "read_ms": (actionability.Timeout(ctx, nil) / 2).Milliseconds()}
+		args := map[string]any{"text": text, "replace": mode == "replace", "watch": w.id}
 		if len(pressed) > 0 {
 			args["pressed"], args["handle"] = pressed, handle
+		} else {
+			args["read_ms"] = (actionability.Timeout(ctx, nil) / 2).Milliseconds()
 		}
 		if target == nil {
 			err = locator.CallFocused(ctx, p, "text_insert", args, &out)
-		} else {
-			err = target.Locator.Evaluate(ctx, p, "text_insert", args, &out)
+			return out, err
 		}
+		at, err := target.Locator.Enter(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		args["locator"] = target.Locator
+		if at.View != nil {
+			args["view"] = at.View
+		}
+		w.frame, w.placed = at.Frame, true
+		err = target.Locator.EvaluateIn(primitives.WhenSent(ctx, func() { w.begin(ctx) }), p, at.Frame, "text_insert", args, &out)
 		return out, err
 	}
-	out, err := CallWithKeys(ctx, p, text, query)
+	out, err := callWithKeys(ctx, p, text, query, w.insert)
 	if err == nil {
 		return out, nil
 	}
@@ -98,24 +111,27 @@ func InsertText(ctx context.Context, p primitives.Page, target *locator.Selector
 	return nil, err
 }
 
-// CallWithKeys repeats the page call until the page library wants no more keys. It may
+// callWithKeys repeats the page call until the page library wants no more keys. It may
 // want, each once, what only the browser's own input does in an editor with a model of
 // its own. These are selecting everything and moving to the end, also of what is not
-// drawn, deleting the selection, and inserting text.
-func CallWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error)) (json.RawMessage, error) {
+// drawn, deleting the selection, and inserting text. Where the page library watches what
+// is inserted, insert ends the call.
+func callWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error),
+	insert func(ctx context.Context, text string) (json.RawMessage, error)) (json.RawMessage, error) {
 	var pressed []string
 	var next struct {
 		Press  string `json:"press"`
 		Handle string `json:"handle"`
 		// Text is what to insert, when it is not all of the text.
-		Text *string `json:"text"`
+		Text    *string `json:"text"`
+		Watched bool    `json:"watched"`
 	}
 	for {
 		out, err := query(pressed, next.Handle)
 		if err != nil {
 			return nil, err
 		}
-		next.Press, next.Handle, next.Text = "", "", nil
+		next.Press, next.Handle, next.Text, next.Watched = "", "", nil, false
 		if err := json.Unmarshal(out, &next); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
 		}
@@ -128,6 +144,9 @@ func CallWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 		pressed = append(pressed, next.Press)
 		if next.Text != nil {
 			text = *next.Text
+		}
+		if next.Watched {
+			return insert(ctx, text)
 		}
 		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
 			return nil, err

@@ -29,14 +29,14 @@ var textSelect = primitives.Define("text.select", func(ctx context.Context, p pr
 		target = &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
 	}
 	selects := func() (json.RawMessage, error) {
-		return CallWithKeys(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
+		return callWithKeys(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
 			args := map[string]any{}
 			if len(pressed) > 0 {
 				args["pressed"], args["handle"] = pressed, handle
 			}
 			err = CallTarget(ctx, p, target, "select_text", args, &out)
 			return out, err
-		})
+		}, nil)
 	}
 	out, err := selects()
 	if (locator.IsMiss(err) || locator.IsFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {

@@ -27,13 +27,12 @@ function refusedValue(type, wanted, kept) {
  * means its end.
  * maxlength binds the browser's insertion. A script's is not bound: it is reported.
  */
-function insertIntoControl(target, text, replace, editing, pressed) {
+function insertIntoControl(target, text, replace, editing, pressed, watch) {
   const type = protoGet(target, 'type');
   const before = protoGet(target, 'value');
   // One that is not drawn cannot have the focus, which is where the browser inserts.
   const byBrowser = pressed !== null && !quirk('pastes_only') && (pressed.length > 0 || activeElement() === target);
   const cleared = byBrowser && pressed.includes('delete');
-  if (byBrowser && pressed.includes('insert')) return insertedInto(target, text);
   if (cleared && before === '') {
     dispatchOf(target, new Event('change', { bubbles: true }));
     return { inserted: true, inserted_length: 0, input_method: 'keys' };
@@ -61,8 +60,9 @@ function insertIntoControl(target, text, replace, editing, pressed) {
       if (!replace) selectionOf(document).modify('move', 'forward', 'line');
     }
     const oneLine = tagOf(target) === 'input' ? text.replace(/[\r\n]+/g, '') : text;
-    insertions.set(target, { before, wanted });
-    return { ...pressFirst('insert'), text: oneLine };
+    // A sink empties itself: nothing is to be read in it.
+    if (!isTextSink(target)) watchInsertion(watch.id, { target, text, oneLine, replace, before, wanted, report: watch.report });
+    return { ...pressFirst('insert'), text: oneLine, watched: !isTextSink(target) };
   }
   dispatchOf(target, new InputEvent('beforeinput', {
     bubbles: true, cancelable: true, composed: true,
@@ -89,31 +89,6 @@ function insertIntoControl(target, text, replace, editing, pressed) {
   const max = protoGet(target, 'maxLength');
   if (max >= 0 && kept.length > max) value.exceeds_maxlength = true;
   return value;
-}
-
-/** What the browser is about to insert: control -> its value before, and the wanted one. */
-const insertions = new WeakMap();
-
-/** insertedInto reports what came of it. A page that takes the text away may put it there itself a moment later. */
-function insertedInto(target, text) {
-  const { before, wanted } = insertions.get(target) || {};
-  insertions.delete(target);
-  const value = { inserted: true, inserted_length: text.length, input_method: 'insert-text' };
-  const refused = () => protoGet(target, 'value') === before && before !== wanted;
-  const report = () => {
-    if (refusedValue(protoGet(target, 'type'), wanted, protoGet(target, 'value'))) {
-      protoSet(target, 'value', before);
-      throw notEditable(target, 'value_rejected', 'the control does not accept this value');
-    }
-    // Maps wait for what follows a change. The browser fires its own when the control loses the focus.
-    dispatchOf(target, new Event('change', { bubbles: true }));
-    if (protoGet(target, 'value') !== wanted) value.sanitized = true;
-    if (refused()) value.unchanged = true;
-    const max = protoGet(target, 'maxLength');
-    if (max >= 0 && wanted.length > max) value.exceeds_maxlength = true;
-    return value;
-  };
-  return refused() ? framesWhile(refused).then(report) : report();
 }
 
 /** framesWhile waits while something holds, for as long as an editor has to show what it took. */

@@ -7,7 +7,7 @@
 // again, with what it has pressed so far.
 
 queries.text_insert = (args) => {
-  const { locator, text, replace, pressed = [], handle, view: given, read_ms } = args;
+  const { locator, text, replace, pressed = [], handle, view: given, read_ms, watch } = args;
   const unread = readTime(read_ms);
   if (unread > 0) return documentRead(unread).then(() => queries.text_insert({ ...args, read_ms: 0 }));
   const view = viewOf(given);
@@ -43,7 +43,7 @@ queries.text_insert = (args) => {
   // A control is answered at once: a promise costs a good tenth of the call.
   const plainly = () => {
     const value = isTextControl(target)
-      ? insertIntoControl(target, text, replace, editing, pressed)
+      ? insertIntoControl(target, text, replace, editing, pressed, watch && { id: watch, report })
       : insertIntoEditor(target, text, replace, pressed, !editing);
     return value instanceof Promise ? value.then(done) : done(value);
   };
