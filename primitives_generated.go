@@ -879,10 +879,11 @@ type PointerClickResult struct {
 
 // TextInsert runs text.insert. Insert text into the focused element or a
 // target, with the events that frameworks and rich editors listen to. A control
-// gets it from the browser, as one insertion that the page can trust; an editor
-// gets a paste. What an editor holds is selected and deleted by its own keys,
-// so that replace also reaches what it has not drawn. inserted means executed,
-// not saved.
+// and an editor get it from the browser, as one insertion that the page can
+// trust. An editor that refuses it, and one that draws its text itself, gets a
+// paste. What an editor holds is selected and deleted by its own keys, so that
+// replace also reaches what it has not drawn. inserted means executed, not
+// saved.
 //
 // Its own errors: target_not_editable, invalid_selector, frame_not_found,
 // frame_cross_origin, element_stale, multiple_targets, target_not_found,

@@ -165,7 +165,7 @@ var table = []Quirk{
 	{
 		Name: PastesOnly, Where: "text.insert, clipboard.paste", InPage: true, Proof: "quirks/pastes_only.html",
 		Upstream: "an editor gets one paste event with HTML that loses blanks, over what it has drawn; what it does not take, and the text of a control, is written by script, and replacing with nothing leaves what it held",
-		Strict:   "everything is selected and deleted by the editor's own keys; the browser inserts the text of a control, with events that a page can trust; text that HTML would change comes as plain text; a paste that nobody takes is announced by beforeinput, and then goes to the caret",
+		Strict:   "everything is selected and deleted by the editor's own keys; the browser inserts the text of a control and of an editor, with events that a page can trust; an editor that refuses it gets a paste, without HTML that would change the text; a paste that nobody takes is announced by beforeinput, and then goes to the caret",
 	},
 	{
 		Name: PasteIntoFocus, Where: "clipboard.*, text.select", Proof: "quirks/paste_into_focus.html",

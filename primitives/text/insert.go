@@ -24,8 +24,8 @@ type textInsertIn struct {
 	actionability.ElementTarget
 }
 
-// textInsert has the browser put text into a control as one insertion, and gives an
-// editor a paste, which editors with a model of their own depend on; text.type sends keys.
+// textInsert has the browser put text into a control or an editor as one insertion. An
+// editor that refuses it gets a paste; text.type sends keys.
 var textInsert = primitives.Define("text.insert", func(ctx context.Context, p primitives.Page, in textInsertIn) (json.RawMessage, error) {
 	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.Target != nil, "target")
 	if err != nil {

@@ -10,9 +10,12 @@ function chosenTarget(given) {
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }
 
-/** focusWindow: the body of a document in design mode is edited without taking the focus; its window has to have it. */
+/**
+ * focusWindow: a body that is edited has the focus of its document always, and its window may not have it. That of a
+ * document in design mode does not take the focus.
+ */
 function focusWindow(node) {
-  if ((node === bodyOf() || node === rootElement()) && protoGet(document, 'designMode') === 'on' && !protoCall(document, 'hasFocus')) focus();
+  if ((node === bodyOf() || node === rootElement()) && !protoCall(document, 'hasFocus')) focus();
 }
 
 /** takeFocus focuses an element that does not have the focus already. */
@@ -42,7 +45,7 @@ queries.select_text = async ({ locator, pressed = [], handle, view: given }) => 
   let length;
   if (drawn) {
     const selection = hasEditContext(node) ? protoGet(node, 'editContext') : node;
-    length = Math.abs(selection.selectionEnd - selection.selectionStart); // as far as the editor reports it
+    length = Math.abs(selection.selectionEnd - selection.selectionStart) || 0; // as far as the editor reports it
   } else if (editable && selectsAll(node) && pressed.includes('select_all')) {
     length = String(selectionOf(document)).length;
   } else if (isTextControl(node) && quirk('controls_select_nothing')) {

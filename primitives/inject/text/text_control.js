@@ -92,7 +92,6 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
 }
 
 /** framesWhile waits while something holds, for as long as an editor has to show what it took. */
-async function framesWhile(holds) {
-  const start = performance.now();
+async function framesWhile(holds, start = performance.now()) {
   while (holds() && performance.now() - start < longestShowing) await nextFrame();
 }

@@ -11,13 +11,14 @@ const isFrameElement = (node) => node instanceof HTMLIFrameElement || node insta
 const hasEditContext = (node) => Boolean(node) && !quirk('pastes_only') && Boolean(protoGet(node, 'editContext'));
 
 /**
- * isTextSink: nobody sees this textarea; an editor that draws its own text takes
+ * isTextSink: nobody sees this textarea or editable; an editor that draws its own text takes
  * out what arrives in it. Its value is not what the editor holds.
  */
 function isTextSink(node) {
-  if (tagOf(node) !== 'textarea' || quirk('pastes_only')) return false;
+  const control = tagOf(node) === 'textarea';
+  if (!control && protoGet(node, 'isContentEditable') !== true || quirk('pastes_only')) return false;
   const small = (box) => box.width <= 3 || box.height <= 3;
-  if (styleOf(node).opacity === '0' || small(rectOf(node))) return true;
+  if (styleOf(node).opacity === '0' || control && small(rectOf(node))) return true;
   for (let at = flatParentElement(node), i = 0; at && i < 3; at = flatParentElement(at), i++) {
     if (clipping(styleOf(at).overflowX) && small(rectOf(at))) return true;
   }

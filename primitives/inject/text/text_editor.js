@@ -1,13 +1,15 @@
 // text_editor puts text into a contenteditable element. Editors with a model of
-// their own listen to paste, not to changes of the document, and read the
-// selection when it changed: so the selection is set, announced and given a
-// frame, and the text arrives as a paste. An editor without such a model does
-// nothing with a synthetic paste; then the browser's own command inserts.
+// their own read the selection when it changed: so the selection is set,
+// announced and given a frame. Then the browser inserts the text, with events that
+// the page can trust, as it does for an input method. An editor that refuses
+// that insertion gets the text as a paste.
 
 const selectionOf = methodOf(Document.prototype, 'getSelection');
 const execCommandOf = methodOf(Document.prototype, 'execCommand');
 const walkerOf = methodOf(Document.prototype, 'createTreeWalker');
 const dispatchOf = methodOf(EventTarget.prototype, 'dispatchEvent');
+const listenOf = methodOf(EventTarget.prototype, 'addEventListener');
+const unlistenOf = methodOf(EventTarget.prototype, 'removeEventListener');
 
 /** clipboardHTML is the rich flavour of plain text: blank lines part paragraphs, line breaks stay. */
 function clipboardHTML(text) {
@@ -132,7 +134,8 @@ const holdsNothing = (node) => textOf(node).replace(/[\s\u200b\ufeff]/g, '') ===
 
 /**
  * insertIntoDrawn puts text into an editor that draws its text itself and receives
- * what is typed and pasted through target. Only its own keys select and delete.
+ * what is typed and pasted through target. Only its own keys select and delete. Such
+ * editors complete and indent what is typed; a paste they take as it is.
  */
 async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
@@ -143,7 +146,7 @@ async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   await nextFrame();
   const taken = pasteInto(target, pasteData(text));
   await nextFrame();
-  if (taken === '') return hasEditContext(target) ? pressFirst('insert') : null;
+  if (taken === '') return isTextControl(target) ? null : pressFirst('insert');
   return { ...value, input_method: taken };
 }
 
@@ -153,11 +156,58 @@ const mostSeatings = 3;
 /** Longest time, in milliseconds, that an editor has to show what it took. */
 const longestShowing = 300;
 
+/** sameButBlanks: editors write blanks in their own way. Nothing is not wanted. */
+const sameButBlanks = (held, wanted) => wanted !== '' && held.replace(/\s+/g, '') === wanted.replace(/\s+/g, '');
+
 /** sameText sets unchanged in value when the editor took the paste and kept its old text, unless that text was wanted. */
-async function sameText(target, before, value, wanted) {
-  if (wanted !== '' && before.replace(/\s+/g, '') === wanted.replace(/\s+/g, '')) return;
-  await framesWhile(() => textOf(target) === before);
+async function sameText(target, before, value, wanted, start) {
+  if (sameButBlanks(before, wanted)) return;
+  await framesWhile(() => textOf(target) === before, start);
   if (textOf(target) === before) value.unchanged = true;
+}
+
+/** Insertions that the browser is asked for: target -> its editor, the text before, and what is heard of the insertion. */
+const inserting = new WeakMap();
+
+/** So many frames an editor that prevents the insertion has to begin drawing what it took. */
+const fewestShowingFrames = 6;
+
+/** expectInsertion remembers what an editor holds before the browser inserts text into it. */
+function expectInsertion(target, selected) {
+  const host = editingHost(target);
+  const expected = { host, before: textOf(host), selected, announced: null, drawn: new MutationObserver(() => { expected.redrawn = true; }) };
+  expected.drawn.observe(host, { childList: true, characterData: true, subtree: true });
+  expected.listener = (event) => { if (event.isTrusted) expected.announced = event; };
+  listenOf(window, 'beforeinput', expected.listener, { capture: true, once: true });
+  inserting.set(target, expected);
+}
+
+/**
+ * insertedByBrowser tells what came of an insertion. refused: the editor prevented the announcement and drew nothing.
+ * What was not prevented is in the document, or the editor has taken it out. One that drew the same again holds the
+ * text where it is not drawn.
+ */
+async function insertedByBrowser(target, wanted, start) {
+  const expected = inserting.get(target);
+  const { host, before, selected, announced, drawn, listener } = expected;
+  inserting.delete(target);
+  unlistenOf(window, 'beforeinput', listener, { capture: true });
+  const same = () => isConnected(host) && textOf(host) === before;
+  const kept = sameButBlanks(before, wanted);
+  for (let frames = 0; !kept && same() && frames < fewestShowingFrames; frames++) await nextFrame();
+  const redrawn = expected.redrawn || drawn.takeRecords().length > 0;
+  drawn.disconnect();
+  const value = { input_method: 'insert-text', selected_text_length: selected };
+  if (kept || !same()) return value;
+  if (!redrawn && !(announced && !announced.defaultPrevented)) return { refused: true };
+  await framesWhile(same, start);
+  return same() ? { ...value, unchanged: true } : value;
+}
+
+/** holdsFocus: what is typed goes into editor. */
+function holdsFocus(editor) {
+  const active = activeElement();
+  return active !== null && contains(editor, active);
 }
 
 async function insertIntoEditor(target, text, replace, pressed, fresh) {
@@ -168,9 +218,13 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
     announce();
     return { ...value, input_method: 'keys' };
   }
+  const start = performance.now();
   if (pressed.includes('insert')) {
-    announce();
-    return { ...value, input_method: 'insert-text' };
+    const done = await insertedByBrowser(target, replace ? text : '', start);
+    if (!done.refused) {
+      announce();
+      return { ...value, ...done };
+    }
   }
   if (strict && fresh) await nextFrame(); // an editor that got the focus renders itself before it heeds the selection
   const whole = replace && target === editingHost(target);
@@ -194,6 +248,9 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
   if (strict && text === '') {
     if (!replace || before === '') return value;
     if (!pressed.includes('delete')) return pressFirst('delete');
+  } else if (strict && !pressed.includes('insert') && holdsFocus(editingHost(target))) {
+    expectInsertion(target, selected);
+    return pressFirst('insert');
   } else {
     const taken = pasteInto(target, pasteData(text));
     await nextFrame();
@@ -202,9 +259,10 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
       value.input_method = taken || 'synthetic-paste';
       value.selected_text_length = selected;
       value.selection_sync = 'selectionchange+animation-frame';
-      if (strict && taken !== '' && textOf(target) === before) await sameText(target, before, value, replace ? text : '');
+      if (strict && taken !== '' && textOf(target) === before) await sameText(target, before, value, replace ? text : '', start);
       return value;
     }
+    if (pressed.includes('insert')) return { ...value, input_method: 'synthetic-paste', unchanged: true };
   }
   seatSelection(target, replace);
   const command = text === '' ? 'delete' : 'insertText';
