@@ -75,7 +75,7 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, op
 		connected := o.Connection()
 		client, err := browserbridge.New(browserbridge.Options{
 			URL: target, Host: h, Token: token, ClientVersion: version, Block: flags.block, KeepWebDriver: flags.keepWebDriver,
-			UserTabs: a.browser.attach != "", LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
+			UserTabs: a.browser.attach != "" && !a.browser.isolated, LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
 			OnState: func(s browserbridge.State) {
 				reached.hear(s.Kind == browserbridge.Ready, s.Err)
 				connected(s.Kind == browserbridge.Ready, s.Kind == browserbridge.Lost)

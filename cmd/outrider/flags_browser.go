@@ -32,7 +32,7 @@ import (
 // browserFlags are the flags of every verb that owns a browser.
 type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
-	headed, noSandbox, acceptDrafts                                               bool
+	headed, isolated, noSandbox, acceptDrafts                                     bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
 	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
@@ -51,6 +51,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
 	f.BoolVar(&b.headed, "headed", false, "show the browser's window")
 	f.StringVar(&b.attach, "attach", "", "use a running Chrome: http://host:port or ws://...")
+	f.BoolVar(&b.isolated, "isolated", false, "with --attach: in a browser context of its own, without the cookies, storage and tabs of that Chrome")
 	f.StringVar(&b.userDataDir, "user-data-dir", "", "profile directory to use and keep (default: a new one, removed at the end)")
 	f.StringVar(&b.viewport, "viewport", "", "size of the viewport, such as 1280x720")
 	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
@@ -75,6 +76,11 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
 }
 
+// inProfile reports whether tabs are opened in a profile that was there before.
+func (b *browserFlags) inProfile() bool {
+	return b.userDataDir != "" || b.attach != "" && !b.isolated
+}
+
 var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
 
 // runtimeOptions turns the flags into what a host needs. The caller closes the
@@ -86,7 +92,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--profile is %q: expected strict or extension", b.profile)
 	}
 	options := browser.Options{
-		Path: b.path, Headed: b.headed, Attach: b.attach, UserDataDir: b.userDataDir,
+		Path: b.path, Headed: b.headed, Attach: b.attach, OwnContext: b.isolated, UserDataDir: b.userDataDir,
 		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
 		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, InsecureOrigins: b.insecureOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
 	}
@@ -94,16 +100,10 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		if err := browser.CheckOrigins(origins...); err != nil {
 			return runtime.Options{}, usage("--allow-origin or --block-origin: %w", err)
 		}
-		if b.attach != "" {
-			return runtime.Options{}, usage("--allow-origin and --block-origin need a browser that is launched, so they do not go with --attach")
-		}
 	}
 	if len(b.insecureOrigins) > 0 {
 		if err := browser.CheckOrigins(b.insecureOrigins...); err != nil {
 			return runtime.Options{}, usage("--insecure-origin: %w", err)
-		}
-		if b.attach != "" {
-			return runtime.Options{}, usage("--insecure-origin needs a browser that is launched, so it does not go with --attach")
 		}
 	}
 	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
@@ -114,16 +114,17 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--allow-maps: %s", fault.From(err).Message)
 	}
 	if b.attach != "" {
-		if b.proxy != "" {
-			return runtime.Options{}, usage("--proxy needs a browser that is launched, so it does not go with --attach")
+		if b.proxy != "" || len(slices.Concat(b.allowOrigins, b.blockOrigins, b.insecureOrigins)) > 0 {
+			return runtime.Options{}, usage("--proxy, --allow-origin, --block-origin and --insecure-origin need a browser that is launched: they do not go with --attach")
 		}
 		if err := a.refuseGiven("with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox"); err != nil {
 			return runtime.Options{}, err
 		}
+	} else if b.isolated {
+		return runtime.Options{}, usage("--isolated is for --attach: a browser that is launched has a profile of its own")
 	}
 	open := make([]string, len(b.open))
 	for i, text := range b.open {
-		var err error
 		if open[i], err = plan.Address(text); err != nil {
 			return runtime.Options{}, usage("--open: %w", err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/sites/demo"
 )
@@ -102,7 +103,8 @@ func shop(t *testing.T) string {
 
 // TestScripts runs the command line through the real binary. In a script $SITE
 // is the contact page, $TLS the same with a certificate that is not valid, $SHOP a
-// list with prices, $DEMO the demo board and $TICK a page that counts.
+// list with prices, $DEMO the demo board and $TICK a page that counts. $RUNNING is the address of a browser. A
+// script whose commands attach to it, each in a browser context of its own, takes a third of the time.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
 	contact, ticking, shopping, untrusted := page(t, contactPage), page(t, tickingPage), shop(t), selfSigned(t, contactPage)
@@ -114,6 +116,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	running := browsertest.Running(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/scripts",
 		RequireExplicitExec: true,
@@ -133,6 +136,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
 			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
 			e.Setenv("OUTRIDER_BROWSER", found.Path)
+			e.Setenv("RUNNING", running)
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 			e.Setenv("TMPDIR", e.WorkDir)
 			e.Defer(func() { endStrays(e.WorkDir) })

@@ -91,9 +91,8 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 	defer a.close(ctx, "the browser", host.Close)
 	path := options.Browser.Path
 	server, err := provider.New(ctx, provider.Options{
-		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "",
-		PersistentProfile: a.browser.userDataDir != "" || a.browser.attach != "",
-		Uploads:           len(options.Browser.UploadDirs) > 0, Downloads: options.Browser.DownloadDir != "", AllowCDP: flags.allowCDP,
+		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "", PersistentProfile: a.browser.inProfile(),
+		Uploads: len(options.Browser.UploadDirs) > 0, Downloads: options.Browser.DownloadDir != "", AllowCDP: flags.allowCDP,
 		DetectBrowser: func() *fault.Error {
 			if a.browser.attach != "" {
 				return nil

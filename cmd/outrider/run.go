@@ -24,7 +24,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run one site action on a page, or plans of them",
 		Long: "Run one site action, or plans: files, globs, or folders with *.plan.yaml. A plan has maps, an address to open and steps, each an\n" +
 			"action, a state, a call of a primitive or check, with what is expected of it. Each case runs in a session of its own, or in the\n" +
-			"profile of --user-data-dir or --attach. A case stops at the first step that fails; exit code 1 when one does.",
+			"profile of --user-data-dir or --attach without --isolated. A case stops at the first step that fails; exit code 1 when one does.",
 		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json
   outrider run smoke.yaml --report junit=smoke.xml --artifacts out/
   outrider run 'plans/**/*.yaml' --workers 4 --grep smoke --secret PW=env:APP_PASSWORD`,

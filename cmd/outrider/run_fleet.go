@@ -32,7 +32,7 @@ func (a *app) settings() remote.Settings {
 
 // workersOwn are flags that a job cannot bring: what they name is the worker's.
 var workersOwn = []string{
-	"browser", "headed", "attach", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
+	"browser", "headed", "attach", "isolated", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
 	"insecure-origin", "record", "cdp-log",
 }
 

@@ -102,9 +102,9 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 	if err := suite.Resolve(ctx, a.secrets); err != nil {
 		return usage("%w", err)
 	}
-	profile := a.browser.attach != "" || a.browser.userDataDir != ""
+	profile := a.browser.inProfile()
 	if profile && p.workers > 1 {
-		return usage("--workers needs sessions of their own, so it does not go with --attach and --user-data-dir")
+		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with --attach without --isolated")
 	}
 	if len(a.browser.maps) == 0 {
 		a.browser.maps = suite.Maps()

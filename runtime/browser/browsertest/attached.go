@@ -15,13 +15,18 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
-// apart is a browser that nobody but those who attach to it drives.
-var apart struct {
-	once      sync.Once
+// running is a browser that nobody but those who attach to it drives.
+type running struct {
 	process   *launch.Process
 	transport io.Closer
 	address   string
-	err       error
+}
+
+// apart is the one of the test binary.
+var apart struct {
+	once sync.Once
+	running
+	err error
 }
 
 // Attach has a browser that is about to be opened attach to one browser of the test binary, which starts at first
@@ -29,51 +34,71 @@ var apart struct {
 func Attach(tb testing.TB, o *browser.Options) {
 	tb.Helper()
 	Require(tb)
-	apart.once.Do(func() {
-		if apart.err = startApart(Within(tb, time.Minute)); apart.err != nil {
-			endApart()
-		}
-	})
+	apart.once.Do(func() { apart.err = apart.start(Within(tb, time.Minute)) })
 	if apart.err != nil {
 		tb.Fatalf("starting a browser to attach to: %v", apart.err)
 	}
 	o.Attach, o.OwnContext = apart.address, true
 }
 
-func startApart(ctx context.Context) error {
+// Running starts a browser that programs of a test attach to, and returns its address. It ends with the test.
+func Running(tb testing.TB) (address string) {
+	tb.Helper()
+	Require(tb)
+	var r running
+	if err := r.start(Within(tb, time.Minute)); err != nil {
+		tb.Fatalf("starting a browser to attach to: %v", err)
+	}
+	tb.Cleanup(func() {
+		for _, problem := range r.end() {
+			tb.Error(problem)
+		}
+	})
+	return r.address
+}
+
+func (r *running) start(ctx context.Context) error {
+	err := r.launch(ctx)
+	if err != nil {
+		r.end()
+	}
+	return err
+}
+
+func (r *running) launch(ctx context.Context) error {
 	found, err := launch.Find("")
 	if err != nil {
 		return err
 	}
-	apart.process, apart.transport, err = launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox(), ExtraArgs: []string{"--remote-debugging-port=0"}})
+	r.process, r.transport, err = launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox(), ExtraArgs: []string{"--remote-debugging-port=0"}})
 	if err != nil {
 		return err
 	}
 	for {
-		text, err := os.ReadFile(filepath.Join(apart.process.ProfileDir(), "DevToolsActivePort"))
+		text, err := os.ReadFile(filepath.Join(r.process.ProfileDir(), "DevToolsActivePort"))
 		if lines := strings.Fields(string(text)); err == nil && len(lines) == 2 {
-			apart.address = "ws://127.0.0.1:" + lines[0] + lines[1]
+			r.address = "ws://127.0.0.1:" + lines[0] + lines[1]
 			return nil
 		}
 		select { // no event says that the file is there
 		case <-time.After(10 * time.Millisecond):
-		case <-apart.process.Done():
-			return errors.New("the browser ended: " + apart.process.Output())
+		case <-r.process.Done():
+			return errors.New("the browser ended: " + r.process.Output())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func endApart() (problems []string) {
-	if apart.process == nil {
+func (r *running) end() (problems []string) {
+	if r.process == nil {
 		return nil
 	}
-	_ = apart.transport.Close()
-	apart.process.Kill()
-	if err := apart.process.Close(); err != nil {
+	_ = r.transport.Close()
+	r.process.Kill()
+	if err := r.process.Close(); err != nil {
 		problems = append(problems, "closing the browser that was attached to: "+err.Error())
 	}
-	apart.process = nil
+	r.process = nil
 	return problems
 }

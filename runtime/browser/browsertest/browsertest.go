@@ -60,7 +60,7 @@ func Main(m *testing.M) {
 }
 
 func leftovers(tmp string) (problems []string) {
-	problems = endApart()
+	problems = apart.end()
 	if b := shared.b; b != nil {
 		for _, t := range b.Tabs() {
 			problems = append(problems, "a tab was left open at "+t.Tab().URL)
