@@ -20,13 +20,16 @@ import (
 // start launches the browser, opens the first tabs and starts the supervisor.
 func (h *Host) start(ctx context.Context) error {
 	adopt := h.opts.Browser.Attach != "" && len(h.opts.Open) == 0
-	b, err := h.launch(ctx, adopt)
-	if err != nil {
-		return err
-	}
+	b, err := h.launchReading(ctx, adopt)
 	h.mu.Lock()
 	h.browser = b
 	h.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if h.opts.Ready != nil {
+		h.signals.Relisten(ctx)
+	}
 	h.life.Go(h.supervise)
 	if h.opts.Limits.TabMemory > 0 {
 		h.life.Go(h.watchMemory)
@@ -80,6 +83,29 @@ func (h *Host) prepare(ctx context.Context, b *browser.Browser, open []string) (
 		return 1, fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(open[0], 200))
 	}
 	return 1, nil
+}
+
+// launchReading launches the browser while the maps are read. What is wrong with them ends the
+// launch, and is the error.
+func (h *Host) launchReading(ctx context.Context, adopt bool) (*browser.Browser, error) {
+	if h.opts.Ready == nil {
+		return h.launch(ctx, adopt)
+	}
+	launching, stop := context.WithCancel(ctx)
+	defer stop()
+	var reading sync.WaitGroup
+	var failed error
+	reading.Go(func() {
+		if failed = h.opts.Ready(); failed != nil {
+			stop()
+		}
+	})
+	b, err := h.launch(launching, adopt)
+	reading.Wait()
+	if failed != nil {
+		err = failed
+	}
+	return b, err
 }
 
 func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error) {

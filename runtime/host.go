@@ -37,6 +37,9 @@ type Options struct {
 	NewID func() string
 	// Maps are the site maps on offer; nil is none.
 	Maps *Maps
+	// Ready, when set, returns when the maps have been read, and what is wrong with them. It is
+	// called beside the start of the browser, which its error ends.
+	Ready func() error
 	// WatchMaps keeps the maps like their files: an edit is on offer as soon as
 	// the files are quiet, and every tab reports it.
 	WatchMaps bool

@@ -2,6 +2,8 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
@@ -32,11 +35,14 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 		}
 	}
 	save(staticMap("one", "1"))
-	maps, reports := runtime.LoadMaps([]string{root}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
-	if len(reports) != 1 || !reports[0].OK {
-		t.Fatalf("reports %+v", reports)
+	maps, read := runtime.ReadMaps([]string{root}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	ready := func() error {
+		if reports := read(); len(reports) != 1 || !reports[0].OK {
+			return fmt.Errorf("reports %+v", reports)
+		}
+		return nil
 	}
-	h := open(t, runtime.Options{Maps: maps, WatchMaps: true, Open: []string{serve(t, map[string]string{"/x": ""}) + "/x"}})
+	h := open(t, runtime.Options{Maps: maps, Ready: ready, WatchMaps: true, Open: []string{serve(t, map[string]string{"/x": ""}) + "/x"}})
 	ch := subscribe(t, h)
 	type report struct {
 		Added, Changed, Removed []string
@@ -121,5 +127,17 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 	await("a removal", func(p report) bool { return len(p.Removed) == 1 && p.Removed[0] == path })
 	if got := names(); got != "bundled" {
 		t.Errorf("after a removal: actions %q", got)
+	}
+}
+
+// What is wrong with maps is the error, whatever became of the browser that starts beside them.
+func TestMapsThatAreWrongEndTheLaunch(t *testing.T) {
+	wrong := errors.New("1 of 1 maps is invalid")
+	h, err := runtime.Open(t.Context(), runtime.Options{
+		Registry: catalog.Standard(), Engine: runtimetest.Engine(t), NewID: newID, Ready: func() error { return wrong },
+		Browser: browser.Options{Path: filepath.Join(t.TempDir(), "no-browser")},
+	})
+	if h != nil || !errors.Is(err, wrong) {
+		t.Fatalf("host %v, error %v, want %v", h, err, wrong)
 	}
 }

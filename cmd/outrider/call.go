@@ -107,7 +107,7 @@ func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Ho
 
 // openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
 func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error) (h *runtime.Host, closing func(), err error) {
-	options, err := a.runtimeOptions()
+	options, err := a.readingOptions()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,6 +118,7 @@ func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error)
 		h, err = runtime.Open(ctx, options)
 	}
 	if err != nil {
+		_ = options.Ready()
 		_ = options.Engine.Close()
 		return nil, nil, err
 	}

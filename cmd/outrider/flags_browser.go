@@ -7,8 +7,8 @@ import (
 	"os"
 	"regexp"
 	goruntime "runtime"
-	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,9 +18,7 @@ import (
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
-
 	"github.com/outrider-run/outrider/primitives/catalog"
-
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -85,7 +83,18 @@ var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`
 
 // runtimeOptions turns the flags into what a host needs. The caller closes the
 // engine in it after the host.
-func (a *app) runtimeOptions() (runtime.Options, error) {
+func (a *app) runtimeOptions() (out runtime.Options, err error) {
+	if out, err = a.readingOptions(); err == nil {
+		if err = out.Ready(); err != nil {
+			out.Engine.Close()
+		}
+	}
+	return out, err
+}
+
+// readingOptions is runtimeOptions that leaves maps to be read beside the start of the browser.
+// What is wrong with them is the error of Ready, after which the engine may be closed.
+func (a *app) readingOptions() (out runtime.Options, err error) {
 	b := &a.browser
 	profile, ok := quirks.Profile(b.profile)
 	if !ok {
@@ -96,14 +105,9 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
 		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, InsecureOrigins: b.insecureOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
 	}
-	if origins := slices.Concat(b.allowOrigins, b.blockOrigins); len(origins) > 0 {
+	for flag, origins := range map[string][]string{"--allow-origin": b.allowOrigins, "--block-origin": b.blockOrigins, "--insecure-origin": b.insecureOrigins} {
 		if err := browser.CheckOrigins(origins...); err != nil {
-			return runtime.Options{}, usage("--allow-origin or --block-origin: %w", err)
-		}
-	}
-	if len(b.insecureOrigins) > 0 {
-		if err := browser.CheckOrigins(b.insecureOrigins...); err != nil {
-			return runtime.Options{}, usage("--insecure-origin: %w", err)
+			return runtime.Options{}, usage("%s: %w", flag, err)
 		}
 	}
 	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
@@ -114,7 +118,7 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 		return runtime.Options{}, usage("--allow-maps: %s", fault.From(err).Message)
 	}
 	if b.attach != "" {
-		if b.proxy != "" || len(slices.Concat(b.allowOrigins, b.blockOrigins, b.insecureOrigins)) > 0 {
+		if b.proxy != "" || len(b.allowOrigins)+len(b.blockOrigins)+len(b.insecureOrigins) > 0 {
 			return runtime.Options{}, usage("--proxy, --allow-origin, --block-origin and --insecure-origin need a browser that is launched: they do not go with --attach")
 		}
 		if err := a.refuseGiven("with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox"); err != nil {
@@ -155,45 +159,41 @@ func (a *app) runtimeOptions() (runtime.Options, error) {
 	if err != nil {
 		return runtime.Options{}, usage("--expr-engine is %q: expected native or blues", b.engine)
 	}
+	defer func() {
+		if err != nil {
+			engine.Close()
+		}
+	}()
 	var pacing *time.Duration
 	if a.origins["pacing"] != config.ByDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	for _, assignment := range b.secrets {
 		if err := a.secrets.AddReference(context.Background(), assignment); err != nil {
-			engine.Close()
 			return runtime.Options{}, usage("--secret %w", err)
 		}
 	}
 	limits, err := a.limits()
 	if err != nil {
-		engine.Close()
 		return runtime.Options{}, err
 	}
-	cdpLog, err := a.cdpLog()
-	if err != nil {
-		engine.Close()
+	if options.CDPLog, err = a.cdpLog(); err != nil {
 		return runtime.Options{}, err
 	}
-	options.CDPLog = cdpLog
 	registry := catalog.Standard()
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = b.acceptDrafts
-	maps, reports := runtime.LoadMaps(b.maps, registry, engine, how)
-	if err := a.refuseInvalid(reports); err != nil {
-		engine.Close()
-		return runtime.Options{}, err
-	}
-	out := runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: maps, WatchMaps: b.watchMaps, MapPermissions: permissions,
+	out = runtime.Options{
+		Registry: registry, Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
 	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
 	if err := b.recording.Record(&out, recorded); err != nil {
-		engine.Close()
 		return runtime.Options{}, usage("--record: %w", err)
 	}
+	maps, read := runtime.ReadMaps(b.maps, registry, engine, how)
+	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
 	return out, nil
 }
 

@@ -65,7 +65,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			}
 			defer stop()
 			a.onCall = o.OnCall
-			options, err := a.runtimeOptions()
+			options, err := a.readingOptions()
 			if err != nil {
 				return err
 			}
@@ -83,6 +83,9 @@ func (a *app) mcpCommand() *cobra.Command {
 			})
 			defer end()
 			defer a.close(ctx, "the browser", host.Close)
+			if err := options.Ready(); err != nil {
+				return err
+			}
 			var logins mcp.Logins
 			if keepLogins {
 				logins = plan.Logins{}

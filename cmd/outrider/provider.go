@@ -82,13 +82,16 @@ func (a *app) providerCommand() *cobra.Command {
 // withProvider runs serve with a provider whose browser starts in the
 // background, and closes both afterwards.
 func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(context.Context, *provider.Server) error) error {
-	options, err := a.runtimeOptions()
+	options, err := a.readingOptions()
 	if err != nil {
 		return err
 	}
 	defer options.Engine.Close()
 	host := latehost.Open(ctx, options, nil)
 	defer a.close(ctx, "the browser", host.Close)
+	if err := options.Ready(); err != nil {
+		return err
+	}
 	path := options.Browser.Path
 	server, err := provider.New(ctx, provider.Options{
 		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "", PersistentProfile: a.browser.inProfile(),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,7 +126,7 @@ func (a *app) printReport(r sites.FileReport) {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", r.Path, word)
 	for _, p := range slices.Concat(r.Errors, r.Left) {
-		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s", orRoot(p.Pointer), p.Code, p.Message)
+		fmt.Fprintf(a.stderr, "  error    %-32s %s: %s", cmp.Or(p.Pointer, "(root)"), p.Code, p.Message)
 		if p.Remedy != "" {
 			fmt.Fprintf(a.stderr, "; %s", p.Remedy)
 		}
@@ -139,13 +140,6 @@ func (a *app) printReport(r sites.FileReport) {
 		fmt.Fprintf(a.stderr, "  needs    %-32s %s\n", string(p)+", "+given+":", strings.Join(r.Needs[p], ", "))
 	}
 	for _, p := range r.Warnings {
-		fmt.Fprintf(a.stderr, "  warning  %-32s %s: %s\n", orRoot(p.Pointer), p.Code, p.Message)
+		fmt.Fprintf(a.stderr, "  warning  %-32s %s: %s\n", cmp.Or(p.Pointer, "(root)"), p.Code, p.Message)
 	}
-}
-
-func orRoot(pointer string) string {
-	if pointer == "" {
-		return "(root)"
-	}
-	return pointer
 }

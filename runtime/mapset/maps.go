@@ -108,11 +108,28 @@ const (
 // nothing; its report has everything that is wrong with it. A path that cannot
 // be read has a report with an error too.
 func Load(paths []string, registry *primitives.Registry, engine expr.Engine, how Options) (*Maps, []sites.FileReport) {
-	m := New(registry, engine)
+	m, read := Read(paths, registry, engine, how)
+	return m, read()
+}
+
+// Read is Load in the background: the maps offer nothing until read has returned.
+func Read(paths []string, registry *primitives.Registry, engine expr.Engine, how Options) (m *Maps, read func() []sites.FileReport) {
+	m = New(registry, engine)
 	m.how, m.paths = how, paths
-	library, reports := sites.Load(paths, m.options())
-	m.files, m.offered = library, &Offer{Library: library}
-	return m, reports
+	if len(paths) == 0 {
+		library, reports := sites.Load(paths, m.options())
+		m.files, m.offered = library, &Offer{Library: library}
+		return m, func() []sites.FileReport { return reports }
+	}
+	loaded := make(chan []sites.FileReport, 1)
+	go func() {
+		library, reports := sites.Load(paths, m.options())
+		m.mu.Lock()
+		m.files, m.offered = library, &Offer{Library: library}
+		m.mu.Unlock()
+		loaded <- reports
+	}()
+	return m, sync.OnceValue(func() []sites.FileReport { return <-loaded })
 }
 
 // FromBytes offers one map, which applies to every page unless name lies in
@@ -146,7 +163,9 @@ func FromFiles(files fs.FS, name string, registry *primitives.Registry, engine e
 // As has maps that come from here on read as the options salvage and upstream set.
 // It is called before the first of them.
 func (m *Maps) As(salvage, upstream bool) {
-	m.how.Salvage, m.how.Upstream = m.how.Salvage || salvage, m.how.Upstream || upstream
+	if salvage && !m.how.Salvage || upstream && !m.how.Upstream { // else somebody may be reading maps
+		m.how.Salvage, m.how.Upstream = m.how.Salvage || salvage, m.how.Upstream || upstream
+	}
 }
 
 // options wires the checks of the packages above sites into the map gate.
