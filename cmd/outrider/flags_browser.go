@@ -180,11 +180,10 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if options.CDPLog, err = a.cdpLog(); err != nil {
 		return runtime.Options{}, err
 	}
-	registry := catalog.Standard()
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = b.acceptDrafts
 	out = runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
+		Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
@@ -192,7 +191,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if err := b.recording.Record(&out, recorded); err != nil {
 		return runtime.Options{}, usage("--record: %w", err)
 	}
-	maps, read := runtime.ReadMaps(b.maps, registry, engine, how)
+	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, how)
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
 	return out, nil
 }
