@@ -372,7 +372,7 @@ func TestQueues(t *testing.T) {
 		t.Errorf("the first request: %v", err)
 	}
 	const id = "51111111-1111-4111-8111-111111111111"
-	page, asked, _ = held(t)
+	page, asked, release = held(t)
 	if err := <-ask(`{"type":"navigate","url":"` + page + `","tabId":1}`); err != nil {
 		t.Fatal(err)
 	}
@@ -389,5 +389,9 @@ func TestQueues(t *testing.T) {
 	r, err := b.backend.Raw(ctx, id, browserbridge.Request{Type: "request", ID: id, Action: json.RawMessage(`{"type":"get_tabs"}`)})
 	if err != nil || r.Error == nil || r.Error.Code != "invalid_action" {
 		t.Errorf("a second request with an id in flight: %+v, %v", r, err)
+	}
+	release() // the first has its own answer, which the second one's does not replace
+	if err := <-ask(`{"type":"evaluate","expression":"return 1","tabId":1}`); err != nil {
+		t.Errorf("behind the first request: %v", err)
 	}
 }

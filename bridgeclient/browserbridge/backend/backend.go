@@ -59,11 +59,11 @@ type Backend struct {
 
 // connection is one accepted client.
 type connection struct {
-	ws      *websocket.Conn
-	gone    chan struct{}
-	mu      sync.Mutex
-	pending map[string]chan browserbridge.Response
-	used    map[string]bool // ids that were answered
+	ws              *websocket.Conn
+	gone            chan struct{}
+	mu              sync.Mutex
+	pending         map[string]chan browserbridge.Response
+	asked, answered map[string]int // requests and responses of each id
 }
 
 // New makes a backend.
@@ -137,7 +137,7 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.o.OnConnection("refused")
 		return
 	}
-	c := &connection{ws: ws, gone: make(chan struct{}), pending: map[string]chan browserbridge.Response{}, used: map[string]bool{}}
+	c := &connection{ws: ws, gone: make(chan struct{}), pending: map[string]chan browserbridge.Response{}, asked: map[string]int{}, answered: map[string]int{}}
 	b.replace(c)
 	b.o.OnConnection("accepted")
 	err = b.read(ctx, c)
@@ -244,8 +244,8 @@ func (b *Backend) response(c *connection, r browserbridge.Response) {
 	c.mu.Lock()
 	waiting, ok := c.pending[r.ID]
 	delete(c.pending, r.ID)
-	again := c.used[r.ID]
-	c.used[r.ID] = true
+	c.answered[r.ID]++
+	again := c.answered[r.ID] > max(1, c.asked[r.ID]) // an id in flight that is used again has an answer for each
 	c.mu.Unlock()
 	switch {
 	case ok:
@@ -375,6 +375,7 @@ func (b *Backend) request(ctx context.Context, c *connection, id string, message
 	waiting := make(chan browserbridge.Response, 1)
 	c.mu.Lock()
 	c.pending[id] = waiting
+	c.asked[id]++
 	c.mu.Unlock()
 	if err := b.send(context.WithoutCancel(ctx), c.ws, message); err != nil {
 		return nil, err
