@@ -899,7 +899,12 @@ func (t *Tab) TextInsert(ctx context.Context, arguments TextInsertArgs) (*TextIn
 // TextInsertArgs are the arguments of [Tab.TextInsert].
 type TextInsertArgs struct {
 	// Numbers and booleans are written as text.
-	Text    string   `json:"text"`
+	Text string `json:"text"`
+	// Only into what a person can see: a control that is not drawn within
+	// timeout_ms fails, with reason hidden and, where there is one, the control
+	// drawn_instead. Without it such a control gets its value by script. An
+	// extension of this host.
+	Drawn   bool     `json:"drawn,omitempty"`
 	Locator *Locator `json:"locator,omitempty"`
 	// replace, or anything else to append: at the caret of a control that is being
 	// edited, else at its end. Default append.

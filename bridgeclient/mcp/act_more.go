@@ -173,7 +173,7 @@ func (f field) primitive(control outlineRow) (string, map[string]any) {
 		args["label"] = f.options()
 		return "page.select", args
 	}
-	args["text"], args["mode"] = strings.Join(f.options(), ", "), "replace"
+	args["text"], args["mode"], args["drawn"] = strings.Join(f.options(), ", "), "replace", true
 	return "text.insert", args
 }
 

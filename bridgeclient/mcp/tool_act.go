@@ -129,7 +129,7 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		return "pointer.drag", args, nil
 	case "fill":
 		if in.Text != nil {
-			args["text"], args["mode"] = *in.Text, "replace"
+			args["text"], args["mode"], args["drawn"] = *in.Text, "replace", true
 		}
 		return "text.insert", args, needs(in.Text != nil, "text")
 	case "type":

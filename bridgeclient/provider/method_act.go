@@ -327,7 +327,7 @@ func typeText(ctx context.Context, r *request) (any, *Failure) {
 	if failure := r.decode(&in); failure != nil {
 		return nil, failure
 	}
-	args := map[string]any{"text": in.Text, "effects": true}
+	args := map[string]any{"text": in.Text, "drawn": true, "effects": true}
 	if in.Replace {
 		args["mode"] = "replace"
 	}

@@ -499,7 +499,7 @@ func (b *overBridge) act(w way, ref string) string {
 	switch w.Act.Action {
 	case "fill":
 		name = "text.insert"
-		args["text"], args["mode"] = w.Act.Text, "replace"
+		args["text"], args["mode"], args["drawn"] = w.Act.Text, "replace", true
 	case "type":
 		name = "text.type"
 		args["text"], args["trusted"] = w.Act.Text, true

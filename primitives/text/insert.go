@@ -21,6 +21,8 @@ type textInsertIn struct {
 	Target *locator.SelectorOrLocator `json:"target"`
 	// Mode is "replace", or anything else to append.
 	Mode string `json:"mode"`
+	// Drawn leaves what no person sees alone.
+	Drawn bool `json:"drawn"`
 	actionability.ElementTarget
 }
 
@@ -38,24 +40,39 @@ var textInsert = primitives.Define("text.insert", func(ctx context.Context, p pr
 	if named || in.TimeoutMS != nil {
 		timeout = actionability.Timeout(ctx, in.TimeoutMS)
 	}
-	return insertInTime(ctx, p, target, string(in.Text), in.Mode, timeout)
+	return insertInTime(ctx, p, target, insertion{string(in.Text), in.Mode, in.Drawn}, timeout)
 })
 
+// insertion is what goes into a target, and how.
+type insertion struct {
+	text, mode string
+	drawn      bool
+}
+
 // insertInTime is InsertText that waits for a target which is not there yet, is
-// disabled or read-only. What takes no text ever fails at once.
-func insertInTime(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string, timeout time.Duration) (json.RawMessage, error) {
-	out, err := InsertText(ctx, p, target, text, mode)
+// disabled, read-only, or not drawn yet. What takes no text ever fails at once.
+func insertInTime(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, in insertion, timeout time.Duration) (json.RawMessage, error) {
+	out, err := in.into(ctx, p, target)
 	if err == nil || target == nil || timeout <= 0 || !mayBecomeEditable(err) {
 		return out, err
+	}
+	if fault.CodeOf(err) == fault.TargetNotActionable {
+		if _, late := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "drawn", Enabled: true, Editable: true}, timeout, false); late != nil {
+			return nil, err // which says what is drawn instead
+		}
+		return in.into(ctx, p, target)
 	}
 	if _, err := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "attached", Enabled: true, Editable: true}, timeout, false); err != nil {
 		return nil, err
 	}
-	return InsertText(ctx, p, target, text, mode)
+	return in.into(ctx, p, target)
 }
 
 func mayBecomeEditable(err error) bool {
 	f := fault.From(err)
+	if f.Code == fault.TargetNotActionable {
+		return f.Evidence["reason"] == "hidden"
+	}
 	if f.Code != fault.TargetNotEditable {
 		return locator.IsFrameFault(f.Code)
 	}
@@ -69,10 +86,17 @@ func mayBecomeEditable(err error) bool {
 // InsertText puts text into what target finds first, or, without a target, into
 // what has the focus, following it into frames.
 func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
+	return insertion{text: text, mode: mode}.into(ctx, p, target)
+}
+
+func (in insertion) into(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator) (json.RawMessage, error) {
 	w := newInsertionWatch(p)
 	defer w.end()
 	query := func(pressed []string, handle string) (out json.RawMessage, err error) {
-		args := map[string]any{"text": text, "replace": mode == "replace", "watch": w.id}
+		args := map[string]any{"text": in.text, "replace": in.mode == "replace", "watch": w.id}
+		if in.drawn {
+			args["drawn"] = true
+		}
 		if len(pressed) > 0 {
 			args["pressed"], args["handle"] = pressed, handle
 		} else {
@@ -94,7 +118,7 @@ func InsertText(ctx context.Context, p primitives.Page, target *locator.Selector
 		err = target.Locator.EvaluateIn(primitives.WhenSent(ctx, func() { w.begin(ctx) }), p, at.Frame, "text_insert", args, &out)
 		return out, err
 	}
-	out, err := callWithKeys(ctx, p, text, query, w.insert)
+	out, err := callWithKeys(ctx, p, in.text, query, w.insert)
 	if err == nil {
 		return out, nil
 	}

@@ -56,7 +56,7 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	}
 	if !in.Trusted {
 		if named {
-			return insertInTime(ctx, p, &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}, string(in.Text), in.Mode, actionability.Timeout(ctx, in.TimeoutMS))
+			return insertInTime(ctx, p, &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}, insertion{text: string(in.Text), mode: in.Mode}, actionability.Timeout(ctx, in.TimeoutMS))
 		}
 		return InsertText(ctx, p, nil, string(in.Text), in.Mode)
 	}

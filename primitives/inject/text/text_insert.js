@@ -23,6 +23,7 @@ queries.text_insert = (args) => {
   // Upstream accepts a control of its own realm only: in a frame only editors are seen.
   const reason = whyNotEditable(target) || (unseen() && isTextControl(target) ? 'not_editable' : null);
   if (reason) throw notEditable(target, reason);
+  if (args.drawn && pressed.length === 0) requireDrawn(target);
   const editor = isTextControl(target) ? target : editingHost(target);
   const active = activeElement();
   const editing = active === target || !isTextControl(target) && active !== null && contains(editor, active);
