@@ -164,7 +164,7 @@ func substituted(t *testing.T, args, value string) string {
 				}
 			}
 		case []any:
-			var out []any
+			out := []any{} // a list that is empty stays a list
 			for _, e := range v {
 				if next, keep := put(e); keep {
 					out = append(out, next)
