@@ -3,13 +3,11 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,13 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/fleettest"
-	"github.com/outrider-run/outrider/fleet/queue"
-	"github.com/outrider-run/outrider/fleet/submit"
-	"github.com/outrider-run/outrider/fleet/worker"
-	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/plan/schedule"
-	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
@@ -115,74 +106,5 @@ func TestJobsShareABrowser(t *testing.T) {
 	r.Close()
 	if _, err := os.Stat(r.opts.Temp); err == nil {
 		t.Error("the runner left its folder")
-	}
-}
-
-// BenchmarkSlots is jobs whose pages answer after 300 ms, on one worker: how much faster
-// more slots are than one.
-func BenchmarkSlots(b *testing.B) {
-	const loads, each = 12, 300 * time.Millisecond
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(each)
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><p>late</p>`)
-	}))
-	b.Cleanup(site.Close)
-	dir := b.TempDir()
-	path := filepath.Join(dir, "slow.yaml")
-	if err := os.WriteFile(path, []byte("steps:\n"+strings.Repeat("  - {open: "+site.URL+"}\n", loads)), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	one := 0.0
-	for _, slots := range []int{1, 2, 4, 8} {
-		b.Run(fmt.Sprint("slots=", slots), func(b *testing.B) {
-			s := fleettest.Server(b)
-			q := fleettest.Open(b, s.URL(), queue.Lease)
-			all := &browsers{tb: b}
-			r, err := NewRunner(Options{Temp: b.TempDir(), NewID: uuid.NewString, Browsers: slots, Open: all.open})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(r.Close)
-			w := worker.New(worker.Options{Sources: []worker.Source{{Queue: q}}, Slots: slots, Runners: map[string]worker.Runner{Kind: r}})
-			ctx, stop := context.WithCancel(context.Background())
-			var running sync.WaitGroup
-			running.Go(func() { _ = w.Run(ctx) })
-			b.Cleanup(func() { stop(); running.Wait() })
-			perSecond := func(run string, jobs int) float64 {
-				suite, err := plan.Load(plan.Selection{Source: spec.Source{Engine: runtimetest.Engine(b)}, Paths: []string{path}, Part: schedule.Part{Index: 1, Of: 1}, Repeat: jobs})
-				if err != nil {
-					b.Fatal(err)
-				}
-				began := time.Now()
-				sub := Submission{Queue: q, Run: run, Settings: Settings{CallTimeout: time.Minute}}
-				sent, err := sub.Cases(b.Context(), suite)
-				if err == nil {
-					err = submit.Send(b.Context(), q, sent)
-				}
-				var ended []Ended
-				if err == nil {
-					ended, err = Follow(b.Context(), q, sent, View{}, false)
-				}
-				if o := Merge(ended, began); err != nil || !o.OK {
-					b.Fatalf("%v, %v", err, o.JSON())
-				}
-				return float64(jobs) / time.Since(began).Seconds()
-			}
-			perSecond("warm", slots) // browsers are there
-			n := 0
-			rate := 0.0
-			for b.Loop() {
-				n++
-				rate = perSecond(fmt.Sprint("run", n), 2*slots)
-			}
-			if slots == 1 {
-				one = rate
-			}
-			b.ReportMetric(rate, "jobs/s")
-			if one > 0 {
-				b.ReportMetric(rate/one/float64(slots), "of-linear")
-			}
-		})
 	}
 }
