@@ -187,12 +187,12 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
-	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
-	if err := b.recording.Record(&out, recorded); err != nil {
-		return runtime.Options{}, usage("--record: %w", err)
-	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, how)
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
+	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
+	if err := b.recording.Record(&out, recorded); err != nil {
+		return runtime.Options{}, usage("%w", err)
+	}
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -49,6 +50,18 @@ type Recorded struct {
 
 // Record has a host that is opened with options recorded, if the flags say so.
 func (r *RecordFlags) Record(options *runtime.Options, o Recorded) error {
+	if r.file != "" || r.trace != "" { // maps that are refused leave no file
+		if err := options.Ready(); err != nil {
+			return err
+		}
+	}
+	if err := r.record(options, o); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	return nil
+}
+
+func (r *RecordFlags) record(options *runtime.Options, o Recorded) error {
 	b := options.Browser
 	header := record.Header{Program: "outrider " + options.Version, Verb: o.Verb, Profile: o.Profile, Locale: b.Locale, Timezone: b.Timezone}
 	if v := b.Viewport; v.Width > 0 {
