@@ -26,6 +26,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/runtime/siteaction"
+	"github.com/outrider-run/outrider/runtime/stores"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -116,7 +117,8 @@ type Host struct {
 	refusing atomic.Bool // calls are refused, see RefuseCalls
 
 	manifest func() json.RawMessage
-	stores   stores
+	stores   stores.Session // of the tabs in no workspace
+	queues   stores.Queues
 	signals  *signal.Hub
 }
 

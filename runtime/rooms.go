@@ -40,7 +40,7 @@ func (h *Host) furnish(t *Tab) {
 		Maps: h.opts.Maps, Log: h.log, NewID: h.opts.NewID, Leaves: h.opts.Browser.Attach != "",
 		Accept: func(from *sites.Map, msg Call, done func(Reply)) { h.acceptFrom(from, msg, done) },
 	}, t, r.monitor, r.signals)
-	r.regions = announce.NewRegions(t, func() *tabsession.Announcements { return &t.records().announcements })
+	r.regions = announce.NewRegions(t, func() *tabsession.Announcements { return &t.stores().Announcements })
 	r.overlay = announce.NewOverlay(t)
 	r.actions = siteaction.New(siteaction.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log, Forbids: h.forbids, Subscribe: h.Subscribe}, t, siteaction.Features{
 		Postconditions: r.states, Signals: r.signals, Attachments: r.attachments, Moved: r.monitor.Poke,

@@ -1,67 +1,40 @@
 package runtime
 
 import (
-	"sync"
+	"context"
 
 	tabsession "github.com/outrider-run/outrider/primitives/session"
-	"github.com/outrider-run/outrider/runtime/calllog"
+	"github.com/outrider-run/outrider/runtime/stores"
 )
 
-// stores is what a host's session stores beside its pages. It ends with the
-// host.
-type stores struct {
-	clipboard tabsession.Clipboard
-	transfers tabsession.Transfers
-
-	records records // of the tabs in no workspace
-
-	mu    sync.Mutex
-	tasks map[taskKey]*tabsession.Tasks
-}
-
-// taskKey is the tab that tasks are of, and its document (see Tab.document).
-type taskKey struct{ tab, document int }
-
-// records are what is remembered of the tabs of one group: other clients of a
-// face do not see them.
-type records struct {
-	announcements tabsession.Announcements
-	calls         calllog.Log
-}
-
-func (t *Tab) records() *records {
+// stores are those of the tab's workspace, of the host for a tab in none: the clients of
+// a face do not see each other's.
+func (t *Tab) stores() *stores.Session {
 	if w := t.group(); w != nil {
-		return &w.records
+		return &w.stores
 	}
-	return &t.host.stores.records
+	return &t.host.stores
 }
 
 // Clipboard implements session.Stores.
-func (s session) Clipboard() *tabsession.Clipboard { return &s.host.stores.clipboard }
+func (s session) Clipboard(ctx context.Context) *tabsession.Clipboard {
+	return &s.tab.stores().Clipboard
+}
 
 // Transfers implements session.Stores.
-func (s session) Transfers() *tabsession.Transfers { return &s.host.stores.transfers }
+func (s session) Transfers() *tabsession.Transfers { return &s.tab.stores().Transfers }
 
 // Announcements implements session.Stores.
-func (s session) Announcements() *tabsession.Announcements { return &s.tab.records().announcements }
+func (s session) Announcements() *tabsession.Announcements { return &s.tab.stores().Announcements }
 
-// Tasks implements session.Stores. Queues of closed tabs are dropped
-// when a new one is made.
+// Tasks implements session.Stores.
 func (s session) Tasks() *tabsession.Tasks {
-	st := &s.host.stores
-	own := taskKey{s.tab.id, s.tab.document()}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if q := st.tasks[own]; q != nil {
-		return q
-	}
-	live := map[taskKey]*tabsession.Tasks{own: {}}
-	for _, t := range s.host.tabList() {
-		key := taskKey{t.id, t.document()}
-		if q := st.tasks[key]; q != nil {
-			live[key] = q
+	return s.host.queues.Of(s.tab.queue(), func() (open []stores.Queue) {
+		for _, t := range s.host.tabList() {
+			open = append(open, t.queue())
 		}
-	}
-	st.tasks = live
-	return live[own]
+		return open
+	})
 }
+
+func (t *Tab) queue() stores.Queue { return stores.Queue{Tab: t.id, Document: t.document()} }

@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/stores"
 )
 
 // WorkspaceOptions say what a workspace is.
@@ -28,7 +29,7 @@ type Workspace struct {
 	id       string
 	isolated bool
 
-	records records
+	stores stores.Session // end with it
 
 	making sync.Mutex // held while a context is made
 

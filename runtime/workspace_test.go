@@ -148,3 +148,32 @@ func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 }
+
+// A session holds what its client copied: another client, and the host's own, find nothing of it.
+func TestWorkspacesHaveStoresOfTheirOwn(t *testing.T) {
+	site := serve(t, map[string]string{"/": `<p>hello</p>`})
+	h := open(t, runtime.Options{Open: []string{site + "/"}})
+	one, two, plain := workspace(t, h, true), workspace(t, h, true), workspace(t, h, false)
+	a, again := opened(t, one, site+"/"), opened(t, one, site+"/")
+	own := h.Tabs()[0]
+	in(t, h, a, "clipboard.write", `{"text":"of one"}`)
+	in(t, h, a, "transfer.write", `{"label":"rows","format":"text/plain","value":"of one"}`)
+	if out := in(t, h, again, "clipboard.read", `{}`) + in(t, h, again, "transfer.read", `{"label":"rows","include_value":true}`); strings.Count(out, "of one") != 2 {
+		t.Errorf("another tab of the workspace reads %s", out)
+	}
+	for _, other := range []runtime.TabStatus{opened(t, two, site+"/"), opened(t, plain, site+"/"), own} {
+		if out := in(t, h, other, "clipboard.read", `{}`); strings.Contains(out, "of one") {
+			t.Errorf("the clipboard of another workspace is read in %q: %s", other.Workspace, out)
+		}
+		r := h.Do(t.Context(), runtime.Call{ID: "read", Name: "transfer.read", Arguments: json.RawMessage(`{"label":"rows"}`), Target: runtime.Target{Workspace: other.Workspace, TabID: other.TabID}})
+		if r.Err == nil || r.Err.Code != "transfer_label_not_found" {
+			t.Errorf("a transfer of another workspace is read in %q: %v", other.Workspace, r.Err)
+		}
+	}
+	if err := one.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out := in(t, h, opened(t, workspace(t, h, true), site+"/"), "clipboard.read", `{}`); strings.Contains(out, "of one") {
+		t.Errorf("the clipboard of a closed workspace is still there: %s", out)
+	}
+}

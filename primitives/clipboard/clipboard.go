@@ -45,7 +45,7 @@ var clipboardCopy = primitives.Define("clipboard.copy", func(ctx context.Context
 		copied := primitives.QuirksOf(p).Has(quirks.ControlsSelectNothing) // the extension says so all the same
 		return clipboardCopyOut{Copied: copied, ClipboardWrite: "empty_selection", Target: taken.Target}, nil
 	}
-	s.Clipboard().Set(session.Clip{Text: taken.Text, HTML: taken.HTML})
+	s.Clipboard(ctx).Set(session.Clip{Text: taken.Text, HTML: taken.HTML})
 	return clipboardCopyOut{Copied: true, CopiedLength: text.Utf16Length(taken.Text), ClipboardWrite: "ok", Target: taken.Target}, nil
 })
 
@@ -54,12 +54,12 @@ type clipboardReadOut struct {
 	Length int    `json:"length"` // UTF-16 units
 }
 
-var clipboardRead = primitives.Define("clipboard.read", func(_ context.Context, p primitives.Page, _ struct{}) (clipboardReadOut, error) {
+var clipboardRead = primitives.Define("clipboard.read", func(ctx context.Context, p primitives.Page, _ struct{}) (clipboardReadOut, error) {
 	s, err := session.Of(p, "clipboard.read", "clipboard.read")
 	if err != nil {
 		return clipboardReadOut{}, err
 	}
-	content := s.Clipboard().Get().Text
+	content := s.Clipboard(ctx).Get().Text
 	return clipboardReadOut{content, text.Utf16Length(content)}, nil
 })
 
@@ -72,12 +72,12 @@ type clipboardWriteOut struct {
 	Length  int  `json:"length"` // UTF-16 units
 }
 
-var clipboardWrite = primitives.Define("clipboard.write", func(_ context.Context, p primitives.Page, in clipboardWriteIn) (clipboardWriteOut, error) {
+var clipboardWrite = primitives.Define("clipboard.write", func(ctx context.Context, p primitives.Page, in clipboardWriteIn) (clipboardWriteOut, error) {
 	s, err := session.Of(p, "clipboard.write", "clipboard.write")
 	if err != nil {
 		return clipboardWriteOut{}, err
 	}
-	s.Clipboard().Set(session.Clip{Text: string(in.Text)})
+	s.Clipboard(ctx).Set(session.Clip{Text: string(in.Text)})
 	return clipboardWriteOut{true, text.Utf16Length(string(in.Text))}, nil
 })
 
@@ -114,7 +114,7 @@ var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Conte
 		if err != nil {
 			return clipboardPasteOut{}, err
 		}
-		held := s.Clipboard().Get()
+		held := s.Clipboard(ctx).Get()
 		args["text"], in.HTML = held.Text, held.HTML
 		out.Source = "session-clipboard"
 	}
