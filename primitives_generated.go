@@ -693,6 +693,10 @@ type PageSnapshotResult struct {
 		Elements int `json:"elements"`
 		Offset   int `json:"offset"`
 	} `json:"left_out"`
+	// Texts that live regions or layers above the page showed since the last
+	// snapshot with compact, and that are gone. Without those that an action
+	// reported. With compact.
+	Messages []string `json:"messages"`
 	// Frames whose document did not answer.
 	MissedFrames []struct {
 		Code string `json:"code"`

@@ -97,8 +97,27 @@ func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 		result["text"] = textOf(delta, "text")
 	}
 	terse(result)
+	gone := passedMessages(result)
+	in.MaxTokens = in.tokens() - tokens.Estimate(gone)
 	c.server.cutToFit(p, r.URL, result, in)
+	if gone != "" {
+		text, _ := result["text"].(string)
+		result["text"] = gone + text
+	}
 	return result, r.URL, nil
+}
+
+// passedMessages are lines for the texts that the page showed since the last snapshot and
+// took away. They leave the result: text of a page stands among its rows only.
+func passedMessages(result map[string]any) string {
+	list, _ := result["messages"].([]any)
+	delete(result, "messages")
+	lines := ""
+	for _, m := range list {
+		text, _ := m.(string)
+		lines += "- shown since the last snapshot, gone now: " + quote(text, 120) + "\n"
+	}
+	return lines
 }
 
 const (

@@ -17,8 +17,8 @@
 // {"ok":false,"code","message","evidence"}, with the codes of package fault.
 // The library leaves nothing in the page: no nodes, no attributes, no
 // listeners or observers that outlive a call, but for what was asked to stay:
-// the overlay and its launchers, the attachments of maps, and the observer of
-// announcements. A handle holds its element weakly; only the newest 2,000 are known.
+// the overlay and its launchers, the attachments of maps, and the observers of
+// announcements and messages. A handle holds its element weakly; only the newest 2,000 are known.
 //
 // # Files
 //

@@ -38,6 +38,7 @@ type pageSnapshotOut struct {
 	LeftOut   *snapshotLeftOut  `json:"left_out,omitempty"`
 	Below     *below            `json:"below,omitempty"`
 	Missed    []missedFrame     `json:"missed_frames,omitempty"`
+	Messages  []string          `json:"messages,omitempty"`
 }
 
 // below says how much of the page lies below the viewport, and from which element on.
@@ -57,6 +58,9 @@ type snapshotLeftOut struct {
 	Offset  int    `json:"offset"`
 }
 
+// mostMessages bounds the messages of one snapshot; the page library keeps to three a document.
+const mostMessages = 5
+
 const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
 
 // pageSnapshot walks the page in the page: one round trip for the document and those of
@@ -68,7 +72,8 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 		return pageSnapshotOut{}, err
 	}
 	tab := p.Tab()
-	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Below: tree.below, Missed: tree.missed}
+	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Below: tree.below, Missed: tree.missed,
+		Messages: tree.messages[:min(mostMessages, len(tree.messages))]}
 	if tree.title != nil {
 		out.Title = *tree.title
 	}

@@ -73,14 +73,15 @@ type missedFrame struct {
 
 // tree is what a document and the frames in it offer.
 type tree struct {
-	rows    []treeRow
-	frames  int // documents that answered
-	left    int
-	unseen  int // elements that were not walked
-	stopped bool
-	title   *string // nil for a part of the page
-	below   *below  // nil where nothing lies below the viewport, and for a part of the page
-	missed  []missedFrame
+	rows     []treeRow
+	frames   int // documents that answered
+	left     int
+	unseen   int // elements that were not walked
+	stopped  bool
+	title    *string // nil for a part of the page
+	below    *below  // nil where nothing lies below the viewport, and for a part of the page
+	missed   []missedFrame
+	messages []string // shown since the last snapshot, and gone
 }
 
 // documentRows is the answer of the page library for one document. Its rows
@@ -110,6 +111,8 @@ type documentRows struct {
 	More    bool     `json:"more_hosts"`
 	Title   *string  `json:"title"`
 	Below   *below   `json:"below"`
+	// Messages are texts that were shown since the last snapshot and are gone.
+	Messages []string `json:"messages"`
 }
 
 // TakeText implements TextTaker.
@@ -143,7 +146,7 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 		args["tell_visible"] = true
 	}
 	if in.Compact {
-		args["places"] = true
+		args["places"], args["messages"] = true, true
 	}
 	if in.Hints {
 		args["hints"] = true
@@ -233,7 +236,7 @@ func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc
 		})
 	}
 	wg.Wait()
-	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, unseen: doc.Unseen, stopped: doc.Stopped}
+	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, unseen: doc.Unseen, stopped: doc.Stopped, messages: doc.Messages}
 	if len(doc.Frames) == 0 {
 		return out
 	}
@@ -258,6 +261,7 @@ func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc
 			out.left += inner.left
 			out.stopped = out.stopped || inner.stopped
 			out.missed = append(out.missed, inner.missed...)
+			out.messages = append(out.messages, inner.messages...)
 		}
 	}
 	return out

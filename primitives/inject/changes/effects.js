@@ -215,5 +215,7 @@ queries.effects_end = ({ id }) => {
   if (!effectsNow || effectsNow.id !== id) return { known: false };
   const watch = effectsNow;
   watch.end();
-  return { known: true, ...watch.report() };
+  const report = watch.report();
+  messagesTold(report.texts.concat(report.passed));
+  return { known: true, ...report };
 };

@@ -794,14 +794,14 @@ queries.page_snapshot = (args) => {
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
   if (args.hints && isTopDocument()) tellHints(walk);
-  const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [] };
+  const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [], messages: [] };
   writeRows(walk, args, output, 0, 0, overdue, undefined);
-  const { lines, frames, inside, leftOut, stopped, refs } = output;
+  const { lines, frames, inside, leftOut, stopped, refs, messages } = output;
   const all = walk.full ? elementsIn(root, '*').length : 0;
   return new WithText({
     unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
     count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
-    title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
+    messages: messages.length > 0 ? messages : undefined, title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
   }, lines.join('\n'));
 };
 
@@ -839,6 +839,7 @@ function tellHints(walk) {
 function writeRows(walk, args, output, depth, nesting, overdue, within) {
   output.leftOut += walk.leftOut;
   output.stopped ||= walk.stopped;
+  if (args.messages) output.messages.push(...messagesGone());
   const { lines } = output;
   for (const row of walk.rows) {
     const before = stepsIn(depth + row.depth);
