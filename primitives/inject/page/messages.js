@@ -8,6 +8,7 @@ const mostMessages = 3;
 const mostMessageText = 120;
 const mostNewNodes = 200; // of one reading
 const messagePause = 20; // milliseconds from a change to its reading
+const unfoldPause = 250; // and from there to that of what had no size yet
 const layerDepth = 4; // elements from the body to a toast
 
 let messagesNow = null;
@@ -29,6 +30,7 @@ class Messages {
     this.shown = new Map(); // text -> what shows it, the newest last
     this.told = [];
     this.added = new Set();
+    this.unfolding = new WeakSet();
     this.timer = null;
     this.observer = new MutationObserver((records) => this.take(records));
     for (const root of withShadows(document)) this.observer.observe(root, { subtree: true, childList: true, characterData: true });
@@ -66,7 +68,16 @@ class Messages {
   }
 
   note(node) {
-    if (closestCSS(node, notMessages) || !rendered(node)) return;
+    if (closestCSS(node, notMessages)) return;
+    if (!rendered(node)) {
+      if (this.unfolding.has(node)) return;
+      this.unfolding.add(node);
+      setTimeout(() => {
+        this.note(node);
+        this.unfolding.delete(node);
+      }, unfoldPause);
+      return;
+    }
     const whole = messageText(node);
     // What is longer is a part of the page, such as a log.
     if (whole === '' || whole.length > 10 * mostMessageText) return;
