@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	goruntime "runtime"
@@ -14,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // BenchmarkTwoHundredPlans is 200 cases of five steps on four workers, 40 with -short.
@@ -50,18 +49,9 @@ func BenchmarkTwoHundredPlans(b *testing.B) {
 // connection, and says how long it took.
 func bareWork(b *testing.B, site string, cases, workers int) time.Duration {
 	b.Helper()
-	found, err := launch.Find("")
-	if err != nil {
-		b.Fatal(err)
-	}
-	process, transport, err := launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox()})
-	if err != nil {
-		b.Fatal(err)
-	}
 	d := &bareDriver{happened: map[string]chan struct{}{}, names: map[string]string{}}
-	d.client = cdp.NewClient(transport, slog.New(slog.DiscardHandler), d.event)
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = d.client.Run() }()
+	client, _, stop := browsertest.Bare(b, d.event)
+	d.client = client
 	downloads := b.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -87,11 +77,7 @@ func bareWork(b *testing.B, site string, cases, workers int) time.Duration {
 	close(next)
 	all.Wait()
 	took := time.Since(began)
-	_ = d.client.Do(ctx, "", "Browser.close", nil, nil)
-	<-ended
-	if err := process.Close(); err != nil {
-		b.Error(err)
-	}
+	stop()
 	select {
 	case err := <-failed:
 		b.Error(err)

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -16,12 +17,15 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // TestGrowth measures how time and memory grow, and writes a table of each curve to the
 // folder that OUTRIDER_GROWTH names: see make bench-growth. OUTRIDER_GROWTH_CALLS,
-// _NAVIGATIONS and _CYCLES make the long sessions longer. It judges nothing.
+// _NAVIGATIONS and _CYCLES make the long sessions longer. A long session is walked a second
+// time by bare commands in a browser of their own. It judges nothing.
 func TestGrowth(t *testing.T) {
 	dir := os.Getenv("OUTRIDER_GROWTH")
 	if dir == "" {
@@ -59,6 +63,7 @@ type growth struct {
 	*testing.T
 	page  string
 	host  *runtime.Host
+	bare  *bareBrowser
 	table [][]string
 }
 
@@ -124,11 +129,11 @@ func (g *growth) times(variable string, usual int) int {
 // memory is the resident memory of this process and the proportional one of the browser,
 // in MB.
 func (g *growth) memory() (own, browser float64) {
-	return kilobytes(fmt.Sprintf("/proc/%d/status", os.Getpid()), "VmRSS:") / 1e3, g.children() / 1e3
+	return kilobytes(fmt.Sprintf("/proc/%d/status", os.Getpid()), "VmRSS:") / 1e3, below(os.Getpid()) / 1e3
 }
 
-// children adds up what the processes below this one keep.
-func (g *growth) children() (kb float64) {
+// below adds up what the processes below this one keep.
+func below(root int) (kb float64) {
 	parents := map[int]int{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
@@ -141,7 +146,7 @@ func (g *growth) children() (kb float64) {
 	}
 	for pid := range parents {
 		for at := pid; at > 1; at = parents[at] {
-			if parents[at] == os.Getpid() {
+			if parents[at] == root {
 				kb += kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:")
 				break
 			}
@@ -277,39 +282,58 @@ func growSteps(g *growth) {
 	}
 }
 
-func growCalls(g *growth) {
-	g.columns("calls", "a call, ms", "runtime, MB", "browser, MB")
+// session walks total steps in ten parts, first ours and then the same by bare commands in
+// a browser of its own.
+func (g *growth) session(what, step string, total int, ours func(i int), bare func(b *bareBrowser, i int)) {
+	g.columns(what, step+", ms", "runtime, MB", "browser, MB", "bare commands, ms", "browser of bare commands, MB")
 	g.open(100)
-	total := g.times("OUTRIDER_GROWTH_CALLS", 10_000)
-	for part := range 10 {
-		call := g.median(total/10, func() { g.do("locator.element_info", `{"locator":{"selector":"#go"}}`) })
+	var rows [10][]float64
+	at := 0
+	for part := range rows {
+		each := g.median(total/10, func() { at++; ours(at) })
 		own, browser := g.memory()
-		g.row((part+1)*total/10, call, own, browser)
+		rows[part] = []float64{each, own, browser}
 	}
+	if err := g.host.Close(context.WithoutCancel(g.Context())); err != nil {
+		g.Fatal(err)
+	}
+	b := openBare(g, g.page+"100")
+	at = 0
+	for part := range rows {
+		each := g.median(total/10, func() { at++; bare(b, at) })
+		rows[part] = append(rows[part], each, (kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", b.pid), "Pss:")+below(b.pid))/1e3)
+	}
+	b.stop()
+	for part, values := range rows {
+		g.row((part+1)*total/10, values...)
+	}
+}
+
+func growCalls(g *growth) {
+	g.session("calls", "a call", g.times("OUTRIDER_GROWTH_CALLS", 10_000),
+		func(int) { g.do("locator.element_info", `{"locator":{"selector":"#go"}}`) },
+		func(b *bareBrowser, _ int) {
+			b.evaluate(`JSON.stringify(document.querySelector('#go').getBoundingClientRect())`)
+		})
 }
 
 func growNavigations(g *growth) {
-	g.columns("navigations", "navigate and snapshot, ms", "runtime, MB", "browser, MB")
-	g.open(100)
-	total := g.times("OUTRIDER_GROWTH_NAVIGATIONS", 100)
-	for part := range 10 {
-		at := 0
-		each := g.median(total/10, func() {
-			at++
-			g.do("browser.navigate", fmt.Sprintf(`{"url":"%s%d"}`, g.page, 100+at%4))
+	address := func(i int) string { return fmt.Sprint(g.page, 100+i%4) }
+	g.session("navigations", "navigate and snapshot", g.times("OUTRIDER_GROWTH_NAVIGATIONS", 100),
+		func(i int) {
+			g.do("browser.navigate", `{"url":"`+address(i)+`"}`)
 			g.do("page.snapshot", `{}`)
+		},
+		func(b *bareBrowser, i int) {
+			b.do(b.session, "Page.navigate", map[string]any{"url": address(i)}, nil)
+			<-b.loaded
+			b.evaluate(`document.body.innerText`)
 		})
-		own, browser := g.memory()
-		g.row((part+1)*total/10, each, own, browser)
-	}
 }
 
 func growCycles(g *growth) {
-	g.columns("cycles", "open and close a tab, ms", "runtime, MB", "browser, MB")
-	g.open(100)
-	total := g.times("OUTRIDER_GROWTH_CYCLES", 50)
-	for part := range 10 {
-		each := g.median(total/10, func() {
+	g.session("cycles", "open and close a tab", g.times("OUTRIDER_GROWTH_CYCLES", 50),
+		func(int) {
 			var opened struct {
 				Value struct {
 					TabID int `json:"tab_id"`
@@ -320,8 +344,60 @@ func growCycles(g *growth) {
 				g.Fatal(err)
 			}
 			g.do("browser.close_tab", fmt.Sprintf(`{"tab_id":%d}`, max(opened.TabID, opened.Value.TabID)))
+		},
+		func(b *bareBrowser, _ int) {
+			target := b.open(g.page + "100")
+			b.do("", "Target.closeTarget", map[string]any{"targetId": target}, nil)
+			<-b.closed
 		})
-		own, browser := g.memory()
-		g.row((part+1)*total/10, each, own, browser)
+}
+
+// bareBrowser is a browser with a tab and nothing between its connection and the walk.
+type bareBrowser struct {
+	*growth
+	client         *cdp.Client
+	pid            int
+	session        string // of the newest tab
+	loaded, closed chan struct{}
+	stop           func()
+}
+
+func openBare(g *growth, url string) *bareBrowser {
+	b := &bareBrowser{growth: g, loaded: make(chan struct{}, 16), closed: make(chan struct{}, 16)}
+	b.client, b.pid, b.stop = browsertest.Bare(g, func(_, method, _ []byte) {
+		switch string(method) {
+		case "Page.loadEventFired":
+			b.loaded <- struct{}{}
+		case "Target.targetDestroyed":
+			b.closed <- struct{}{}
+		}
+	})
+	b.do("", "Target.setDiscoverTargets", map[string]any{"discover": true, "filter": []map[string]any{{"type": "page"}}}, nil)
+	b.open(url)
+	return b
+}
+
+// open opens a tab and waits until its page has loaded.
+func (b *bareBrowser) open(url string) (target string) {
+	b.Helper()
+	var made struct{ TargetID, SessionID string }
+	b.do("", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &made)
+	b.do("", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &made)
+	b.session = made.SessionID
+	b.do(b.session, "Page.enable", nil, nil)
+	b.do(b.session, "Page.navigate", map[string]any{"url": url}, nil)
+	<-b.loaded
+	return made.TargetID
+}
+
+func (b *bareBrowser) evaluate(expression string) {
+	b.Helper()
+	b.do(b.session, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, nil)
+}
+
+func (b *bareBrowser) do(session, method string, params, out any) {
+	b.Helper()
+	if err := b.client.Do(b.Context(), session, method, params, out); err != nil {
+		b.Fatalf("%s: %v", method, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,8 +23,8 @@ import (
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
@@ -109,29 +108,12 @@ func slotWorker(b *testing.B, path string, slots int) func(run string, jobs int)
 // slotFloor starts a browser for each slot, without anything of this project but the
 // connection, and returns what does the work of so many jobs in them: their rate in a second.
 func slotFloor(b *testing.B, url string, slots int) func(jobs int) float64 {
-	found, err := launch.Find("")
-	if err != nil {
-		b.Fatal(err)
-	}
 	var clients []floorClient
 	for range slots {
-		process, transport, err := launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox()})
-		if err != nil {
-			b.Fatal(err)
-		}
 		loaded := make(chan struct{}, slotLoads)
-		client := cdp.NewClient(transport, slog.New(slog.DiscardHandler), func(_, method, _ []byte) {
+		client, _, _ := browsertest.Bare(b, func(_, method, _ []byte) {
 			if string(method) == "Page.loadEventFired" {
 				loaded <- struct{}{}
-			}
-		})
-		ended := make(chan struct{})
-		go func() { defer close(ended); _ = client.Run() }()
-		b.Cleanup(func() {
-			_ = client.Do(context.Background(), "", "Browser.close", nil, nil)
-			<-ended
-			if err := process.Close(); err != nil {
-				b.Error(err)
 			}
 		})
 		clients = append(clients, floorClient{client, loaded})
@@ -147,6 +129,7 @@ func slotFloor(b *testing.B, url string, slots int) func(jobs int) float64 {
 		for _, c := range clients {
 			go func() { errs <- c.work(b.Context(), url, next) }()
 		}
+		var err error
 		for range clients {
 			err = errors.Join(err, <-errs)
 		}
