@@ -120,7 +120,7 @@ var mayImport = map[string][]string{
 	"runtime/browser": {"primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/route", "runtime/browser/storage"},
 	"runtime/browser/axtest":             {"primitives", "primitives/catalog"}, // roles, names and states beside the browser's, for tests
-	"runtime/browser/browsertest":        {"runtime/browser", "runtime/browser/launch", "primitives"},
+	"runtime/browser/browsertest":        {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
 	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp/allowance":         {}, // the time of a tool call
