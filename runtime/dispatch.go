@@ -140,11 +140,12 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
-	page := sessionPage{Page: live, session: session{host: v.host, tab: v.tab, from: m}}
+	page := sessionPage{Page: live, session: v.host.sessionOf(v.tab, m)}
 	wait, err := v.tab.pace(ctx, v.host.paced(record, args))
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
+	v.tab.stores().Clipboard.Used(record.Acts)
 	done := v.recordPrimitive(ctx, page, record, args)
 	args, problem := secret.Reveal(v.host.opts.Secrets, v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {

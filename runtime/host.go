@@ -23,6 +23,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/announced"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/clipboard"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/runtime/siteaction"
@@ -116,10 +117,11 @@ type Host struct {
 	opening  int         // tabs that are being opened, guarded by mu
 	refusing atomic.Bool // calls are refused, see RefuseCalls
 
-	manifest func() json.RawMessage
-	stores   stores.Session // of the tabs in no workspace
-	queues   stores.Queues
-	signals  *signal.Hub
+	manifest   func() json.RawMessage
+	stores     stores.Session // of the tabs in no workspace
+	queues     stores.Queues
+	clipboards *clipboard.Shared
+	signals    *signal.Hub
 }
 
 // Open launches (or attaches to) the browser, opens the tabs and waits for
@@ -140,6 +142,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	opts.Maps.As(opts.Quirks.Has(quirks.MapsAsTheyCome), opts.Quirks.Has(quirks.UpstreamVocabulary))
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return announced.Manifest(opts.Registry, opts.Quirks) })
+	h.clipboards = clipboard.New(h.sharers, h.log)
 	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })

@@ -1,11 +1,14 @@
 package runtime
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
+	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -31,7 +34,13 @@ func (p sessionPage) Session() tabsession.Session { return p.session }
 type session struct {
 	host *Host
 	tab  *Tab
-	from *sites.Map // on whose behalf a primitive runs; nil for an agent's
+	mapset.Stored
+}
+
+func (h *Host) sessionOf(t *Tab, from *sites.Map) session {
+	return session{host: h, tab: t, Stored: mapset.Stored{Maps: h.opts.Maps, Reader: from, Import: func(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+		return h.ImportBundle(h.ctx, bundle)
+	}}}
 }
 
 // SetPacing implements session.Session.

@@ -3,7 +3,9 @@ package runtime
 import (
 	"context"
 
+	"github.com/outrider-run/outrider/primitives"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
+	"github.com/outrider-run/outrider/runtime/clipboard"
 	"github.com/outrider-run/outrider/runtime/stores"
 )
 
@@ -18,7 +20,32 @@ func (t *Tab) stores() *stores.Session {
 
 // Clipboard implements session.Stores.
 func (s session) Clipboard(ctx context.Context) *tabsession.Clipboard {
-	return &s.tab.stores().Clipboard
+	own := &s.tab.stores().Clipboard
+	if b := s.host.currentBrowser(); b != nil {
+		s.host.clipboards.Update(ctx, b.Clipboard(), own)
+	}
+	return &own.Clipboard
+}
+
+// Keys implements primitives.Page: keys copy to and paste from the clipboard of the session.
+func (p sessionPage) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
+	send := func() error { return p.Page.Keys(ctx, events...) }
+	b := p.session.host.currentBrowser()
+	if b == nil {
+		return send()
+	}
+	return p.session.host.clipboards.Keys(ctx, b.Clipboard(), &p.session.tab.stores().Clipboard, events, send)
+}
+
+// sharers lists the clipboards of all sessions of the browser.
+func (h *Host) sharers() []*clipboard.Own {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := []*clipboard.Own{&h.stores.Clipboard}
+	for _, w := range h.workspaces {
+		all = append(all, &w.stores.Clipboard)
+	}
+	return all
 }
 
 // Transfers implements session.Stores.

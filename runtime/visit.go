@@ -42,7 +42,7 @@ func (h *Host) Visit(ctx context.Context, on Target, f func(context.Context, pri
 func (h *Host) visited(ctx context.Context, t *Tab, j *job) Reply {
 	page, err := t.LivePage(ctx)
 	if err == nil {
-		err = j.visit(ctx, sessionPage{Page: page, session: session{host: h, tab: t}})
+		err = j.visit(ctx, sessionPage{Page: page, session: h.sessionOf(t, nil)})
 	}
 	if err != nil {
 		return Reply{Err: fault.From(err)}

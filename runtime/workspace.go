@@ -170,6 +170,7 @@ func (w *Workspace) leave() (*browser.Browser, string, bool) {
 	h.mu.Lock()
 	h.workspaces = slices.DeleteFunc(h.workspaces, func(o *Workspace) bool { return o == w })
 	h.mu.Unlock()
+	h.clipboards.Ended()
 	return b, id, first
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/text"
 )
 
-// The system clipboard is not used: see Clipboard.
+// The clipboard is the session's: see session.Clipboard.
 
 type clipboardCopyIn struct {
 	Target *locator.SelectorOrLocator `json:"target"`
@@ -59,8 +59,8 @@ var clipboardRead = primitives.Define("clipboard.read", func(ctx context.Context
 	if err != nil {
 		return clipboardReadOut{}, err
 	}
-	content := s.Clipboard(ctx).Get().Text
-	return clipboardReadOut{content, text.Utf16Length(content)}, nil
+	content, _ := s.Clipboard(ctx).Get()
+	return clipboardReadOut{content.Text, text.Utf16Length(content.Text)}, nil
 })
 
 type clipboardWriteIn struct {
@@ -114,7 +114,7 @@ var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Conte
 		if err != nil {
 			return clipboardPasteOut{}, err
 		}
-		held := s.Clipboard(ctx).Get()
+		held, _ := s.Clipboard(ctx).Get()
 		args["text"], in.HTML = held.Text, held.HTML
 		out.Source = "session-clipboard"
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
+	"github.com/outrider-run/outrider/runtime/browser/pasteboard"
 	"github.com/outrider-run/outrider/runtime/browser/route"
 )
 
@@ -40,6 +41,7 @@ type Browser struct {
 	process   *launch.Process // nil when attached
 	product   string
 	transfers *files.Transfers
+	clipboard *pasteboard.Board
 	listener  *listen.Listener  // nil without Options.OnSignal
 	follower  *listen.Listener  // nil without Options.OnPerson
 	egress    *network.Egress   // nil without allowed or blocked origins
@@ -237,6 +239,7 @@ func (b *Browser) serve(t cdp.Transport) {
 		b.client.Log(cdp.NewTraffic(b.opts.CDPLog))
 	}
 	b.transfers.Connect(b.client)
+	b.clipboard = pasteboard.New(b.client, b.process == nil || b.opts.Headed)
 	if b.opts.Answer != nil {
 		b.offline = route.NewOffline(b.client, b.opts.Answer)
 	}
@@ -328,6 +331,9 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 
 // Version is the browser's product name and version, such as Chrome/156.0.8078.79.
 func (b *Browser) Version() string { return b.product }
+
+// Clipboard is the browser's clipboard.
+func (b *Browser) Clipboard() *pasteboard.Board { return b.clipboard }
 
 // PID is the browser's process id, 0 when attached.
 func (b *Browser) PID() int {

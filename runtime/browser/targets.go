@@ -83,6 +83,10 @@ func (b *Browser) onAttached(parent string, params []byte) {
 	}
 	info := e.TargetInfo
 	switch {
+	case parent == "" && b.clipboard.Holds(info.BrowserContextID):
+		if e.Waiting { // else it is its own command that has attached
+			b.leaveAlone(parent, e.SessionID)
+		}
 	case parent == "" && b.foreign(info.BrowserContextID):
 		b.leaveAlone(parent, e.SessionID)
 	case info.Type == "page" && parent == "":

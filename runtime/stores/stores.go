@@ -8,12 +8,13 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/runtime/calllog"
+	"github.com/outrider-run/outrider/runtime/clipboard"
 )
 
 // Session is what one client of a face stores: others neither see nor change it. The zero
 // value is empty and ready.
 type Session struct {
-	Clipboard     session.Clipboard
+	Clipboard     clipboard.Own
 	Transfers     session.Transfers
 	Announcements session.Announcements
 	Calls         calllog.Log

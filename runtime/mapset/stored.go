@@ -1,4 +1,4 @@
-package runtime
+package mapset
 
 import (
 	"encoding/json"
@@ -11,9 +11,17 @@ import (
 // maxAsset bounds a file that an overlay is made of, in bytes.
 const maxAsset = 2 << 20
 
+// Stored implements session.Storage: what primitives read and change of the storage that maps came from.
+type Stored struct {
+	Maps   *Maps
+	Reader *sites.Map // on whose behalf a primitive runs; nil for an agent's
+	// Import takes a bundle, and follows the maps that it brought.
+	Import func(bundle json.RawMessage) (json.RawMessage, *fault.Error)
+}
+
 // StoredFile implements session.Storage.
-func (s session) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
-	content, err := s.host.opts.Maps.Current().Library.ReadFileFor(s.from, pageURL, id, path, maxBytes)
+func (s Stored) StoredFile(pageURL, id, path string, maxBytes int) (json.RawMessage, *fault.Error) {
+	content, err := s.Maps.Current().Library.ReadFileFor(s.Reader, pageURL, id, path, maxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -32,13 +40,13 @@ type storedPaths struct {
 }
 
 // StoredPaths implements session.Storage.
-func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
-	bundle, imported := s.host.opts.Maps.Bundle()
+func (s Stored) StoredPaths() (json.RawMessage, *fault.Error) {
+	bundle, imported := s.Maps.Bundle()
 	out := storedPaths{OK: true, Paths: []string{}}
 	if bundle != nil {
 		protocol := sites.BundleProtocol
 		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, bundle.Version, &imported, bundle.SyncedAtMS
-		reached := slices.DeleteFunc(bundle.Listed(), func(p string) bool { return !s.from.ReachesStored(p) })
+		reached := slices.DeleteFunc(bundle.Listed(), func(p string) bool { return !s.Reader.ReachesStored(p) })
 		out.Paths = append(out.Paths, reached...) // an empty list, not null, of an empty bundle
 		out.EntryCount = len(out.Paths)
 	}
@@ -46,23 +54,23 @@ func (s session) StoredPaths() (json.RawMessage, *fault.Error) {
 }
 
 // ImportStored implements session.Storage.
-func (s session) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
-	if !s.from.ChangesStored() {
-		return nil, fault.New(fault.PermissionDenied, "a map of others brings no maps").With("map_path", s.from.Path)
+func (s Stored) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+	if !s.Reader.ChangesStored() {
+		return nil, fault.New(fault.PermissionDenied, "a map of others brings no maps").With("map_path", s.Reader.Path)
 	}
-	return s.host.ImportBundle(s.host.ctx, bundle)
+	return s.Import(bundle)
 }
 
 // StoredAsset implements session.Storage.
-func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
+func (s Stored) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	full, ok := sites.StoragePath(scope, path)
 	if !ok {
 		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", fault.Clip(scope, 100)).With("path", fault.Clip(path, 200))
 	}
-	if !s.from.ReachesStored(full) {
-		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.from.Path)
+	if !s.Reader.ReachesStored(full) {
+		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.Reader.Path)
 	}
-	data, err := s.host.opts.Maps.Current().Library.ReadStored(full, maxAsset+1)
+	data, err := s.Maps.Current().Library.ReadStored(full, maxAsset+1)
 	if err != nil || len(data) > maxAsset {
 		return nil, &fault.Error{Code: fault.AssetNotFound, Message: "the stored file cannot be read", Err: err, Evidence: map[string]any{"path": full, "limit_bytes": maxAsset}}
 	}
@@ -70,11 +78,11 @@ func (s session) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 }
 
 // StoredSource implements session.Storage.
-func (s session) StoredSource(path string) ([]byte, *fault.Error) {
-	if s.from == nil {
+func (s Stored) StoredSource(path string) ([]byte, *fault.Error) {
+	if s.Reader == nil {
 		return nil, fault.New(fault.InvalidInput, "html_source is a file of the map that calls; here nobody's map does: template names a stored file")
 	}
-	data, err := s.host.opts.Maps.Current().Library.ReadSource(s.from, path, maxAsset+1)
+	data, err := s.Maps.Current().Library.ReadSource(s.Reader, path, maxAsset+1)
 	if err == nil && len(data) > maxAsset {
 		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", fault.Clip(path, 200)).With("limit_bytes", maxAsset)
 	}
