@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"runtime/signal":                     {"primitives", "primitives/descriptor", "primitives/inject", "runtime/call", "runtime/mapset", "runtime/verify", "sites", "sites/manifest"},
 	"runtime/attach":                     {"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest"},
 	"runtime/announce":                   {"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe"},
-	"runtime/sitetool":                   {"authoring/lock", "primitives", "primitives/fault", "primitives/schema", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
+	"runtime/sitetool":                   {"authoring/lock", "primitives", "primitives/fault", "primitives/schema", "projection", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
 	"runtime/siteaction":                 {"authoring/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
 	"runtime/picture":                    {"evidence/mask", "primitives", "primitives/fault", "primitives/locator"},

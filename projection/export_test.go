@@ -14,5 +14,5 @@ func RecordsOf(extract string, engine expr.Engine, values []byte) ([]json.RawMes
 	if len(problems) > 0 {
 		panic(problems[0].Message)
 	}
-	return readRecords(values, p.plan.frames[0].shapes)
+	return readRecords(values, p.plan.frames[0].shapes, DefaultLimits)
 }

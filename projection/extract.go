@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -30,19 +31,19 @@ type head struct {
 	Parts        int             `json:"parts"`
 }
 
-// answerGrace is waited beyond MaxExtractTime for the answer to arrive: the
+// answerGrace is waited beyond the limit of time for the answer to arrive: the
 // page watches its own clock between nodes, but a single step of the browser
 // (one innerText, one XPath) cannot be interrupted from inside.
 const answerGrace = 3 * time.Second
 
 // extract queries every frame of the plan, one page call each, and puts together what
 // they say. The page is that of the main frame.
-func (p *plan) extract(ctx context.Context, page primitives.Page) (*extraction, *fault.Error) {
+func (p *plan) extract(ctx context.Context, page primitives.Page, limits Limits) (*extraction, *fault.Error) {
 	out := &extraction{}
 	members := make([]json.RawMessage, len(p.leads))
 	size := 0
 	for i, f := range p.frames {
-		h, results, err := p.query(ctx, page, f)
+		h, results, err := p.query(ctx, page, f, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +56,8 @@ func (p *plan) extract(ctx context.Context, page primitives.Page) (*extraction, 
 			members[f.members[n]] = result
 			size += len(result)
 		}
-		if size > MaxExtractBytes {
-			return nil, overBytes(size)
+		if size > limits.Bytes {
+			return nil, limits.overBytes(size)
 		}
 	}
 	b := append(make([]byte, 0, size+64*len(members)+2), '{')
@@ -92,21 +93,20 @@ func (x *extraction) add(h head) error {
 }
 
 // query runs the extractors of one frame and returns what each gives.
-func (p *plan) query(ctx context.Context, page primitives.Page, f framePlan) (head, []json.RawMessage, *fault.Error) {
-	bounded, cancel := context.WithTimeout(ctx, MaxExtractTime+answerGrace)
+func (p *plan) query(ctx context.Context, page primitives.Page, f framePlan, limits Limits) (head, []json.RawMessage, *fault.Error) {
+	bounded, cancel := context.WithTimeout(ctx, limits.Time+answerGrace)
 	defer cancel()
-	h, values, err := f.fetch(bounded, page)
+	h, values, err := f.fetch(bounded, page, limits)
 	if err != nil {
 		if ctx.Err() == nil && errors.Is(err, fault.Timeout) {
-			return head{}, nil, fault.New(fault.StateExtractLimitExceeded, "the page did not answer within its limit of time").
-				With("limit", "time").With("max", MaxExtractTime.Milliseconds())
+			return head{}, nil, limits.overTime()
 		}
 		return head{}, nil, pageFault(err, f)
 	}
-	results, err := readRecords(values, f.shapes)
+	results, err := readRecords(values, f.shapes, limits)
 	switch {
 	case errors.Is(err, errBytes):
-		return head{}, nil, overBytes(MaxExtractBytes + 1)
+		return head{}, nil, limits.overBytes(limits.Bytes + 1)
 	case err != nil:
 		return head{}, nil, unreadable(err)
 	}
@@ -114,7 +114,7 @@ func (p *plan) query(ctx context.Context, page primitives.Page, f framePlan) (he
 }
 
 // fetch queries the values of the frame, part by part.
-func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byte, error) {
+func (f framePlan) fetch(ctx context.Context, page primitives.Page, limits Limits) (head, []byte, error) {
 	call := func(fn string, args any) (raw json.RawMessage, err error) {
 		if f.selectors == nil {
 			err = page.Call(ctx, "", fn, args, &raw)
@@ -124,8 +124,8 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byt
 		return raw, err
 	}
 	var args any = f.main
-	if f.main == nil {
-		args = map[string]any{"extract": f.extract, "limits": planLimits}
+	if f.main == nil || limits != DefaultLimits {
+		args = map[string]any{"extract": f.extract, "limits": limits.encoded()}
 	}
 	raw, err := call("extract_plan", args)
 	if err != nil {
@@ -135,6 +135,9 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byt
 	if err != nil {
 		return head{}, nil, unreadable(err)
 	}
+	if h.Parts > 1 { // the parts are about equally long
+		values = slices.Grow(values, min((h.Parts-1)*(len(values)+len(values)/16), max(limits.Bytes-len(values), 0))+len("[]"))
+	}
 	for part := 1; part < h.Parts; part++ {
 		more, err := call("extract_part", map[string]any{"answer": h.Answer, "part": part})
 		if err != nil {
@@ -143,8 +146,8 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page) (head, []byt
 		if len(more) < 2 || more[0] != '[' || more[len(more)-1] != ']' {
 			return head{}, nil, unreadable(errAnswer)
 		}
-		if len(values)+len(more) > MaxExtractBytes+len("[]") {
-			return head{}, nil, overBytes(len(values) + len(more))
+		if len(values)+len(more) > limits.Bytes+len("[]") {
+			return head{}, nil, limits.overBytes(len(values) + len(more))
 		}
 		more[0] = ','
 		values = append(values[:len(values)-1], more...)
@@ -160,7 +163,9 @@ func unreadable(err error) *fault.Error {
 func pageFault(err error, f framePlan) *fault.Error {
 	e := fault.From(err)
 	switch e.Code {
-	case fault.StateProjectionFailed, fault.StateExtractLimitExceeded, fault.StateDocumentUnavailable:
+	case fault.StateExtractLimitExceeded:
+		return e.Next(raiseOrNarrow)
+	case fault.StateProjectionFailed, fault.StateDocumentUnavailable:
 		return e
 	case fault.FrameNotFound, fault.FrameCrossOrigin:
 		return e.With("pointer", f.at)
@@ -173,11 +178,6 @@ func pageFault(err error, f framePlan) *fault.Error {
 	}
 	return (&fault.Error{Code: fault.StateProjectionFailed, Message: "reading the page failed: " + e.Message, Evidence: e.Evidence, Err: err}).
 		Field("cause", map[string]any{"code": e.Code})
-}
-
-func overBytes(n int) *fault.Error {
-	return fault.New(fault.StateExtractLimitExceeded, "reading the page used up its limit of bytes").
-		With("limit", "bytes").With("max", MaxExtractBytes).With("bytes", n)
 }
 
 var errAnswer = errors.New("the answer is not [head, values]")

@@ -78,7 +78,7 @@ func (p *Projection) mark(ctx context.Context, s *Snapshot) (json.RawMessage, *f
 		{Name: "state", JSON: s.State},
 		{Name: "url", JSON: quoted(s.URL)},
 		{Name: "projection", JSON: p.self()},
-	}, MaxExpressionBytes, fault.StateMarkersFailed, "/markers")
+	}, s.limits.expression(MaxExpressionBytes), fault.StateMarkersFailed, "/markers")
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestAnswersInParts(t *testing.T) {
 			t.Fatal(problems)
 		}
 		page := countingPage{tab, map[string]int{}, before}
-		records, _, err := p.Records(t.Context(), page)
+		records, _, err := p.Records(t.Context(), page, projection.Limits{})
 		return page.calls, records, err
 	}
 	none := func() {}

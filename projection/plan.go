@@ -6,24 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
-// Limits of one extraction. Each ends it with state_extract_limit_exceeded.
 const (
-	// MaxNodes bounds the nodes that are visited, one for each record and
-	// each field, in one frame.
-	MaxNodes = 200_000
-	// MaxExtractBytes bounds the records in UTF-8 bytes of JSON.
-	MaxExtractBytes = 8 << 20
-	// MaxExtractTime bounds the time the page's thread is blocked, in one frame.
-	MaxExtractTime = 2 * time.Second
-	// MaxDiagnostics bounds the paths under selector_counts and under
-	// missing_required_fields; diagnostics.truncated says that there are more.
-	MaxDiagnostics = 1000
-
 	maxFrames     = 16
 	maxExtractors = 500
 	maxFieldDepth = 32
@@ -43,7 +30,7 @@ type framePlan struct {
 	extract   json.RawMessage // [[place in the declaration, extractor], ...]
 	shapes    []shape         // of what they give
 	members   []int           // and where that is in records
-	main      json.RawMessage // the whole arguments, for the main frame only
+	main      json.RawMessage // the whole arguments with the default limits, for the main frame only
 }
 
 func (c compiler) plan(v *value) plan {
@@ -123,7 +110,7 @@ func (c compiler) extractors(v *value) plan {
 		}
 		g.extract = slices.Concat([]byte("["), g.entries, []byte("]"))
 		if g.selectors == nil {
-			g.main = slices.Concat([]byte(`{"extract":`), g.extract, []byte(`,"limits":`), planLimits, []byte("}"))
+			g.main = slices.Concat([]byte(`{"extract":`), g.extract, []byte(`,"limits":`), DefaultLimits.encoded(), []byte("}"))
 		}
 		p.frames = append(p.frames, g.framePlan)
 	}
@@ -160,9 +147,6 @@ func withoutExtensions(v *value, frame bool) (bare *value, found bool) {
 	}
 	return bare, found
 }
-
-var planLimits = json.RawMessage(fmt.Sprintf(`{"nodes":%d,"bytes":%d,"time_ms":%d,"diagnostics":%d}`,
-	MaxNodes, MaxExtractBytes, MaxExtractTime.Milliseconds(), MaxDiagnostics))
 
 // field checks an extractor or a field. Members it does not know are left
 // alone, as in the reference.

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -24,8 +25,13 @@ const maxCountsEvidence = 2 << 10
 // ReadOptions tunes one read. The zero value means the defaults.
 type ReadOptions struct {
 	// MaxBytes bounds the state in UTF-8 bytes of JSON. Default:
-	// DefaultStateBytes. MaxExpressionBytes holds besides.
+	// DefaultStateBytes.
 	MaxBytes int
+	// ExpressionBytes bounds what the expression of the state gives. Default:
+	// MaxExpressionBytes.
+	ExpressionBytes int
+	// Limits of reading the page. A zero is the default.
+	Limits Limits
 	// SkipStateLimit leaves the size of the state unchecked, for a caller that
 	// goes on to hand out a summary.
 	SkipStateLimit bool
@@ -46,6 +52,8 @@ type Snapshot struct {
 	Diagnostics json.RawMessage
 	// Records is what was extracted, the input of the expressions.
 	Records json.RawMessage
+
+	limits Limits
 }
 
 // Read takes a snapshot. Whether the projection applies to the page is for the
@@ -64,8 +72,8 @@ func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOp
 
 // Records reads what the declaration extracts, the input of its expressions,
 // and goes no further: for whoever writes the expressions, and to measure.
-func (p *Projection) Records(ctx context.Context, page primitives.Page) (records, diagnostics json.RawMessage, err *fault.Error) {
-	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page)
+func (p *Projection) Records(ctx context.Context, page primitives.Page, limits Limits) (records, diagnostics json.RawMessage, err *fault.Error) {
+	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page, limits.orDefault())
 	if err != nil {
 		return nil, nil, p.named(err)
 	}
@@ -85,11 +93,12 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 	if now == nil {
 		now = time.Now
 	}
-	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page)
+	limits := opts.Limits.orDefault()
+	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page, limits)
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Projection: p.name, ObservedAt: now(), Records: x.records, Diagnostics: x.diagnostics()}
+	s := &Snapshot{Projection: p.name, ObservedAt: now(), Records: x.records, Diagnostics: x.diagnostics(), limits: limits}
 	if e := json.Unmarshal(x.URL, &s.URL); e != nil {
 		return nil, fault.Wrap(fault.StateProjectionFailed, e, "reading the address of the page")
 	}
@@ -101,18 +110,20 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		{Name: "url", JSON: x.URL},
 		{Name: "title", JSON: x.Title},
 		{Name: "projection", JSON: p.self()},
-	}, MaxExpressionBytes, fault.StateProjectionFailed, "/snapshot/projection/expression")
+	}, limits.expression(cmp.Or(opts.ExpressionBytes, MaxExpressionBytes)), fault.StateProjectionFailed, "/snapshot/projection/expression")
 	if err != nil {
 		if len(x.Counts) <= maxCountsEvidence {
 			err.With("selector_counts", x.Counts) // what there was to work on is half the answer to why
 		}
 		return nil, err
 	}
-	state, e := parseValue(v)
-	if e != nil {
-		return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the state: " + e.Error(), Err: e}
+	if s.State = v; !canonical(v) {
+		state, e := parseValue(v)
+		if e != nil {
+			return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the state: " + e.Error(), Err: e}
+		}
+		s.State = state.append(nil)
 	}
-	s.State = state.append(nil)
 	s.Hash = hashText(s.State)
 	if err := p.check(s, primitives.QuirksOf(page)); err != nil {
 		return nil, err
@@ -128,7 +139,7 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		return nil, fault.New(fault.StatePayloadTooLarge, "the state has %d bytes, the limit is %d", len(s.State), limit).
 			Field("available_summaries", p.SummaryNames()).
 			With("bytes", len(s.State)).With("limit_bytes", limit).
-			Next("read a summary, or narrow the selectors of the projection")
+			Next("read a summary, a list of the state in pages (rows), or give a greater max_bytes")
 	}
 	return s, nil
 }
@@ -141,8 +152,8 @@ func (p *Projection) self() json.RawMessage {
 // evaluate runs an expression that must have a value. An error of the
 // expression itself becomes code; limits, refusals and the caller's context
 // keep theirs. pointer says which expression of the declaration it is.
-func evaluate(ctx context.Context, program expr.Program, in expr.Input, limit int, code fault.Code, pointer string) (json.RawMessage, *fault.Error) {
-	v, err := program.Eval(ctx, in, expr.Limits{Time: evalTime, OutputBytes: limit})
+func evaluate(ctx context.Context, program expr.Program, in expr.Input, limits expr.Limits, code fault.Code, pointer string) (json.RawMessage, *fault.Error) {
+	v, err := program.Eval(ctx, in, limits)
 	if err != nil {
 		e := *fault.From(err)
 		e.Evidence = maps.Clone(e.Evidence)
@@ -192,7 +203,7 @@ func (p *Projection) Summary(ctx context.Context, s *Snapshot, name string) (jso
 		{Name: "records", JSON: s.Records},
 		{Name: "url", JSON: quoted(s.URL)},
 		{Name: "projection", JSON: p.self()},
-	}, min(sum.maxBytes, MaxExpressionBytes), fault.StateSummaryFailed, sum.pointer)
+	}, s.limits.expression(min(sum.maxBytes, MaxExpressionBytes)), fault.StateSummaryFailed, sum.pointer)
 	if err != nil {
 		return nil, p.named(err.With("summary", name))
 	}

@@ -74,18 +74,19 @@ var (
 
 // valueReader takes the values of an answer one by one and writes records.
 type valueReader struct {
-	in  []byte
-	at  int
-	out []byte
+	in     []byte
+	at     int
+	out    []byte
+	limits Limits
 }
 
-// readRecords makes the result of each extractor. Together they have at most
-// MaxExtractBytes.
-func readRecords(values []byte, shapes []shape) ([]json.RawMessage, error) {
+// readRecords makes the result of each extractor. Together they have at most the
+// bytes of the limits.
+func readRecords(values []byte, shapes []shape, limits Limits) ([]json.RawMessage, error) {
 	if len(values) < 2 || values[0] != '[' || values[len(values)-1] != ']' {
 		return nil, errValues
 	}
-	r := valueReader{in: values[1 : len(values)-1], out: make([]byte, 0, 3*len(values))}
+	r := valueReader{in: values[1 : len(values)-1], out: make([]byte, 0, min(2*len(values), limits.Bytes)+64), limits: limits}
 	ends := make([]int, len(shapes))
 	for i := range shapes {
 		if err := r.shape(&shapes[i]); err != nil {
@@ -158,7 +159,7 @@ func (r *valueReader) record(fields []fieldShape) error {
 		}
 	}
 	r.out = append(r.out, '}')
-	if len(r.out) > MaxExtractBytes {
+	if len(r.out) > r.limits.Bytes {
 		return errBytes
 	}
 	return nil
@@ -172,7 +173,7 @@ func (r *valueReader) count() (int, error) {
 		return 0, err
 	}
 	n, err := strconv.Atoi(string(v))
-	if err != nil || n < 0 || n > MaxNodes {
+	if err != nil || n < 0 || n > r.limits.Nodes {
 		return 0, errValues
 	}
 	return n, nil

@@ -15,6 +15,8 @@ type Limits struct {
 	// TabMemory is how many bytes the scripts and the document of one tab may hold. A
 	// tab that holds more is ended, and opened again without a page.
 	TabMemory int64
+	// StateBytes is how much one call may ask to read for a state. A zero is projection.DefaultMostBytes.
+	StateBytes int64
 }
 
 // RefuseCalls makes the host refuse calls from here on; those that it accepted go on.

@@ -33,7 +33,7 @@ type rooms struct {
 // furnish makes the features of a tab. h.mu is held.
 func (h *Host) furnish(t *Tab) {
 	r := &t.rooms
-	r.states = state.New(state.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log}, t)
+	r.states = state.New(state.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log, MostBytes: h.opts.Limits.StateBytes}, t)
 	r.monitor = monitor.New(h.opts.Maps, t, h.log)
 	r.signals = h.signals.Open(t, r.monitor)
 	r.attachments = attach.New(attach.Deps{

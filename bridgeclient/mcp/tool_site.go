@@ -17,7 +17,7 @@ const siteInput = `{"type":"object","required":["mode"],"properties":{` +
 	`"name":{"type":"string","description":"signal, attachment, learned action"},` +
 	`"calls":{},"start":{"type":"string"},"save":{"type":"boolean"},` +
 	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{},` +
-	`"baseline":{},"enabled":{},"debounce_ms":{},` +
+	`"rows":{"type":"string"},"offset":{},"limit":{},"state_hash":{},"limits":{},"baseline":{},"enabled":{},"debounce_ms":{},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
 
 // siteTool is actions.site, the one stable tool of every runtime.

@@ -94,6 +94,9 @@ func ParseInput(data []byte) (Input, error) {
 type Limits struct {
 	Time        time.Duration // default 1 s
 	OutputBytes int           // UTF-8 bytes of the value's JSON; default 16,000
+	// Memory is how many bytes the native engine may allocate; default that of its options. The blues engine's
+	// workers have theirs.
+	Memory int64
 }
 
 // Value is the outcome of an evaluation: JSON text, or undefined. The text

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -78,7 +79,7 @@ func (p *nativeProgram) Explain(ctx context.Context, in Input, l Limits) (Value,
 		members[i] = jsonata.Member(m)
 	}
 	res, err := p.program.Eval(timed, jsonata.ObjectInput(members...), jsonata.Limits{
-		Bytes:       p.engine.bytes,
+		Bytes:       cmp.Or(l.Memory, p.engine.bytes),
 		OutputBytes: int64(l.OutputBytes),
 		Forbid:      forbidden,
 	})

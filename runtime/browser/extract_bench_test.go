@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,12 +49,18 @@ func BenchmarkExtract(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = engine.Close() })
-	p, problems := projection.Compile(json.RawMessage(extractProjection), engine)
-	if len(problems) > 0 {
-		b.Fatal(problems)
+	compile := func(declaration string) *projection.Projection {
+		p, problems := projection.Compile(json.RawMessage(declaration), engine)
+		if len(problems) > 0 {
+			b.Fatal(problems)
+		}
+		return p
 	}
+	p := compile(extractProjection)
+	table := compile(strings.Replace(extractProjection, `{'rows': records.rows.(title & ', ' & price)}`, `{'rows': records.rows}`, 1))
+	most := projection.MostLimits(0)
 	extract := func(ctx context.Context, tab *browser.Tab) (int, error) {
-		records, _, err := p.Records(ctx, tab)
+		records, _, err := p.Records(ctx, tab, most)
 		if err != nil {
 			return 0, err
 		}
@@ -66,11 +73,22 @@ func BenchmarkExtract(b *testing.B) {
 		}
 		return len(s.Records), nil
 	}
+	whole := func(ctx context.Context, tab *browser.Tab) (int, error) {
+		s, err := table.Read(ctx, tab, projection.ReadOptions{Limits: most, ExpressionBytes: most.Bytes, MaxBytes: most.Bytes})
+		if err != nil {
+			return 0, err
+		}
+		return len(s.State), nil
+	}
 	for _, c := range []struct {
 		name string
 		rows int
 		ours func(context.Context, *browser.Tab) (int, error)
 	}{
+		{"extract 100000 records of 4 fields", 100_000, extract},
+		{"read all 1000 records of 4 fields", 1_000, whole},
+		{"read all 10000 records of 4 fields", 10_000, whole},
+		{"read all 100000 records of 4 fields", 100_000, whole},
 		{"extract 1000 records of 4 fields", 1_000, extract},
 		{"extract 10000 records of 4 fields", 10_000, extract},
 		{"read 1000 records of 4 fields", 1_000, read},

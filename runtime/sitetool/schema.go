@@ -14,6 +14,10 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"lock":{"type":"object","additionalProperties":{"type":"object"},"description":"What elements looked like, by map path (actions.lock.json): mode check proposes repairs of targets that find nothing."},` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +
 	`"summary_name":{"type":["string","null"]},"max_bytes":{"type":["integer","null"],"minimum":1},` +
+	`"rows":{"type":"string","description":"JSON pointer of a list in the state: mode state_read gives its items in pages of at most max_bytes, in place of the state."},` +
+	`"offset":{"type":"integer","minimum":0,"maximum":2147483647,"description":"First item of the page."},"limit":{"type":"integer","minimum":1,"maximum":2147483647,"description":"Most items of the page."},` +
+	`"state_hash":{"type":"string","description":"That of the first page: the page is of the same state, or the call fails."},` +
+	`"limits":{"type":"object","properties":{"nodes":{"type":"integer","minimum":1,"maximum":2147483647},"bytes":{"type":"integer","minimum":1,"maximum":2147483647},"time_ms":{"type":"integer","minimum":1,"maximum":60000}},"additionalProperties":false,"description":"Limits of reading the page for a state, where the default ones do not do."},` +
 	`"baseline":{"type":["object","array","null"],"description":"State to compare with in mode state_diff, in place of the last one read."},` +
 	`"enabled":{"type":"boolean","description":"False ends a state_watch. With a name, in mode signals: whether this tab forwards that signal; in mode attachments: whether it shows that attachment."},` +
 	`"debounce_ms":{"type":"integer","minimum":20,"maximum":60000,"description":"How long the page must be quiet before a state_watch reads it. Default 250."},` +

@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
+	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/monitor"
@@ -68,6 +69,15 @@ type arguments struct {
 	Baseline       json.RawMessage `json:"baseline"`
 	Enabled        *bool           `json:"enabled"`
 	DebounceMS     *int            `json:"debounce_ms"`
+	Rows           *string         `json:"rows"`
+	Offset         int             `json:"offset"`
+	Limit          int             `json:"limit"`
+	StateHash      string          `json:"state_hash"`
+	Limits         struct {
+		Nodes  int   `json:"nodes"`
+		Bytes  int   `json:"bytes"`
+		TimeMS int64 `json:"time_ms"`
+	} `json:"limits"`
 }
 
 var siteSchema = sync.OnceValue(func() *schema.Schema {
@@ -112,6 +122,8 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 	query := state.Query{
 		Mode: in.Mode, Projection: cmp.Or(in.ProjectionName, in.Projection),
 		MaxBytes: in.MaxBytes, Baseline: in.Baseline, Enabled: in.Enabled,
+		Page:   state.Page{Rows: in.Rows, Offset: in.Offset, Limit: in.Limit, Hash: in.StateHash},
+		Limits: projection.Limits{Nodes: in.Limits.Nodes, Bytes: in.Limits.Bytes, Time: time.Duration(in.Limits.TimeMS) * time.Millisecond},
 	}
 	if in.SummaryName != nil {
 		query.SummaryName = *in.SummaryName

@@ -70,6 +70,8 @@ type Query struct {
 	Baseline    json.RawMessage
 	Enabled     *bool
 	Debounce    *time.Duration
+	Page        Page
+	Limits      projection.Limits // 0 is the default
 }
 
 // Answer answers the state modes of actions.site. supplied is the map that came
@@ -111,9 +113,12 @@ func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in
 	if len(in.Baseline) > maxBaseline {
 		return call.Reply{Err: fault.New(fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline).With("tool", call.SiteTool)}
 	}
-	options := projection.ReadOptions{SkipStateLimit: in.Mode == modeStateSummary}
-	if in.MaxBytes != nil {
-		options.MaxBytes = *in.MaxBytes
+	options, err := p.options(in)
+	if err != nil {
+		return call.Reply{Err: err}
+	}
+	if in.Page.Rows != nil {
+		return p.page(ctx, p.reader(supplied), in, options)
 	}
 	declared, snap, err := p.reader(supplied).read(ctx, in.Projection, options)
 	if err != nil {
@@ -125,11 +130,39 @@ func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in
 	case modeStateDiff:
 		return call.Encoded(p.last.diff(p.Quirks, declared, snap, in.Baseline))
 	}
-	p.last.swap(declared.Name(), lastState{snap.State, snap.Hash})
+	if len(snap.State) <= maxBaseline {
+		p.last.swap(declared.Name(), lastState{snap.State, snap.Hash})
+	}
 	return call.Encoded(stateReading{
 		OK: true, Projection: declared.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
 		Markers: snap.Markers, Diagnostics: snap.Diagnostics, State: snap.State,
 	})
+}
+
+// options are those of a read, within what the operator allows.
+func (p *Projections) options(in Query) (projection.ReadOptions, *fault.Error) {
+	most := projection.MostLimits(p.MostBytes)
+	options := projection.ReadOptions{SkipStateLimit: in.Mode == modeStateSummary, Limits: in.Limits.Within(most)}
+	if above := in.Limits.Above(most); above != "" {
+		return options, fault.New(fault.InvalidInput, "limits allow more %s than this runtime does", above).
+			With("tool", call.SiteTool).With("limit", above).With("most", map[string]any{"nodes": most.Nodes, "bytes": most.Bytes, "time_ms": most.Time.Milliseconds()})
+	}
+	if in.MaxBytes != nil {
+		options.MaxBytes = *in.MaxBytes
+		if !p.Quirks.Has(quirks.UpstreamAnswers) {
+			options.ExpressionBytes = min(max(options.MaxBytes, projection.MaxExpressionBytes), most.Bytes)
+		}
+	}
+	page := in.Page
+	switch {
+	case page.Rows == nil && (page.Offset > 0 || page.Limit > 0 || page.Hash != ""):
+		return options, fault.New(fault.InvalidInput, "offset, limit and state_hash need rows, the JSON pointer of a list in the state").With("tool", call.SiteTool)
+	case page.Rows != nil && in.Mode != modeStateRead:
+		return options, fault.New(fault.InvalidInput, "rows belongs to mode state_read").With("tool", call.SiteTool).With("mode", in.Mode)
+	case page.Rows != nil && in.Limits == (projection.Limits{}):
+		options.Limits = most // what is handed out is bounded by the page
+	}
+	return options, nil
 }
 
 func readSummary(ctx context.Context, p *projection.Projection, snap *projection.Snapshot, in Query) call.Reply {

@@ -21,6 +21,8 @@ type Deps struct {
 	Registry *primitives.Registry
 	Quirks   quirks.Set
 	Log      *slog.Logger
+	// MostBytes is the greatest limit of bytes that a call may ask for; 0 is projection.DefaultMostBytes.
+	MostBytes int64
 }
 
 // Tab is the tab whose pages are read.
@@ -43,6 +45,7 @@ type Projections struct {
 	Deps
 	tab      Tab
 	last     states
+	held     held
 	markers  markers
 	watches  watches
 	declared declared
@@ -56,6 +59,7 @@ func New(d Deps, tab Tab) *Projections { return &Projections{Deps: d, tab: tab} 
 func (p *Projections) Run(ctx context.Context) {
 	<-ctx.Done()
 	p.watches.close()
+	p.held.drop()
 }
 
 // Changed implements the feature of a tab: watches observe the page by themselves.

@@ -41,9 +41,10 @@ class PlanBudget {
     this.due = 1;
   }
 
-  exceeded(limit, max) {
+  /** exceeded is the failure at a limit. needed is the least that the whole takes, where that is known. */
+  exceeded(limit, max, needed) {
     return new Fault('state_extract_limit_exceeded', 'reading the page used up its limit of ' + limit, {
-      limit, max, nodes_visited: this.nodes, text_units: this.units,
+      limit, max, needed, nodes_visited: this.nodes, text_units: this.units,
     });
   }
 
@@ -65,9 +66,10 @@ class PlanBudget {
     this.seen = now;
   }
 
-  /** fits refuses a list of nodes that cannot be visited to its end. */
-  fits(count) {
-    if (this.nodes + count > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes);
+  /** fits refuses a list that cannot be visited to its end, each of which takes so many nodes or more. */
+  fits(count, each = 1) {
+    const needed = this.nodes + count * each;
+    if (needed > this.limits.nodes) throw this.exceeded('nodes', this.limits.nodes, needed);
   }
 
   /** text counts a string of the answer: at least as many bytes as units. */
@@ -233,19 +235,20 @@ class PlanTrail {
   }
 }
 
-/** planFields makes the reader of a record whose path has depth steps. */
+/** planFields makes the reader of a record whose path has depth steps, and says how many nodes each takes at least. */
 function planFields(fields, shadow, run, pointer, depth) {
   const { budget } = run;
   const readers = Object.entries(fields).map(([name, field]) => planField(field, name, shadow, run,
     pointer + '/' + name.replace(/~/g, '~0').replace(/\//g, '~1'), depth));
   const size = readers.length;
-  return (root) => {
+  const record = (root) => {
     budget.visit(1);
     for (let i = 0; i < size; i++) {
       if ((i & 7) === 0) budget.visit(Math.min(8, size - i));
       readers[i](root);
     }
   };
+  return { record, nodes: 1 + size };
 }
 
 /** planField makes the reader of a field of a record. */
@@ -254,11 +257,11 @@ function planField(field, name, inherited, run, pointer, depth) {
   const shadow = field.shadow === undefined ? inherited : field.shadow;
   const locate = planLocator(field, shadow, budget, pointer);
   if (field.fields && locate && field.many) {
-    const record = planFields(field.fields, shadow, run, pointer + '/fields', depth + 2);
+    const reader = planFields(field.fields, shadow, run, pointer + '/fields', depth + 2);
     return (root) => {
       const nodes = locate.all(root);
       trail.steps[depth] = name;
-      planRecords(nodes, record, run, depth + 1);
+      planRecords(nodes, reader, run, depth + 1);
     };
   }
   const { closest: up, trim, required } = field;
@@ -269,7 +272,7 @@ function planField(field, name, inherited, run, pointer, depth) {
     return found && planClosest(found, up, shadow, pointer);
   } : first;
   if (field.fields) {
-    const record = planFields(field.fields, shadow, run, pointer + '/fields', depth + 1);
+    const { record } = planFields(field.fields, shadow, run, pointer + '/fields', depth + 1);
     return (root) => {
       const target = find ? find(root) : root;
       if (!target) {
@@ -317,9 +320,9 @@ function planClosest(node, selector, shadow, pointer) {
 }
 
 /** planRecords reads one record per node of a list whose path has depth steps. */
-function planRecords(nodes, record, { budget, diagnostics, trail, values }, depth) {
+function planRecords(nodes, { record, nodes: each }, { budget, diagnostics, trail, values }, depth) {
   const count = nodes.length;
-  budget.fits(count);
+  budget.fits(count, each);
   diagnostics.counted(count, trail, depth);
   values.push(count);
   const { steps } = trail;
@@ -360,9 +363,9 @@ function planExtractor(extractor, run, pointer) {
   const nodes = locate ? locate.all(document) : [document];
   const count = nodes.length;
   if (extractor.fields) {
-    const record = planFields(extractor.fields, extractor.shadow, run, pointer + '/fields', 2);
+    const reader = planFields(extractor.fields, extractor.shadow, run, pointer + '/fields', 2);
     if (extractor.many !== false) {
-      planRecords(nodes, record, run, 1);
+      planRecords(nodes, reader, run, 1);
       return;
     }
     diagnostics.counted(count, trail, 1);
@@ -371,7 +374,7 @@ function planExtractor(extractor, run, pointer) {
       values.push(0, null);
     } else {
       values.push(1);
-      record(nodes[0]);
+      reader.record(nodes[0]);
     }
     return;
   }
@@ -415,7 +418,7 @@ queries.extract_plan = ({ extract, limits, view }) => {
   const texts = planTexts(run.values, run.budget.units);
   let size = texts.reduce((sum, text) => sum + text.length, 0);
   if (size <= limits.bytes && size * 3 > limits.bytes) size = texts.reduce((sum, text) => sum + utf8Length(text), 0);
-  if (size > limits.bytes) throw run.budget.exceeded('bytes', limits.bytes);
+  if (size > limits.bytes) throw run.budget.exceeded('bytes', limits.bytes, size);
   const parts = texts.length;
   const answer = parts > 1 ? ++planAnswers : 0;
   if (answer) {
