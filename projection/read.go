@@ -112,6 +112,9 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		{Name: "projection", JSON: p.self()},
 	}, limits.expression(cmp.Or(opts.ExpressionBytes, MaxExpressionBytes)), fault.StateProjectionFailed, "/snapshot/projection/expression")
 	if err != nil {
+		if err.Code == fault.ExpressionOutputTooLarge {
+			err.Next("read a list of the state in pages (rows), a summary, or give a greater max_bytes")
+		}
 		if len(x.Counts) <= maxCountsEvidence {
 			err.With("selector_counts", x.Counts) // what there was to work on is half the answer to why
 		}

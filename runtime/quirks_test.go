@@ -212,20 +212,25 @@ func TestQuirkSiteActionsBeside(t *testing.T) {
 }
 
 // TestQuirkUpstreamAnswers: what a bridge gets of a primitive that ran and failed,
-// the name of the adapter, and the form of trusted keys.
+// the name of the adapter, the form of trusted keys, and whether max_bytes lets an expression give more.
 func TestQuirkUpstreamAnswers(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<input autofocus>`})
 	for _, c := range []struct {
 		set                     quirks.Set
 		adapter, missing, press string
+		wide                    fault.Code
 	}{
-		{quirks.Set{}, "cdp", "", `{"ok":true,"primitive":"keyboard.press"`},
-		{quirks.Of(quirks.UpstreamAnswers), "extension", `{"ok":false,"primitive":"locator.element_info","adapter":"extension","error":{"code":"target_not_found"`, `{"pressed":true`},
+		{quirks.Set{}, "cdp", "", `{"ok":true,"primitive":"keyboard.press"`, ""},
+		{quirks.Of(quirks.UpstreamAnswers), "extension", `{"ok":false,"primitive":"locator.element_info","adapter":"extension","error":{"code":"target_not_found"`, `{"pressed":true`, fault.ExpressionOutputTooLarge},
 	} {
 		t.Run(c.adapter, func(t *testing.T) {
-			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set})
+			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set, Maps: mapsOf(t, mapOf(nil, []string{
+				`{"name":"wide","snapshot":{"version":1,"source":"dom","extract":[],"projection":{"language":"jsonata","expression":"$pad('x', 40000)"}}}`}))})
 			do := func(name, args string) runtime.Reply {
 				return h.Do(t.Context(), runtime.Call{ID: name, Name: name, Target: first(t, h), Arguments: json.RawMessage(args), Timeout: 10 * time.Second})
+			}
+			if got := do(runtime.SiteTool, `{"mode":"state_read","projection_name":"wide","max_bytes":50000}`).Err; fault.CodeOf(got) != c.wide {
+				t.Errorf("a state of 40,000 bytes: got %v, want %q", got, c.wide)
 			}
 			if got := string(do("page.info", `{}`).Output); !strings.HasPrefix(got, `{"ok":true,"primitive":"page.info","adapter":"`+c.adapter+`"`) {
 				t.Errorf("page.info: got %s", got)

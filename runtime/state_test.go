@@ -146,6 +146,92 @@ func TestStateModes(t *testing.T) {
 	}
 }
 
+// tablePage is a table that another page of it grows.
+const tablePage = `<p></p><script>const more = () => document.body.insertAdjacentHTML('beforeend', Array.from({length: 1500}, (_, i) => '<i>row ' + i + ' of the table</i>').join('')); more()</script>`
+
+// A list that is too large for one answer comes in pages of one moment.
+func TestStateRows(t *testing.T) {
+	url := serve(t, map[string]string{"/": tablePage})
+	h := openMap(t, []string{url}, mapOf(nil, []string{`{"name":"table","snapshot":{"version":1,"source":"dom",
+	  "extract":[{"id":"rows","selector":"i","fields":{"text":{"property":"textContent"}}}],
+	  "projection":{"language":"jsonata","expression":"{'rows': records.rows}"}},"summaries":[{"name":"agent_context","expression":"{'rows': $count(state.rows)}"}]}`}))
+	const read = `{"mode":"state_read","projection_name":"table"`
+	pages := func(more string) (texts []string, calls int, hash string) {
+		args := read + `,"rows":"/rows","offset":0` + more + `}`
+		for {
+			var page struct {
+				Hash string `json:"state_hash"`
+				Page struct {
+					Count, Total int
+					Next         *int `json:"next_offset"`
+				}
+				Rows []struct{ Text string }
+			}
+			r := site(t, h, args)
+			output(t, r)
+			if err := json.Unmarshal(r.Output, &page); err != nil || len(page.Rows) != page.Page.Count {
+				t.Fatalf("%v in %.300s", err, r.Output)
+			}
+			for _, row := range page.Rows {
+				texts = append(texts, row.Text)
+			}
+			calls++
+			if calls == 1 {
+				hash = page.Hash
+				value(t, do(t, h, "page.evaluate", `{"body":"more()"}`, 0))
+			}
+			if page.Page.Next == nil {
+				if page.Page.Total != len(texts) {
+					t.Errorf("%d rows of %d", len(texts), page.Page.Total)
+				}
+				return texts, calls, hash
+			}
+			args = fmt.Sprintf(`%s,"rows":"/rows","offset":%d,"state_hash":%q%s}`, read, *page.Page.Next, hash, more)
+		}
+	}
+	texts, calls, hash := pages(`,"max_bytes":20000`)
+	if len(texts) != 1500 || calls != 3 || texts[1499] != "row 1499 of the table" {
+		t.Errorf("%d rows in %d pages", len(texts), calls)
+	}
+	// All pages were handed out, and the table has grown.
+	if r := site(t, h, read+`,"rows":"/rows","offset":5,"state_hash":"`+hash+`"}`); fault.CodeOf(r.Err) != fault.StateMismatch || r.Err.NextStep == "" {
+		t.Errorf("a page of a state that is not there any more: %v", r.Err)
+	}
+	if texts, calls, _ := pages(`,"limit":1100,"max_bytes":90000`); len(texts) != 3000 || calls != 3 {
+		t.Errorf("%d rows in %d pages", len(texts), calls)
+	}
+	if out := output(t, site(t, h, read+`,"max_bytes":400000}`)); len(out["state"].(map[string]any)["rows"].([]any)) != 4500 {
+		t.Errorf("the whole state has %d rows", len(out["state"].(map[string]any)["rows"].([]any)))
+	}
+	for _, c := range []struct {
+		args string
+		code fault.Code
+		has  string
+	}{
+		{read + `}`, fault.ExpressionOutputTooLarge, `"limit_bytes":32000`},
+		{read + `,"limits":{"nodes":1000}}`, fault.StateExtractLimitExceeded, `"needed":9000`},
+		{read + `,"limits":{"bytes":10000},"rows":"/rows"}`, fault.StateExtractLimitExceeded, `"limit":"bytes"`},
+		{read + `,"limits":{"bytes":33554433}}`, fault.InvalidInput, `"most":{"bytes":33554432,"nodes":2097152,"time_ms":10000}`},
+		{read + `,"rows":"/row"}`, fault.InvalidInput, `/rows (4500)`},
+		{read + `,"rows":"/rows","max_bytes":5}`, fault.StatePayloadTooLarge, `"limit_bytes":5`},
+		{read + `,"offset":5}`, fault.InvalidInput, ""},
+		{read + `,"rows":"/rows","offset":-1}`, fault.InvalidInput, ""},
+		{`{"mode":"state_diff","projection_name":"table","rows":"/rows"}`, fault.InvalidInput, `"mode":"state_diff"`},
+	} {
+		r := site(t, h, c.args)
+		if fault.CodeOf(r.Err) != c.code {
+			t.Errorf("%s: %v", c.args, r.Err)
+		} else if evidence := encode(t, r.Err.Evidence); !strings.Contains(evidence, c.has) {
+			t.Errorf("%s: the evidence is %s", c.args, evidence)
+		}
+	}
+	// A summary counts within limits that the call gives.
+	summary := output(t, site(t, h, `{"mode":"state_summary","projection_name":"table","limits":{"nodes":500000,"bytes":20000000,"time_ms":5000}}`))
+	if encode(t, summary["summary"]) != `{"rows":4500}` {
+		t.Errorf("the summary is %v", summary["summary"])
+	}
+}
+
 // A difference is what happened since the tab was last read in full, whatever
 // happened to the tab meanwhile; summaries do not count, and a baseline of the
 // caller comes first.

@@ -34,7 +34,7 @@ type browserFlags struct {
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
 	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
-	downloadDir, tabMemory                                                        string
+	downloadDir, tabMemory, maxState                                              string
 	maxTabs                                                                       int
 	pacing                                                                        time.Duration
 	secrets                                                                       []string

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -37,29 +37,25 @@ func (a *app) limitFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&a.browser.maxTabs, "max-tabs", 0, "how many tabs there may be, popups included; 0 is any number")
 	f.StringVar(&a.browser.tabMemory, "tab-memory", "", "how much memory scripts and document of a tab may hold, such as 512MB (default: any)")
+	a.maxStateFlag(cmd)
 }
 
-var memoryPattern = regexp.MustCompile(`^([1-9][0-9]{0,6})(MB|GB)$`)
+func (a *app) maxStateFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.browser.maxState, "max-state", "32MB", "how much of a page one call may read for a state")
+}
 
 // limits reads them.
-func (a *app) limits() (runtime.Limits, error) {
+func (a *app) limits() (l runtime.Limits, err error) {
 	b := &a.browser
-	if b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
-		return runtime.Limits{}, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
+	if l.Tabs = b.maxTabs; b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
+		return l, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
 	}
-	l := runtime.Limits{Tabs: b.maxTabs}
-	if b.tabMemory == "" {
-		return l, nil
+	if l.TabMemory, err = config.Bytes(b.tabMemory); err != nil {
+		return l, usage("--tab-memory is %w", err)
 	}
-	m := memoryPattern.FindStringSubmatch(b.tabMemory)
-	if m == nil {
-		return l, usage("--tab-memory is %q: expected a number of MB or GB, such as 512MB", b.tabMemory)
+	if l.StateBytes, err = config.Bytes(b.maxState); err != nil || l.StateBytes > 1<<30 {
+		return l, usage("--max-state is %q: expected 1MB to 1GB", b.maxState)
 	}
-	n, err := strconv.ParseInt(m[1], 10, 64)
-	if err != nil {
-		return l, usage("--tab-memory: %w", err)
-	}
-	l.TabMemory = n << map[string]int{"MB": 20, "GB": 30}[m[2]]
 	return l, nil
 }
 

@@ -62,7 +62,7 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, ki
 
 // relay serves a protocol on standard input and output from a session of a fleet.
 func (a *app) relay(ctx context.Context, at fleetverbs.Flags, kind string, o leased.Options) error {
-	if err := a.refuseGiven("with --fleet: what it is about is the worker's", append(workersOwn[:len(workersOwn):len(workersOwn)], "http", "socket", "ops", "allow-cdp", "heal", "isolated", "trace", "recent", "max-tabs", "tab-memory", "keep-logins", "drain-timeout", "token", "token-file", "allow-host", "allow-web-origin")...); err != nil {
+	if err := a.refuseGiven("with --fleet: what it is about is the worker's", append(workersOwn[:len(workersOwn):len(workersOwn)], "http", "socket", "ops", "allow-cdp", "heal", "isolated", "trace", "recent", "max-tabs", "tab-memory", "max-state", "keep-logins", "drain-timeout", "token", "token-file", "allow-host", "allow-web-origin")...); err != nil {
 		return err
 	}
 	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider "+kind))

@@ -6,6 +6,7 @@ package states
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,13 +29,32 @@ type Reader struct {
 	JSON bool
 }
 
-// Query says what to read. Summary, Baseline and Watch exclude each other.
+// Query says what to read. Summary, Baseline, Rows and Watch exclude each other.
 type Query struct {
 	Name     string
 	Summary  string          // shown in place of the state
 	Baseline json.RawMessage // the state to compare with; nil for none
 	Watch    bool            // go on and show every change
 	Settle   time.Duration   // how long the state must have kept still; 0 reads at once
+	Rows     *string         // the list in the state whose items are shown, one JSON value a line
+	MaxBytes int             // of the state; 0 is the default
+}
+
+// Valid reports what excludes each other.
+func (q Query) Valid() error {
+	n := 0
+	for _, given := range []bool{q.Watch, q.Summary != "", q.Baseline != nil, q.Rows != nil} {
+		if given {
+			n++
+		}
+	}
+	switch {
+	case n > 1:
+		return errors.New("--summary, --diff-against, --rows and --watch exclude each other")
+	case q.MaxBytes < 0:
+		return fmt.Errorf("--max-bytes is %d: expected 1 or more", q.MaxBytes)
+	}
+	return nil
 }
 
 // settleLimit bounds the wait for a state to keep still.
@@ -105,6 +125,9 @@ func (r *Reader) Read(ctx context.Context, q Query) error {
 		arguments["projection_name"] = name
 		return r.call(ctx, arguments)
 	}
+	if q.Rows != nil {
+		return r.rows(ctx, call, q)
+	}
 	events := make(chan runtime.Event, 256)
 	defer r.Host.Subscribe(func(ev runtime.Event) {
 		if ev.Kind != runtime.DOMEvent || ev.Name != "state."+name || ev.Tab.RuntimeID != r.Target.RuntimeID {
@@ -126,6 +149,9 @@ func (r *Reader) Read(ctx context.Context, q Query) error {
 	case q.Baseline != nil:
 		arguments = map[string]any{"mode": "state_diff", "baseline": q.Baseline}
 		people = report.Diff
+	}
+	if q.MaxBytes > 0 {
+		arguments["max_bytes"] = q.MaxBytes
 	}
 	if q.Watch {
 		if reply := call(ctx, map[string]any{"mode": "state_watch"}); reply.Err != nil {

@@ -289,8 +289,8 @@ var table = []Quirk{
 	},
 	{
 		Name: UpstreamAnswers, Where: "answers of primitives", Proof: "runtime.TestQuirkUpstreamAnswers",
-		Upstream: "the adapter is extension, a failed expression of a projection has the code of the JSONata engine, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
-		Strict:   "the adapter is cdp, a bridge gets each failure as action_error, and trusted typing and keys have the envelope of the others",
+		Upstream: "the adapter is extension, a failed expression of a projection has the code of the JSONata engine and gives at most 32,000 bytes whatever max_bytes is, a bridge gets the failure of a primitive that ran as an output with ok: false, and trusted typing and keys are answered without the envelope",
+		Strict:   "the adapter is cdp, max_bytes lets the expression of a projection give more, a bridge gets each failure as action_error, and trusted typing and keys have the envelope of the others",
 	},
 	{
 		Name: UpstreamVocabulary, Where: "names and arguments of primitives", Proof: "quirks/upstream_vocabulary.html",

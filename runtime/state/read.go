@@ -149,9 +149,15 @@ func (p *Projections) options(in Query) (projection.ReadOptions, *fault.Error) {
 	}
 	if in.MaxBytes != nil {
 		options.MaxBytes = *in.MaxBytes
+		if in.Mode == modeStateDiff {
+			options.MaxBytes = min(options.MaxBytes, maxBaseline) // as large as what it is compared with may be
+		}
 		if !p.Quirks.Has(quirks.UpstreamAnswers) {
 			options.ExpressionBytes = min(max(options.MaxBytes, projection.MaxExpressionBytes), most.Bytes)
 		}
+	}
+	if in.Mode == modeStateSummary && in.Limits != (projection.Limits{}) {
+		options.ExpressionBytes = options.Limits.Bytes // nobody gets the state
 	}
 	page := in.Page
 	switch {

@@ -9,6 +9,9 @@ import (
 // from maps, and a call may bring its own map.
 const maxStates = 256
 
+// maxStatesBytes bounds all of them together.
+const maxStatesBytes = 16 << 20
+
 // states holds the last full state of each projection that was read on one tab,
 // by the projection's name. It survives navigation: what a caller compares with
 // is what it read last, whatever the tab has shown since.
@@ -16,6 +19,7 @@ type states struct {
 	mu     sync.Mutex
 	byName map[string]lastState
 	names  []string // oldest first
+	bytes  int
 }
 
 type lastState struct {
@@ -33,12 +37,19 @@ func (s *states) swap(name string, next lastState) (last lastState, ok bool) {
 	}
 	last, ok = s.byName[name]
 	if !ok {
-		if len(s.names) == maxStates {
-			delete(s.byName, s.names[0])
-			s.names = s.names[1:]
-		}
 		s.names = append(s.names, name)
 	}
 	s.byName[name] = next
+	s.bytes += len(next.state) - len(last.state)
+	for len(s.names) > maxStates || s.bytes > maxStatesBytes && len(s.names) > 1 {
+		oldest := s.names[0]
+		if oldest == name { // it is the one that counts
+			s.names = append(s.names[1:], name)
+			continue
+		}
+		s.bytes -= len(s.byName[oldest].state)
+		delete(s.byName, oldest)
+		s.names = s.names[1:]
+	}
 	return last, ok
 }
