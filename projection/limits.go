@@ -28,7 +28,7 @@ type Limits struct {
 var DefaultLimits = Limits{Nodes: 200_000, Bytes: 8 << 20, Time: 2 * time.Second}
 
 // DefaultMostBytes is the greatest limit of bytes that a call may ask for, unless the operator says otherwise.
-const DefaultMostBytes = 32 << 20
+const DefaultMostBytes = 16 << 20
 
 // mostTime is the greatest limit of time.
 const mostTime = 10 * time.Second

@@ -211,7 +211,7 @@ func TestStateRows(t *testing.T) {
 		{read + `}`, fault.ExpressionOutputTooLarge, `"limit_bytes":32000`},
 		{read + `,"limits":{"nodes":1000}}`, fault.StateExtractLimitExceeded, `"needed":9000`},
 		{read + `,"limits":{"bytes":10000},"rows":"/rows"}`, fault.StateExtractLimitExceeded, `"limit":"bytes"`},
-		{read + `,"limits":{"bytes":33554433}}`, fault.InvalidInput, `"most":{"bytes":33554432,"nodes":2097152,"time_ms":10000}`},
+		{read + `,"limits":{"bytes":16777217}}`, fault.InvalidInput, `"most":{"bytes":16777216,"nodes":1048576,"time_ms":10000}`},
 		{read + `,"rows":"/row"}`, fault.InvalidInput, `/rows (4500)`},
 		{read + `,"rows":"/rows","max_bytes":5}`, fault.StatePayloadTooLarge, `"limit_bytes":5`},
 		{read + `,"offset":5}`, fault.InvalidInput, ""},
@@ -226,7 +226,7 @@ func TestStateRows(t *testing.T) {
 		}
 	}
 	// A summary counts within limits that the call gives.
-	summary := output(t, site(t, h, `{"mode":"state_summary","projection_name":"table","limits":{"nodes":500000,"bytes":20000000,"time_ms":5000}}`))
+	summary := output(t, site(t, h, `{"mode":"state_summary","projection_name":"table","limits":{"nodes":500000,"bytes":16000000,"time_ms":5000}}`))
 	if encode(t, summary["summary"]) != `{"rows":4500}` {
 		t.Errorf("the summary is %v", summary["summary"])
 	}

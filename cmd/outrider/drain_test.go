@@ -106,9 +106,9 @@ func TestLimitsOfTabs(t *testing.T) {
 		{0, "-1GB", nil, runtime.Limits{}, false},
 	} {
 		if c.ok {
-			c.want.StateBytes = 32 << 20
+			c.want.StateBytes = 16 << 20
 		}
-		a := &app{browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "32MB", open: c.open}}
+		a := &app{browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open}}
 		if got, err := a.limits(); (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("--max-tabs %d --tab-memory %q: got %+v, %v, want %+v", c.tabs, c.memory, got, err, c.want)
 		}

@@ -41,7 +41,7 @@ func (a *app) limitFlags(cmd *cobra.Command) {
 }
 
 func (a *app) maxStateFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.browser.maxState, "max-state", "32MB", "how much of a page one call may read for a state")
+	cmd.Flags().StringVar(&a.browser.maxState, "max-state", "16MB", "how much of a page one call may read for a state")
 }
 
 // limits reads them.
