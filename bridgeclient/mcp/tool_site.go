@@ -15,7 +15,7 @@ const siteInput = `{"type":"object","required":["mode"],"properties":{` +
 	`"mode":{"enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn","record"]},` +
 	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{},` +
 	`"name":{"type":"string","description":"signal, attachment, learned action"},` +
-	`"calls":{},"start":{"type":"string"},"save":{},` +
+	`"calls":{},"start":{},"save":{},` +
 	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{},` +
 	`"rows":{},"offset":{},"limit":{},"state_hash":{},"limits":{},"baseline":{},"enabled":{},"debounce_ms":{},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
