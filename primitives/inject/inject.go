@@ -65,6 +65,7 @@
 //	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
 //	geometry/reveal.js    scrollOperation, performScroll, reveal(element, ...)
 //	geometry/frame.js     time to the next frame: nextFrame(); frame boxes
+//	page/snapshot_blocks.js  parts of a document that look as in an earlier snapshot
 package inject
 
 import (

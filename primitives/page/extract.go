@@ -310,7 +310,7 @@ func (in *pageExtractIn) elements(ctx context.Context, p primitives.Page, out *p
 	nodes, size := most+1000, 8_000_000 // rows of frames and options take room too
 	tree, err := readTree(ctx, p, pageSnapshotIn{
 		Ref: in.Ref, Locator: in.Locator, Format: "json", InteractiveOnly: true, MaxNodes: &nodes, MaxBytes: &size, reportVisible: true,
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

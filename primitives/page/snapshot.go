@@ -67,7 +67,16 @@ const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
 // its origin in it, and one for each other, the frames of one side by side. A document
 // that was never called needs one of its own.
 var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, p primitives.Page, in pageSnapshotIn) (pageSnapshotOut, error) {
-	tree, err := readTree(ctx, p, in)
+	var then *keptSnapshot
+	var base *documentRows
+	if in.Since != "" {
+		var err error
+		if then, err = earlierSnapshot(p.Refs(), in.Since, in.about()); err != nil {
+			return pageSnapshotOut{}, err
+		}
+		base = then.doc
+	}
+	tree, err := readTree(ctx, p, in, base)
 	if err != nil {
 		return pageSnapshotOut{}, err
 	}
@@ -88,13 +97,7 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 		out.LeftOut.Elements = tree.unseen
 	}
 	out.NodeCount = len(rows)
-	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0}
-	var then *keptSnapshot
-	if in.Since != "" {
-		if then, err = earlierSnapshot(p.Refs(), in.Since, kept.about); err != nil {
-			return pageSnapshotOut{}, err
-		}
-	}
+	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0, doc: tree.doc}
 	out.ID = p.Refs().Keep(kept)
 	switch {
 	case then != nil:

@@ -19,6 +19,7 @@ type keptSnapshot struct {
 	rows  []treeRow
 	// partial: rows followed that were not read.
 	partial bool
+	doc     *documentRows // of the outermost document, which the page may have too
 }
 
 // Size implements primitives.Kept.
@@ -26,6 +27,11 @@ func (s *keptSnapshot) Size() int {
 	size := 0
 	for _, row := range s.rows {
 		size += len(row.text) + 32
+	}
+	if s.doc != nil {
+		for _, row := range s.doc.rows {
+			size += len(row.text)/2 + 32 // some of its text is that of the rows above
+		}
 	}
 	return size
 }
@@ -62,9 +68,12 @@ type snapshotDelta struct {
 // two snapshots ends before its page does, rows beyond the last common one are left out.
 func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshotDelta {
 	before, after := rowKeys(then.rows), rowKeys(now.rows)
-	old := make(map[string]int, len(before))
-	for i, k := range before {
-		old[k] = i
+	inPlace := slices.Equal(before, after) // the same rows in the same order, as after most changes of the text
+	old := make(map[string]int)
+	if !inPlace {
+		for i, k := range before {
+			old[k] = i
+		}
 	}
 	d := &snapshotDelta{Since: since}
 	var b strings.Builder
@@ -97,6 +106,18 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		}
 		line(mark, row)
 		written[i] = true
+	}
+	if inPlace {
+		for i, row := range now.rows {
+			if bytes.Equal(then.rows[i].text, row.text) {
+				d.Unchanged++
+				continue
+			}
+			d.Changed++
+			write('~', i, "")
+		}
+		d.Text = b.String()
+		return d
 	}
 	lastThen, lastNow := -1, -1
 	for i, k := range after {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ const (
 	openRounds = 6
 	// sideBySide bounds how many documents are read at the same time.
 	sideBySide = 24
+	// mostRows bounds what is set aside for rows that were announced.
+	mostRows = 1 << 20
 )
 
 // treeRow is one row of a snapshot: a line of text without its indent, or an
@@ -33,7 +36,7 @@ const (
 type treeRow struct {
 	depth int
 	text  []byte
-	key   string // the ref that it had before its text was made compact
+	key   string // its ref, before its text was made compact; "" where nobody has looked
 }
 
 // object is the row with its depth.
@@ -81,7 +84,8 @@ type tree struct {
 	title    *string // nil for a part of the page
 	below    *below  // nil where nothing lies below the viewport, and for a part of the page
 	missed   []missedFrame
-	messages []string // shown since the last snapshot, and gone
+	messages []string      // shown since the last snapshot, and gone
+	doc      *documentRows // of the outermost document
 }
 
 // documentRows is the answer of the page library for one document. Its rows
@@ -113,12 +117,37 @@ type documentRows struct {
 	Below   *below   `json:"below"`
 	// Messages are texts that were shown since the last snapshot and are gone.
 	Messages []string `json:"messages"`
+
+	// Token names the rows of this answer for the next one, and Runs is that one by them: a first row and a number of
+	// rows, or -1 and a number of rows that the text has.
+	Token string `json:"token"`
+	Runs  []int  `json:"runs"`
+	base  []treeRow
 }
 
 // TakeText implements TextTaker.
 func (d *documentRows) TakeText(text []byte) {
-	d.rows = make([]treeRow, 0, d.Count)
-	for len(text) > 0 {
+	d.rows = make([]treeRow, 0, min(max(d.Count, 0), mostRows))
+	if len(d.Runs) == 0 {
+		d.takeRows(text, math.MaxInt)
+		return
+	}
+	for i := 0; i+1 < len(d.Runs); i += 2 {
+		from, count := d.Runs[i], d.Runs[i+1]
+		switch {
+		case from < 0:
+			text = d.takeRows(text, count)
+		case count < 0 || count > len(d.base) || from > len(d.base)-count:
+			return // the count of rows says so
+		default:
+			d.rows = append(d.rows, d.base[from:from+count]...)
+		}
+	}
+}
+
+// takeRows takes at most so many lines and returns the rest.
+func (d *documentRows) takeRows(text []byte, most int) []byte {
+	for ; len(text) > 0 && most > 0; most-- {
 		line := text
 		if end := bytes.IndexByte(text, '\n'); end >= 0 {
 			line, text = text[:end:end], text[end+1:]
@@ -129,11 +158,18 @@ func (d *documentRows) TakeText(text []byte) {
 		for depth < len(line) && line[depth] == ' ' {
 			depth++
 		}
-		d.rows = append(d.rows, treeRow{depth: depth, text: line[depth:]})
+		row := treeRow{depth: depth, text: line[depth:]}
+		if d.Token != "" {
+			row.key = rowRef(row.text) // for this comparison and the ones after it
+		}
+		d.rows = append(d.rows, row)
 	}
+	return text
 }
 
-func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree, error) {
+// readTree reads the page. base is the answer of its outermost document for an earlier snapshot of the same request, or
+// nil: what it has is not sent again.
+func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn, base *documentRows) (*tree, error) {
 	args := map[string]any{
 		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(), "max_nesting": locator.MaxFrameDepth,
 		// Each document may use up the whole of it; what is too much is cut here.
@@ -151,12 +187,15 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 	if in.Hints {
 		args["hints"] = true
 	}
+	if in.Since != "" {
+		args["since"] = true
+	}
 	at, part, err := partOf(ctx, p, in.Ref, in.Locator)
 	if err != nil {
 		return nil, err
 	}
 	r := treeReader{p: p, args: args, slots: make(chan struct{}, sideBySide)}
-	doc, err := r.document(ctx, at.Frame, part)
+	doc, err := r.document(ctx, at.Frame, part, base)
 	if err != nil {
 		if in.Ref != "" {
 			err = locator.GoneWithFrame(in.Ref, err)
@@ -164,7 +203,7 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn) (*tree,
 		return nil, err
 	}
 	out := r.assemble(ctx, at.Frame, doc, 0)
-	out.title, out.below = doc.Title, doc.Below
+	out.title, out.below, out.doc = doc.Title, doc.Below, doc
 	if in.Compact && in.Format != "json" {
 		out.rows = compact(out.rows)
 	}
@@ -178,15 +217,20 @@ type treeReader struct {
 }
 
 // document reads one document, and opens the closed shadow roots that are met.
-func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, part map[string]any) (*documentRows, error) {
+func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, part map[string]any, base *documentRows) (*documentRows, error) {
 	args := maps.Clone(r.args)
 	maps.Copy(args, part)
-	var doc *documentRows
+	doc := base
 	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
-		doc = &documentRows{}
+		next := &documentRows{}
+		if doc != nil && doc.Token != "" {
+			args["base"], next.base = doc.Token, doc.rows
+		}
+		doc = next
 		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
 			err = fault.New(fault.Internal, "the page library announced %d rows and gave %d", doc.Count, len(doc.rows))
 		}
+		doc.base = nil
 		for _, given := range doc.RefsInside {
 			if inner, err := r.p.Refs().Frame(given.Prefix + "e1"); err == nil {
 				r.p.Refs().Given(inner, given.Next)
@@ -278,7 +322,7 @@ func (r *treeReader) child(ctx context.Context, parent primitives.FrameID, handl
 	frame, err := r.p.ChildFrame(ctx, parent, handle)
 	var doc *documentRows
 	if err == nil {
-		doc, err = r.document(ctx, frame, nil)
+		doc, err = r.document(ctx, frame, nil, nil)
 	}
 	<-r.slots
 	if err != nil {

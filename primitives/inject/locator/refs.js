@@ -113,13 +113,17 @@ function giveRefs(named, whole) {
   }
   const given = [];
   snapshotNumber++;
-  for (const { row, node, tag, role, name, place, number } of named) {
-    if (lost !== null && lost.size > 0 && !refNumbers.has(node) && recognisable(role, name, place)) {
+  for (const each of named) {
+    const { row, node, tag, role, name, place, number } = each;
+    if (lost !== null && lost.size > 0 && number === undefined && !refNumbers.has(node) && recognisable(role, name, place)) {
       const key = placeKey(tag, role, name, place);
       const record = lost.get(key);
       if (record && fresh.get(key) === node) bindRef(record, node);
     }
-    const record = refRecord(node, number);
+    // A row that was taken over from an earlier snapshot has its record.
+    const record = each.record !== undefined && refRecords.size < maxRefs ? each.record : refRecord(node, number);
+    each.record = record;
+    each.number = refNumbers.get(node);
     row.ref = record.ref;
     record.role = role;
     record.name = name;

@@ -113,6 +113,8 @@ class Row {
     this.hint = undefined;
     this.depth = depth;
     this.frame = undefined;
+    this.line = undefined; // as it was written
+    this.indent = undefined;
   }
 }
 
@@ -122,11 +124,16 @@ const designModeOf = getterOf(Document.prototype, 'designMode');
 /** editableDocument: what is written into is the body itself. */
 const editableDocument = (body) => designModeOf(document) === 'on' || hasAttribute(body, 'contenteditable') && protoGet(body, 'isContentEditable') === true;
 
+const drawnWords = (node) => cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
+
+let noteSerial = 0; // of the newest neighbour of any walk
+
 /**
  * TreeWalk is one pass. options: interactive, urls, refs (false for a pass that
  * only compares), limit of rows, places (whether neighbours are noted), overdue, states
  * ('first' or 'again', which walk of a snapshot it is: see wantsSemantics), brief (what
- * comes after the last row that fits is not walked, only its outermost elements counted).
+ * comes after the last row that fits is not walked, only its outermost elements counted),
+ * blocks (what earlier walks met, see snapshot_blocks.js).
  */
 class TreeWalk {
   constructor(options) {
@@ -154,11 +161,16 @@ class TreeWalk {
     this.hosts = new Set();
     this.shadows = 0; // shadow roots around the current node
     this.hints = styleHints();
+    this.derived = false; // the newest name is not that of an attribute or the element's own text
+    this.blocks = owned.size === 0 && options.blocks || null;
+    if (this.blocks !== null) this.blocks.start(this);
   }
 
   /** noteNeighbour records a piece of text or a named element as the neighbour of what is around it. */
   noteNeighbour(what) {
     if (!this.options.places) return;
+    noteSerial++;
+    if (this.blocks !== null) this.blocks.notes.push(what);
     for (const place of this.closed) place.next = what;
     for (const place of this.opened) place.first = what;
     if (this.closed.length > 0) this.closed = [];
@@ -178,6 +190,7 @@ class TreeWalk {
 
   /** hides notes an element that may have a closed shadow root. */
   hides(node) {
+    if (this.blocks !== null) this.blocks.unsafe++;
     if (this.hosts.size < maxHosts && !examinedHosts.has(node)) this.hosts.add(node);
   }
 
@@ -220,8 +233,14 @@ class TreeWalk {
       this.text += nodeValueOf(node);
     } else if (type === 1) {
       if (this.owned.size > 0 && this.owned.has(node)) return;
-      this.element(node, depth, level, state, false);
+      this.step(node, depth, level, state);
     }
+  }
+
+  /** step walks an element, unless an earlier walk has its rows. */
+  step(node, depth, level, state) {
+    if (this.blocks !== null) this.blocks.element(node, depth, level, state);
+    else this.element(node, depth, level, state, false);
   }
 
   element(node, depth, level, state, moved) {
@@ -274,6 +293,7 @@ class TreeWalk {
     }
     if (!inline && this.text !== '') this.text += ' ';
     let role = attributed ? roleOf(node) : implicitRole(node);
+    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list'))) this.blocks.probe(() => roleOf(node), role);
     if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
     const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
@@ -305,7 +325,10 @@ class TreeWalk {
     let place = null;
     let rowDepth = depth;
     if (shown) {
-      name = this.nameFor(node, tag, role, clickable || bare);
+      const plain = clickable || bare;
+      this.derived = false;
+      name = this.nameFor(node, tag, role, plain);
+      if (this.derived && this.blocks !== null) this.probeName(node, tag, role, plain, name);
       if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
         shown = false; // an icon that is not named
       }
@@ -314,7 +337,7 @@ class TreeWalk {
       this.flush();
       const wanted = !this.options.interactive || interactive || tag === 'iframe' || tag === 'frame';
       if (this.options.places) {
-        place = { path: state.path, prev: this.last, first: '', next: '' };
+        place = { path: state.path, prev: this.last, first: '', next: '', serial: noteSerial };
         this.opened.push(place);
         if (this.options.compare) this.options.compare(node, tag, role, name, place);
       }
@@ -325,7 +348,10 @@ class TreeWalk {
         if (!this.add(row)) row = null;
         else this.describe(row, node, tag, role, disabled, clickable, place, name);
         if (row && !interactiveRoles.has(role)) row.scrolls = this.scrolls(style, node) || undefined;
-        if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') row.text = cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
+        if (row && this.options.interactive && (handled || draggable) && row.text === undefined && name === '') {
+          row.text = drawnWords(node);
+          if (this.blocks !== null) this.blocks.probe(() => drawnWords(node), row.text);
+        }
       }
       if (name !== '') this.noteNeighbour(role + ' ' + cut(name, 80));
       rowDepth = depth + 1;
@@ -333,7 +359,7 @@ class TreeWalk {
     const before = this.rows.length;
     if (!(shown && leafRows.has(role) && !this.hasInside(node, tag, role)) && !(tag === 'iframe' || tag === 'frame')) {
       const inside = {
-        quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labels(node) || tag === 'select' || tag === 'textarea' ||
+        quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
         titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
         invisible, disabled, inClickable: state.inClickable || (clickable || interactiveRoles.has(role)) && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
@@ -343,7 +369,7 @@ class TreeWalk {
         if (row) this.choices(row, node, rowDepth);
       } else if (tag === 'details' && !hasAttribute(node, 'open') && !shadowOf(node)) {
         const summary = queryIn(node, ':scope > summary')[0];
-        if (summary) this.element(summary, rowDepth, level + 1, inside, false);
+        if (summary) this.step(summary, rowDepth, level + 1, inside);
       } else {
         this.children(node, rowDepth, level + 1, inside, tag);
       }
@@ -355,6 +381,10 @@ class TreeWalk {
     } else if (!inline && this.text !== '') {
       this.text += ' ';
     }
+  }
+
+  probeName(node, tag, role, plain, name) {
+    this.blocks.probe((walk) => walk.nameFor(node, tag, role, plain), name);
   }
 
   /** complain notes that a control is not valid once a person has been there, and what the browser says of it. */
@@ -406,6 +436,7 @@ class TreeWalk {
   settle(row, before, role, name, clickable, component) {
     if (clickable && (name === '' ? component : before < this.rows.length && name === this.rows[before].name) && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
       // A component around its button: the button is what is clicked and reported.
+      if (this.blocks !== null) this.blocks.spoil(before - 1);
       for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
       this.rows.splice(before - 1, 1);
       const at = this.named.findLastIndex((named) => named.row === row);
@@ -428,6 +459,12 @@ class TreeWalk {
     return firstElementOf(node) !== null && tag !== 'svg' && tag !== 'math' && queryIn(node, 'a[href], button, input, select, textarea, [tabindex]').length > 0;
   }
 
+  labelled(label) {
+    const labels = this.labels(label);
+    if (this.blocks !== null) this.blocks.probe((walk) => walk.labels(label), labels);
+    return labels;
+  }
+
   labels(label) {
     const control = protoGet(label, 'control');
     if (control === null || control === undefined || unexposed(control, this.known)) return false;
@@ -448,40 +485,53 @@ class TreeWalk {
     return controls.has(control);
   }
 
+  derivedName(node) {
+    this.derived = true;
+    return nameOf(node, this.known);
+  }
+
   nameFor(node, tag, role, clickable) {
-    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? nameOf(node, this.known) : '');
+    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
     const attributed = hasAttributes(node);
-    if (semanticsOf(node, tag)) return nameOf(node, this.known);
+    if (semanticsOf(node, tag)) return this.derivedName(node);
     const labelled = attributed && hasAttribute(node, 'aria-label');
     const referring = attributed && hasAttribute(node, 'aria-labelledby');
+    this.derived ||= referring;
     const attributes = labelled || referring || attributed && hasAttribute(node, 'title');
     if (labelled && !referring) {
       const label = norm(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
-    if (tag === 'iframe' || tag === 'frame') return nameOf(node, this.known) || norm(attributeOf(node, 'name'));
+    if (tag === 'iframe' || tag === 'frame') return this.derivedName(node) || norm(attributeOf(node, 'name'));
     if (!attributes) {
-      if (tag === 'input') return nameOf(node, this.known); // also a button has no text of its own
-      if (tag === 'button' && this.hasLabel(node)) return nameOf(node, this.known);
+      if (tag === 'input') return this.derivedName(node); // also a button has no text of its own
+      if (tag === 'button') {
+        const labelled = this.hasLabel(node);
+        if (this.blocks !== null) this.blocks.probe((walk) => walk.hasLabel(node), labelled);
+        if (labelled) return this.derivedName(node);
+      }
       if (namedByText.has(role)) {
         if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.hints.generates && this.shadows === 0;
+          this.derived ||= !bare;
           const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
       } else if (!namedByMarkup.has(role)) {
         return '';
       }
-      return nameOf(node, this.known);
+      return this.derivedName(node);
     }
     if (namedByContent.test(role) && !namedByText.has(role) && !namedByAttribute(node)) return '';
-    return nameOf(node, this.known);
+    return this.derivedName(node);
   }
 
   describe(row, node, tag, role, disabled, clickable, place, name) {
     // A cell of a grid that cannot have the focus is a cell of a table.
     const still = this.options.compact && role === 'gridcell' && !row.clickable && !row.draggable && !hasAttribute(node, 'tabindex') && !hasAttribute(node, 'contenteditable');
-    if (this.options.refs && !still && !(listed.has(role) && sizeless(node))) {
+    const unsized = listed.has(role) && sizeless(node);
+    if (this.blocks !== null && listed.has(role)) this.blocks.probe(() => sizeless(node), unsized);
+    if (this.options.refs && !still && !unsized) {
       row.ref = ''; // its place among the members
       this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
     }
@@ -555,7 +605,10 @@ class TreeWalk {
         case 'aria-required': if (value === 'true') row.required = true; break;
         case 'aria-readonly': if (value === 'true') row.readonly = true; break;
         case 'aria-invalid': if (value !== '' && value !== 'false') row.invalid = true; break;
-        case 'aria-errormessage': if (attributeOf(node, 'aria-invalid') !== 'false') row.message ??= cut(norm(byIds(node, attribute).map((said) => textOf(said)).join(' ')), 120) || undefined; break;
+        case 'aria-errormessage':
+          if (this.blocks !== null) this.blocks.unsafe++; // it stands elsewhere
+          if (attributeOf(node, 'aria-invalid') !== 'false') row.message ??= cut(norm(byIds(node, attribute).map((said) => textOf(said)).join(' ')), 120) || undefined;
+          break;
         case 'aria-posinset': if (hasAttribute(node, 'aria-setsize')) row.position = cut(value, 8) + ' of ' + cut(attributeOf(node, 'aria-setsize'), 8); break;
         case 'aria-rowcount': if (Number(value) > 0) row.position = cut(value, 8) + ' rows'; break;
         case 'aria-busy': if (value === 'true') row.busy = true; break;
@@ -616,11 +669,13 @@ const maxRules = 500;
 function styleHints() {
   const sheets = styleSheetsOf(document);
   const adopted = adoptedSheetsOf(document);
+  // One pass through a document in which nothing has a style of its own.
+  const styled = firstInDocument(document, '[style], [hidden="until-found" i]') !== null;
   const hints = {
     generates: false,
-    cursors: firstInDocument(document, '[style*="cursor" i]') !== null,
-    conceals: firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
-    scrolls: firstInDocument(document, '[style*="overflow" i]') !== null,
+    cursors: styled && firstInDocument(document, '[style*="cursor" i]') !== null,
+    conceals: styled && firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
+    scrolls: styled && firstInDocument(document, '[style*="overflow" i]') !== null,
   };
   let left = maxRules;
   for (const sheet of [...sheets, ...adopted]) {
@@ -752,9 +807,15 @@ function rowLine(row) {
 
 /** rowObject is a row as JSON, without what only we need. */
 function rowObject(row) {
+  const { depth, frame } = row;
   row.depth = undefined;
   row.frame = undefined;
-  return JSON.stringify(row);
+  row.line = undefined;
+  row.indent = undefined;
+  const text = JSON.stringify(row);
+  row.depth = depth;
+  row.frame = frame;
+  return text;
 }
 
 /** takeHosts returns handles of the elements that may have a shadow root that only the browser can open. Each is returned once. */
@@ -786,7 +847,8 @@ queries.page_snapshot = (args) => {
   const whole = root === rootElement();
   if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
   const overdue = overdueIn(time_ms);
-  const walk = rowsOf(root, args, overdue);
+  const { blocks, answers } = whole ? earlierOf(args) : { blocks: null, answers: null };
+  const walk = rowsOf(root, args, overdue, blocks);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
     giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, overdue: overdueIn(time_ms) }).named, true);
@@ -798,11 +860,12 @@ queries.page_snapshot = (args) => {
   writeRows(walk, args, output, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs, messages } = output;
   const all = walk.full ? elementsIn(root, '*').length : 0;
+  const { token, runs, fresh } = sinceLines(answers, args.base, lines);
   return new WithText({
     unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
-    count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    token, runs, taken: walk.blocks === null ? undefined : walk.blocks.replayed.length, count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     messages: messages.length > 0 ? messages : undefined, title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
-  }, lines.join('\n'));
+  }, fresh.join('\n'));
 };
 
 /** overdueIn says whether so many milliseconds have passed since the call. Each document has a clock of its own. */
@@ -811,8 +874,12 @@ function overdueIn(ms) {
   return () => performance.now() > until;
 }
 
-const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue) =>
-  walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue });
+/** rowsOf walks a document, or a part of it, for an answer. blocks are those of earlier ones, or null. */
+const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
+  const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue, blocks });
+  if (walk.blocks !== null) walk.blocks.finish();
+  return walk;
+};
 
 function tellVisible(walk) {
   const clips = new Map();
@@ -842,11 +909,15 @@ function writeRows(walk, args, output, depth, nesting, overdue, within) {
   if (args.messages) output.messages.push(...messagesGone());
   const { lines } = output;
   for (const row of walk.rows) {
-    const before = stepsIn(depth + row.depth);
     const { frame } = row;
-    lines.push(before + (args.format === 'text' ? rowLine(row) : rowObject(row)));
+    const indent = depth + row.depth;
+    if (row.line === undefined || row.indent !== indent) {
+      row.line = stepsIn(indent) + (args.format === 'text' ? rowLine(row) : rowObject(row));
+      row.indent = indent;
+    }
+    lines.push(row.line);
     if (frame === undefined) continue;
-    if (!writeInside(frame, args, output, before.length + 1, nesting + 1, overdue)) output.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+    if (!writeInside(frame, args, output, indent + 1, nesting + 1, overdue)) output.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
   }
 }
 
@@ -877,7 +948,7 @@ outrider.writeDocument = (args, output, depth, nesting, overdue) => {
   if (args.quirks) quirks = new Set(args.quirks);
   let walk;
   try {
-    walk = rowsOf(root, args, overdue);
+    walk = rowsOf(root, args, overdue, earlierOf(args).blocks);
     if (walk.hosts.size > 0) return false; // for the browser to open first
     giveRefs(walk.named, true);
     if (args.tell_visible) tellVisible(walk);
