@@ -71,6 +71,13 @@ func (g *growth) open(rows int) {
 	g.host = runtimetest.Open(g, runtime.Options{Open: []string{fmt.Sprint(g.page, rows)}})
 }
 
+// close ends the host and its browser, so that what is measured next has the machine.
+func (g *growth) close() {
+	if err := g.host.Close(context.WithoutCancel(g.Context())); err != nil {
+		g.Fatal(err)
+	}
+}
+
 func (g *growth) do(name, args string) json.RawMessage {
 	g.Helper()
 	r := g.host.Do(g.Context(), runtime.Call{ID: runtimetest.NewID(), Name: name, Arguments: json.RawMessage(args), Timeout: 2 * time.Minute,
@@ -166,10 +173,11 @@ func kilobytes(file, member string) float64 {
 }
 
 func growTabs(g *growth) {
-	g.columns("tabs", "open a tab, ms", "page.info, ms", "element_info, ms", "runtime, MB", "browser, MB")
+	g.columns("tabs", "open a tab, ms", "page.info, ms", "element_info, ms", "runtime, MB", "browser, MB", "browser of bare commands, MB")
 	g.open(100)
-	tabs := 1
-	for _, want := range []int{1, 2, 4, 8, 16, 32} {
+	tabs, counts := 1, []int{1, 2, 4, 8, 16, 32}
+	rows := make([][]float64, len(counts))
+	for i, want := range counts {
 		start, opened := time.Now(), want-tabs
 		for ; tabs < want; tabs++ {
 			g.do("browser.open_tab", `{"url":"`+g.page+`100"}`)
@@ -178,8 +186,19 @@ func growTabs(g *growth) {
 		info := g.median(20, func() { g.do("page.info", `{}`) })
 		element := g.median(20, func() { g.do("locator.element_info", `{"locator":{"selector":"#go"}}`) })
 		own, browser := g.memory()
-		g.row(want, each, info, element, own, browser)
+		rows[i] = []float64{each, info, element, own, browser}
 	}
+	g.close()
+	b := openBare(g, g.page+"100")
+	tabs = 1
+	for i, want := range counts {
+		for ; tabs < want; tabs++ {
+			b.open(g.page + "100")
+		}
+		g.median(20, func() { b.evaluate(`document.title`) })
+		g.row(want, append(rows[i], b.memory())...)
+	}
+	b.stop()
 }
 
 func growElements(g *growth) {
@@ -294,14 +313,12 @@ func (g *growth) session(what, step string, total int, ours func(i int), bare fu
 		own, browser := g.memory()
 		rows[part] = []float64{each, own, browser}
 	}
-	if err := g.host.Close(context.WithoutCancel(g.Context())); err != nil {
-		g.Fatal(err)
-	}
+	g.close()
 	b := openBare(g, g.page+"100")
 	at = 0
 	for part := range rows {
 		each := g.median(total/10, func() { at++; bare(b, at) })
-		rows[part] = append(rows[part], each, (kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", b.pid), "Pss:")+below(b.pid))/1e3)
+		rows[part] = append(rows[part], each, b.memory())
 	}
 	b.stop()
 	for part, values := range rows {
@@ -365,16 +382,20 @@ type bareBrowser struct {
 func openBare(g *growth, url string) *bareBrowser {
 	b := &bareBrowser{growth: g, loaded: make(chan struct{}, 16), closed: make(chan struct{}, 16)}
 	b.client, b.pid, b.stop = browsertest.Bare(g, func(_, method, _ []byte) {
-		switch string(method) {
-		case "Page.loadEventFired":
-			b.loaded <- struct{}{}
-		case "Target.targetDestroyed":
-			b.closed <- struct{}{}
+		heard := map[string]chan struct{}{"Page.loadEventFired": b.loaded, "Target.targetDestroyed": b.closed}[string(method)]
+		select {
+		case heard <- struct{}{}:
+		default: // no event, or tabs that end with the browser
 		}
 	})
 	b.do("", "Target.setDiscoverTargets", map[string]any{"discover": true, "filter": []map[string]any{{"type": "page"}}}, nil)
 	b.open(url)
 	return b
+}
+
+// memory is the proportional memory of the browser, in MB.
+func (b *bareBrowser) memory() float64 {
+	return (kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", b.pid), "Pss:") + below(b.pid)) / 1e3
 }
 
 // open opens a tab and waits until its page has loaded.
