@@ -142,8 +142,8 @@ func TestFailuresAreResultsWithACode(t *testing.T) {
 }
 
 func TestSessionsAreApart(t *testing.T) {
-	site := serve(t, `<p>hello</p>`)
-	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "browser.run_javascript" }, nil)
+	site := serve(t, `<textarea aria-label="Text"></textarea>`)
+	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "browser.run_javascript,clipboard.*,transfer.*" }, nil)
 	one, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	two, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	run := func(page any, source string) string {
@@ -157,6 +157,25 @@ func TestSessionsAreApart(t *testing.T) {
 	}
 	if got := run(one["page"], "return document.cookie"); !strings.Contains(got, "who=one") {
 		t.Errorf("the session does not see its own cookie: %s", got)
+	}
+	use(t, cs, "clipboard.write", fmt.Sprintf(`{"page":%q,"text":"of one"}`, one["page"]))
+	use(t, cs, "transfer.write", fmt.Sprintf(`{"page":%q,"label":"rows","format":"text/plain","value":"of one"}`, one["page"]))
+	for _, session := range []struct {
+		page any
+		want string
+	}{{one["page"], "of one"}, {two["page"], ""}, {one["page"], "of one"}} {
+		use(t, cs, "act", fmt.Sprintf(`{"page":%q,"action":"focus","locator":{"role":"textbox","name":"Text"}}`, session.page))
+		run(session.page, "document.querySelector('textarea').value = ''")
+		use(t, cs, "act", fmt.Sprintf(`{"page":%q,"action":"press","key":"Control+v"}`, session.page))
+		if got := run(session.page, "return 'pasted:' + document.querySelector('textarea').value + ';'"); !strings.Contains(got, "pasted:"+session.want+";") {
+			t.Errorf("pasting in %s: %s, want %q", session.page, got, session.want)
+		}
+		if out, _ := use(t, cs, "clipboard.read", fmt.Sprintf(`{"page":%q}`, session.page)); out["text"] != session.want {
+			t.Errorf("the clipboard of %s has %v, want %q", session.page, out, session.want)
+		}
+	}
+	if r := attempt(t, cs, "transfer.read", fmt.Sprintf(`{"page":%q,"label":"rows"}`, two["page"])); code(r) != "transfer_label_not_found" {
+		t.Errorf("another session's transfer: got %q, want transfer_label_not_found", code(r))
 	}
 	// A handle of one session has no access to another.
 	_, tab, _ := strings.Cut(one["page"].(string), "/")

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -52,6 +53,23 @@ func (t *Tab) PostEval(expression string) {
 // Raw sends one command of any kind to the tab's session.
 func (t *Tab) Raw(ctx context.Context, method string, params, out any) error {
 	return t.browser.client.DoIn(ctx, t.Lifetime(), t.TopSession(), method, params, out)
+}
+
+// LoseClipboard closes the document that reaches the clipboard.
+func (b *Browser) LoseClipboard(ctx context.Context) error {
+	var all struct {
+		Targets []targetInfo `json:"targetInfos"`
+	}
+	// Without a filter hidden ones are left out.
+	if err := b.client.Do(ctx, "", "Target.getTargets", []byte(`{"filter":[{}]}`), &all); err != nil {
+		return err
+	}
+	for _, t := range all.Targets {
+		if b.clipboard.Holds(t.BrowserContextID) {
+			return b.client.Do(ctx, "", "Target.closeTarget", cdp.Object("targetId", t.TargetID), nil)
+		}
+	}
+	return errors.New("there is none")
 }
 
 // Transport is the transport interface, for scripted peers.

@@ -217,6 +217,7 @@ func (b *Browser) onDetached(params []byte) {
 	s := b.sessions[id]
 	if s == nil {
 		b.forgetWorker(id)
+		b.clipboard.Detached(id)
 		return
 	}
 	delete(b.sessions, id)

@@ -8,11 +8,15 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/session"
 )
+
+// patience is how long a key waits for those of other sessions, whose pages may be long in handling them.
+const patience = 3 * time.Second
 
 // Board is the clipboard of a browser.
 type Board interface {
@@ -93,10 +97,14 @@ func (s *Shared) Update(ctx context.Context, board Board, own *Own) {
 }
 
 func (s *Shared) begin(ctx context.Context, board Board, own *Own) error {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-limit.C:
+		return fault.New(fault.Timeout, "another session is still copying or pasting in this browser; the key was not sent").Next("send it again")
 	}
 	if s.board != board { // a browser that has just been started holds nothing
 		s.board, s.held, s.owner, s.version = board, session.Clip{}, nil, 0

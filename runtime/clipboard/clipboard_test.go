@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -196,4 +197,38 @@ func TestBrokenBoard(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a key that has nothing to do with a clipboard: %v", err)
 	}
+}
+
+func TestTakingTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, &board{})
+		d.copy(d.one, "of one")
+		busy, done := make(chan struct{}), make(chan error)
+		go func() {
+			done <- d.shared.Keys(t.Context(), d.board, d.one, chord('V'), func() error {
+				<-busy
+				if d.board.holds != "of one" {
+					t.Errorf("the page that was busy pastes %q", d.board.holds)
+				}
+				return nil
+			})
+		}()
+		synctest.Wait()
+		d.two.Used(true)
+		sent := false
+		err := d.shared.Keys(t.Context(), d.board, d.two, chord('V'), func() error { sent = true; return nil })
+		if !errors.Is(err, fault.Timeout) || sent {
+			t.Errorf("a key beside a page that does not end: sent %v, %v; want timeout", sent, err)
+		}
+		short, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := d.shared.Keys(short, d.board, d.two, chord('V'), func() error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("a key whose call was cancelled: %v", err)
+		}
+		close(busy)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		d.paste(d.two, "")
+	})
 }

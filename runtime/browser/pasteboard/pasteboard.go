@@ -38,6 +38,8 @@ type Board struct {
 
 	mu      sync.Mutex
 	context string // browser context of the document, "" while there is none
+	used    string // session while something is done with the document
+	lost    func() // ends that
 }
 
 // New makes the clipboard of the browser that client speaks to. desktop says that it is that of the desktop, as it is
@@ -54,6 +56,15 @@ func (b *Board) Holds(context string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return context != "" && b.context == context
+}
+
+// Detached reports that a session has ended, perhaps that of the document: nothing answers there any more.
+func (b *Board) Detached(session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used == session && b.lost != nil {
+		b.lost()
+	}
 }
 
 // Read returns what the clipboard holds: "" for a flavour that it has not. Of a content that is larger than
@@ -109,16 +120,28 @@ func (b *Board) use(ctx context.Context, f func(context.Context) error) error {
 				return cdp.Explain(err, "opening the document that reaches the clipboard")
 			}
 		}
-		if err = f(ctx); err == nil {
+		attempt, stop := context.WithCancel(ctx)
+		b.using(b.session, stop)
+		err = f(attempt)
+		lost := attempt.Err() != nil && ctx.Err() == nil
+		b.using("", nil)
+		stop()
+		if err == nil {
 			return nil
 		}
 		b.drop()
 		var refused *cdp.Error
-		if !errors.As(err, &refused) {
+		if !lost && !errors.As(err, &refused) {
 			break
 		}
 	}
 	return cdp.Explain(err, "using the clipboard of the browser")
+}
+
+func (b *Board) using(session string, lost func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used, b.lost = session, lost
 }
 
 // open opens the document in a browser context of its own, by which package browser tells it from tabs.
