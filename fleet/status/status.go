@@ -90,7 +90,7 @@ func unreadable(err error) error {
 
 // Print shows it for people.
 func (f Fleet) Print(w io.Writer) {
-	fmt.Fprintf(w, "%d workers, %d of %d slots busy, %d jobs waiting\n", len(f.Workers), f.Busy, f.Slots, f.Waiting)
+	fmt.Fprintf(w, "%s, %d of %s busy, %s waiting\n", report.Count(len(f.Workers), "worker"), f.Busy, report.Count(f.Slots, "slot"), report.Count(int(f.Waiting), "job"))
 	if len(f.Workers) > 0 {
 		rows := [][]string{{"worker", "slots", "load", "memory", "version", "since", "labels"}}
 		for _, x := range f.Workers {
