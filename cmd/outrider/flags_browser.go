@@ -105,9 +105,9 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
 		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, InsecureOrigins: b.insecureOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
 	}
-	for flag, origins := range map[string][]string{"--allow-origin": b.allowOrigins, "--block-origin": b.blockOrigins, "--insecure-origin": b.insecureOrigins} {
+	for i, origins := range [][]string{b.allowOrigins, b.blockOrigins, b.insecureOrigins} {
 		if err := browser.CheckOrigins(origins...); err != nil {
-			return runtime.Options{}, usage("%s: %w", flag, err)
+			return runtime.Options{}, usage("%s: %w", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i], err)
 		}
 	}
 	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
