@@ -107,7 +107,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	}
 	for i, origins := range [][]string{b.allowOrigins, b.blockOrigins, b.insecureOrigins} {
 		if err := browser.CheckOrigins(origins...); err != nil {
-			return runtime.Options{}, usage("%s: %w", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i], err)
+			return runtime.Options{}, usage("%w", fault.From(err).With("flag", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i]))
 		}
 	}
 	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
