@@ -15,7 +15,7 @@ TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
 test race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
-.PHONY: axe repair record-packages learned init-pages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-growth lint generate check build install
+.PHONY: axe repair record-packages learned init-pages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -71,6 +71,17 @@ bench-guard:
 
 bench-ratios:
 	$(call guarded,-update)
+
+# bench-drivers does the same work with raw CDP, Outrider, chromedp and Playwright in one run, and writes docs/drivers.md.
+# One that npm or the module proxy does not give is left out with the reason. It is for an idle machine.
+DRIVERS_ROUNDS ?= 40
+DRIVERS_PAGE ?= docs/drivers.md
+bench-drivers:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
+		{ $(GO) -C scripts/drivers build -o "$$dir/chromedp" . && export OUTRIDER_CHROMEDP="$$dir/chromedp" || true; } && \
+		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core && export PLAYWRIGHT_DIR="$$dir" || true; } && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIVERS="$(abspath $(DRIVERS_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
+		$(GO) test -run '^$$' -bench Drivers -benchtime $(DRIVERS_ROUNDS)x -timeout 60m ./runtime/browser
 
 # bench-growth measures how time and memory grow, and writes docs/growth.md with its pictures.
 # OUTRIDER_GROWTH_CALLS, _NAVIGATIONS and _CYCLES make the sessions longer. ABOUT says what machine it was, and

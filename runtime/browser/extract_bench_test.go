@@ -1,17 +1,13 @@
 package browser_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +39,6 @@ const extractFloor = `JSON.stringify({rows: Array.from(document.querySelectorAll
 // does, with the records as JSON text in this process; "read" continues to a state
 // that uses all of them, with its hash. The two sides take turns.
 func BenchmarkExtract(b *testing.B) {
-	evaluate := playwright(b)
 	engine, err := expr.New("", nil)
 	if err != nil {
 		b.Fatal(err)
@@ -105,7 +100,7 @@ func BenchmarkExtract(b *testing.B) {
 			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: time.Minute}); err != nil {
 				b.Fatal(err)
 			}
-			var ours, floor, peer []time.Duration
+			var ours, floor []time.Duration
 			size, want := 0, 0
 			sides := []func() error{
 				func() error {
@@ -134,9 +129,6 @@ func BenchmarkExtract(b *testing.B) {
 				if size != want {
 					b.Fatalf("%d bytes were extracted, the floor has %d", size, want)
 				}
-				if evaluate != nil {
-					peer = append(peer, evaluate(c.rows))
-				}
 				slices.Reverse(sides) // who comes second pays for the first one's garbage
 			}
 			sum := func(list []time.Duration) (total time.Duration) {
@@ -148,9 +140,6 @@ func BenchmarkExtract(b *testing.B) {
 			b.ReportMetric(float64(sum(ours).Microseconds())/float64(len(ours)), "µs/ours")
 			b.ReportMetric(float64(sum(floor).Microseconds())/float64(len(floor)), "µs/floor")
 			b.ReportMetric(float64(sum(ours))/float64(sum(floor)), "ratio")
-			if evaluate != nil {
-				b.ReportMetric(float64(sum(peer).Microseconds())/float64(len(peer)), "µs/playwright")
-			}
 			slices.Sort(ours)
 			slices.Sort(floor)
 			b.ReportMetric(float64(ours[len(ours)/2])/float64(floor[len(floor)/2]), "ratio-of-medians")
@@ -196,45 +185,6 @@ func BenchmarkRecords(b *testing.B) {
 				beside(b, ours, base)
 			})
 		}
-	}
-}
-
-// playwright starts the script that evaluates with Playwright; nil when it is
-// not wanted.
-func playwright(b *testing.B) func(rows int) time.Duration {
-	dir := os.Getenv("OUTRIDER_BENCH_PLAYWRIGHT")
-	if dir == "" {
-		return nil
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), "node", "../../scripts/bench-playwright.mjs", "--serve")
-	cmd.Env = append(os.Environ(), "PLAYWRIGHT_DIR="+dir)
-	cmd.Stderr = b.Output()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		_ = in.Close()
-		_ = cmd.Wait()
-	})
-	answers := bufio.NewScanner(out)
-	return func(rows int) time.Duration {
-		fmt.Fprintf(in, "%d object\n", rows)
-		if !answers.Scan() {
-			b.Fatalf("the script ended: %v", answers.Err())
-		}
-		ms, err := strconv.ParseFloat(answers.Text(), 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(ms * float64(time.Millisecond))
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 )
 
 // peerServer serves the page of the other benchmarks, one with 20 frames, one
-// that is 2,400 pixels high, and one whose element comes late.
+// that is 2,400 pixels high, one whose element comes late, and lists.
 func peerServer(tb testing.TB) string {
 	pages := map[string]string{
 		"/":       benchPage,
@@ -34,7 +34,10 @@ func peerServer(tb testing.TB) string {
 		"/inner":  `<!doctype html><p>Inside</p><button>Press</button>`,
 		"/form": `<!doctype html><title>Form</title><form onsubmit="return false">` + strings.Repeat(`<p>A line of text.</p>`, 20) + `<button id="go" type="button">Go</button><input id="name"></form><output id="out">0</output>
 <script>let n = 0; document.getElementById('go').onclick = () => { document.getElementById('out').textContent = ++n };</script>`,
-		"/high": `<!doctype html><title>High</title><body style="margin:0">` + strings.Repeat(`<div style="height:60px;background:linear-gradient(90deg,#fff,#89a)">A line of text, and some more of it.</div>`, 40),
+		"/goods":      snapshotPage,
+		"/rows/1000":  fmt.Sprintf(extractPage, 1_000),
+		"/rows/10000": fmt.Sprintf(extractPage, 10_000),
+		"/high":       `<!doctype html><title>High</title><body style="margin:0">` + strings.Repeat(`<div style="height:60px;background:linear-gradient(90deg,#fff,#89a)">A line of text, and some more of it.</div>`, 40),
 		"/late": `<!doctype html><title>Late</title><script>
 function later() { document.getElementById('late')?.remove(); setTimeout(() => { const e = document.createElement('button'); e.id = 'late'; e.textContent = 'Late'; document.body.append(e); since = performance.timeOrigin + performance.now() }, 30); return '' }
 let since = 0;</script><p>Wait</p>`,
