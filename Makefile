@@ -78,7 +78,7 @@ DRIVERS_ROUNDS ?= 40
 DRIVERS_PAGE ?= docs/drivers.md
 bench-drivers:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
-		{ $(GO) -C scripts/drivers build -o "$$dir/chromedp" . && export OUTRIDER_CHROMEDP="$$dir/chromedp" || true; } && \
+		{ $(GO) -C testdata/drivers build -o "$$dir/chromedp" . && export OUTRIDER_CHROMEDP="$$dir/chromedp" || true; } && \
 		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core && export PLAYWRIGHT_DIR="$$dir" || true; } && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIVERS="$(abspath $(DRIVERS_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
 		$(GO) test -run '^$$' -bench Drivers -benchtime $(DRIVERS_ROUNDS)x -timeout 60m ./runtime/browser

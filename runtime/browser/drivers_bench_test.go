@@ -24,7 +24,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
-// A driver is a program that does one operation for each line, see scripts/drivers.
+// A driver is a program that does one operation for each line, see testdata/drivers.
 type driver struct {
 	name, version, missing string // missing is why it does not take part
 	in                     io.Writer
@@ -111,7 +111,7 @@ func BenchmarkDrivers(b *testing.B) {
 	}
 	others := []*driver{
 		startDriver(b, "chromedp", absent("OUTRIDER_CHROMEDP", "its program was not built"), os.Getenv("OUTRIDER_CHROMEDP")),
-		startDriver(b, "Playwright", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"), "node", "../../scripts/drivers/playwright.mjs"),
+		startDriver(b, "Playwright", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"), "node", "../../testdata/drivers/playwright.mjs"),
 	}
 	base := peerServer(b)
 	p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: base, tab: browsertest.Tab(b)}

@@ -1,4 +1,4 @@
-module github.com/outrider-run/outrider/scripts/drivers
+module github.com/outrider-run/outrider/testdata/drivers
 
 go 1.26
 
