@@ -117,31 +117,39 @@ class SnapshotBlocks {
       // A place before the first text of the block has its neighbour outside, and so have those after the last one.
       heads: named.filter(({ place }) => place !== null && place.serial === from.serial), firstNote: this.notes[from.notes],
       lastNote: walk.last, closed: walk.closed.slice(), opened: walk.opened.slice(),
-      visited: null, probes: null, around: '', html: '', list: null, styles: null, facts: null, drawn: false,
+      visited: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, facts: null, drawn: false,
     });
   }
 
   /** holds: the walk would find in the block what it found before. */
   holds(block, depth, state) {
     const { walk } = this;
-    const { node, list, styles, facts, probes, visited } = block;
+    const { node, list, styles, displays, visibilities, facts, probes, visited } = block;
     if (block.depth !== depth || !sameState(block.state, state) || block.parent !== parentOf(node) || this.focused.has(node) || walk.shadows > 0) return false;
     if (walk.full || walk.stopped || walk.rows.length + block.size + block.rows.length >= walk.options.limit || walk.bytes + block.bytes > walk.options.bytes) return false;
     if (norm(walk.text) !== '' || outerHTMLOf(node) !== block.html || this.surroundings(block.parent) !== block.around || checkVisibility(node) !== block.drawn) return false;
     const now = elementsInside(node, '*');
     for (let i = 0; i < list.length; i++) if (now[i] !== list[i]) return false;
-    for (let i = 0; i < visited.length; i++) if (this.fact(visited[i], styles[i]) !== facts[i] || shadowOf(visited[i]) !== null) return false;
+    for (let i = 0; i < visited.length; i++) {
+      const style = styles[i];
+      if (style.display !== displays[i] || style.visibility !== visibilities[i] || shadowOf(visited[i]) !== null) return false;
+    }
+    if (facts !== null) for (let i = 0; i < visited.length; i++) if (this.fact(visited[i], styles[i]) !== facts[i]) return false;
     for (let i = 0; i < probes.length; i += 2) if (probes[i](walk) !== probes[i + 1]) return false;
     return true;
   }
 
-  /** fact is what the walk may read of the style of an element. */
+  /** wantsFacts: more of a style matters than how an element is drawn. */
+  wantsFacts() {
+    const { hints, options } = this.walk;
+    return hints.cursors || hints.conceals || hints.scrolls && options.scrollers;
+  }
+
+  /** fact is what else the walk may read of the style of an element. */
   fact(node, style) {
     const { hints, options } = this.walk;
-    let fact = style.display;
-    const { visibility } = style;
-    if (visibility !== 'visible') fact += ' ' + visibility;
-    if (hints.cursors) fact += ' ' + style.cursor;
+    let fact = '';
+    if (hints.cursors) fact = style.cursor;
     if (hints.conceals) fact += ' ' + style.contentVisibility + ' ' + checkVisibility(node);
     if (hints.scrolls && options.scrollers) fact += ' ' + this.walk.scrolls(style, node);
     return fact;
@@ -173,6 +181,7 @@ class SnapshotBlocks {
       place.serial = noteSerial;
     }
     walk.text = '';
+    walk.gaps.length = 0;
     walk.noteNeighbour(block.firstNote);
     walk.last = block.lastNote;
     for (const place of closed) place.next = '';
@@ -214,7 +223,9 @@ class SnapshotBlocks {
       block.html = outerHTMLOf(node);
       block.list = Array.from(elementsInside(node, '*'));
       block.styles = block.visited.map((each) => getComputedStyle(each));
-      block.facts = block.visited.map((each, i) => this.fact(each, block.styles[i]));
+      block.displays = block.styles.map((style) => style.display);
+      block.visibilities = block.styles.map((style) => style.visibility);
+      if (this.wantsFacts()) block.facts = block.visited.map((each, i) => this.fact(each, block.styles[i]));
       block.drawn = checkVisibility(node);
       for (const each of block.visited) this.readBeyond(each, block.probes);
       this.blocks.set(node, block);
@@ -231,6 +242,7 @@ class SnapshotBlocks {
 }
 
 const snapshotKinds = new Map(); // kind -> {blocks, answers}, oldest first
+const nothingEarlier = Object.freeze({ blocks: null, answers: null });
 const mostKinds = 2;
 const mostAnswers = 4; // whose lines are kept; most of them are the same text
 
@@ -240,20 +252,20 @@ const mostAnswers = 4; // whose lines are kept; most of them are the same text
  * it is asked for again.
  */
 function earlierOf({ format, interactive_only, urls, places, hints, tell_visible, since, afresh }) {
-  const none = { blocks: null, answers: null };
-  if (afresh || hints || tell_visible || !(document instanceof HTMLDocument)) return none; // XML is written out otherwise
+  const first = since || interactive_only;
+  if (!first && snapshotKinds.size === 0 || afresh || hints || tell_visible || !(document instanceof HTMLDocument)) return nothingEarlier; // XML is written out otherwise
   const kind = [format, interactive_only, urls, places].join();
   const known = snapshotKinds.get(kind);
   if (known === undefined) {
-    if (!since && !interactive_only) return none;
+    if (!first) return nothingEarlier;
     if (snapshotKinds.size >= mostKinds) snapshotKinds.delete(snapshotKinds.keys().next().value);
-    const first = { blocks: new SnapshotBlocks(), answers: [] };
-    snapshotKinds.set(kind, first);
-    return since ? first : none;
+    const made = { blocks: new SnapshotBlocks(), answers: [] };
+    snapshotKinds.set(kind, made);
+    return since ? made : nothingEarlier;
   }
   snapshotKinds.delete(kind);
   snapshotKinds.set(kind, known);
-  return since || interactive_only ? known : { blocks: null, answers: known.answers };
+  return first ? known : { blocks: null, answers: known.answers };
 }
 
 const nearbyLines = 32; // that are searched for the next one in common

@@ -58,6 +58,7 @@ const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
 
 const elementsIn = methodOf(Element.prototype, 'getElementsByTagName');
 const firstInDocument = methodOf(Document.prototype, 'querySelector');
+const nothing = new Set();
 const nothingOwned = Object.freeze({ owners: new Map(), owned: new Set() });
 
 /** ownership lists what aria-owns moves: owner -> elements, and all that are moved. */
@@ -124,6 +125,14 @@ const designModeOf = getterOf(Document.prototype, 'designMode');
 /** editableDocument: what is written into is the body itself. */
 const editableDocument = (body) => designModeOf(document) === 'on' || hasAttribute(body, 'contenteditable') && protoGet(body, 'isContentEditable') === true;
 
+/** drawnApart: an element is not drawn in the line of the text around it. */
+function drawnApart(node) {
+  const { display } = getComputedStyle(node);
+  return display !== 'inline' && display !== 'contents';
+}
+
+const isSpace = (unit) => unit === 32 || unit >= 9 && unit <= 13;
+
 const drawnWords = (node) => cut(norm(protoGet(node, 'innerText') || textOf(node)), 100) || undefined;
 
 let noteSerial = 0; // of the newest neighbour of any walk
@@ -145,6 +154,7 @@ class TreeWalk {
     this.tooDeep = 0;
     this.text = '';
     this.textDepth = 0;
+    this.gaps = []; // elements since the end of the text, which part it from more of it if they are no inline ones
     this.known = new Map();
     this.controls = new Map(); // root -> controls that labels name
     this.active = activeElement();
@@ -182,6 +192,7 @@ class TreeWalk {
     if (this.text === '') return;
     const text = norm(this.text);
     this.text = '';
+    this.gaps.length = 0;
     if (text === '' || text.length < 4 && zeroWidth.test(text)) return;
     this.noteNeighbour(cut(text, 80));
     if (this.options.interactive) return;
@@ -229,12 +240,29 @@ class TreeWalk {
     const type = nodeType(node);
     if (type === 3) {
       if (state.quiet || state.invisible) return;
+      const text = nodeValueOf(node);
       if (this.text === '') this.textDepth = depth;
-      this.text += nodeValueOf(node);
+      else if (this.gaps.length > 0) this.closeGaps(text);
+      this.text += text;
     } else if (type === 1) {
       if (this.owned.size > 0 && this.owned.has(node)) return;
       this.step(node, depth, level, state);
     }
+  }
+
+  /** part notes that an element may stand apart from the text before it: its style is read when text follows that no space parts. */
+  part(node, tag) {
+    if (this.text === '') return;
+    if (blockTags.has(tag)) this.text += ' ';
+    else this.gaps.push(node);
+  }
+
+  closeGaps(text) {
+    const { gaps } = this;
+    if (!isSpace(text.charCodeAt(0)) && !isSpace(this.text.charCodeAt(this.text.length - 1))) {
+      if (gaps.some(drawnApart)) this.text += ' ';
+    }
+    gaps.length = 0;
   }
 
   /** step walks an element, unless an earlier walk has its rows. */
@@ -278,20 +306,16 @@ class TreeWalk {
       if (!inline && !invisible && tag !== 'area') return;
       if (!inline && invisible && !checkVisibility(node)) return;
     }
-    const attributed = hasAttributes(node); // most elements have none, so that they need not be read one by one
+    const attributed = hasAttributes(node) && hasMeaning(node); // most elements have none, so that they need not be read one by one
     if (attributed && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
       if (node !== this.active && tag !== 'body') return;
     }
     if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxQueries) this.hosts.add(node);
-    if (!inline && !blockTags.has(tag)) {
-      style ||= getComputedStyle(node);
-      inline = style.display === 'inline' || style.display === 'contents';
-    }
     if (tag === 'br') {
       if (this.text !== '') this.text += ' ';
       return;
     }
-    if (!inline && this.text !== '') this.text += ' ';
+    if (!inline) this.part(node, tag);
     let role = attributed ? roleOf(node) : implicitRole(node);
     if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list'))) this.blocks.probe(() => roleOf(node), role);
     if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
@@ -378,8 +402,8 @@ class TreeWalk {
       this.flush();
       if (place) this.closed.push(place);
       if (row) this.settle(row, before, role, name, clickable, shadowOf(node) !== null);
-    } else if (!inline && this.text !== '') {
-      this.text += ' ';
+    } else if (!inline) {
+      this.part(node, tag);
     }
   }
 
@@ -479,7 +503,8 @@ class TreeWalk {
     const root = rootOf(control);
     let controls = this.controls.get(root);
     if (controls === undefined) {
-      controls = new Set(queryIn(root, 'label').map((label) => protoGet(label, 'control')));
+      const labels = queryIn(root, 'label');
+      controls = labels.length === 0 ? nothing : new Set(labels.map((label) => protoGet(label, 'control')));
       this.controls.set(root, controls);
     }
     return controls.has(control);
@@ -502,7 +527,7 @@ class TreeWalk {
       const label = norm(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
-    if (tag === 'iframe' || tag === 'frame') return this.derivedName(node) || norm(attributeOf(node, 'name'));
+    if (tag === 'iframe' || tag === 'frame') return attributes && this.derivedName(node) || norm(attributeOf(node, 'name'));
     if (!attributes) {
       if (tag === 'input') return this.derivedName(node); // also a button has no text of its own
       if (tag === 'button') {
@@ -678,9 +703,10 @@ function styleHints() {
     scrolls: styled && firstInDocument(document, '[style*="overflow" i]') !== null,
   };
   let left = maxRules;
-  for (const sheet of [...sheets, ...adopted]) {
+  const known = sheets.length + adopted.length;
+  for (let i = 0; i < known; i++) {
     try {
-      for (const rule of sheet.cssRules) {
+      for (const rule of (i < sheets.length ? sheets[i] : adopted[i - sheets.length]).cssRules) {
         if (left-- <= 0 || !(rule instanceof CSSStyleRule) || rule.cssRules.length > 0) return everyHint;
         hints.generates ||= /:(?:before|after)/i.test(rule.selectorText);
         hints.cursors ||= rule.style.cursor !== '';
@@ -698,6 +724,16 @@ const everyHint = Object.freeze({ generates: true, cursors: true, conceals: true
 
 const hasAttributes = methodOf(Element.prototype, 'hasAttributes');
 const attributeNames = methodOf(Element.prototype, 'getAttributeNames');
+
+/** hasMeaning: an element has an attribute that is not only there for styles and scripts. */
+function hasMeaning(node) {
+  const names = attributeNames(node);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    if (name !== 'class' && name !== 'id' && name !== 'style' && !name.startsWith('data-')) return true;
+  }
+  return false;
+}
 const offsetHeightOf = getterOf(HTMLElement.prototype, 'offsetHeight');
 const styleMapOf = methodOf(Element.prototype, 'computedStyleMap');
 
