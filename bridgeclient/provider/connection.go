@@ -174,6 +174,7 @@ func (c *connection) take(line []byte) {
 	r := &request{server: c.server, connection: c, id: req.ID, method: m, params: req.Params}
 	turn := c.server.sessions.turn(r)
 	c.running.Go(func() {
+		defer turn.end() // after the answer: who sends ahead gets the answers of a page in order too
 		result, failure := c.run(ctx, r, turn)
 		c.mu.Lock()
 		delete(c.underWay, req.ID)
@@ -185,7 +186,6 @@ func (c *connection) take(line []byte) {
 
 // run waits for the request's turn and runs it. It never panics.
 func (c *connection) run(ctx context.Context, r *request, turn *turn) (result any, failure *Failure) {
-	defer turn.end()
 	defer func() {
 		if p := recover(); p != nil {
 			c.server.log.Error("a method panicked", "method", r.method.name, "stack", string(debug.Stack()))
