@@ -42,8 +42,12 @@ type Workspace struct {
 // NewWorkspace makes a workspace without a tab.
 func (h *Host) NewWorkspace(ctx context.Context, opts WorkspaceOptions) (*Workspace, error) {
 	w := &Workspace{host: h, id: "workspace-" + h.opts.NewID(), isolated: opts.Isolated}
-	if _, err := w.contextIn(ctx, h.currentBrowser()); err != nil {
+	b := h.currentBrowser()
+	if _, err := w.contextIn(ctx, b); err != nil {
 		return nil, err
+	}
+	if b != nil {
+		h.clipboards.Begins(ctx, b.Clipboard())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,7 +174,7 @@ func (w *Workspace) leave() (*browser.Browser, string, bool) {
 	h.mu.Lock()
 	h.workspaces = slices.DeleteFunc(h.workspaces, func(o *Workspace) bool { return o == w })
 	h.mu.Unlock()
-	h.clipboards.Ended()
+	h.clipboards.Ended(&w.stores.Clipboard)
 	return b, id, first
 }
 

@@ -394,6 +394,7 @@ func (b *Browser) onEnd(cause error) {
 	for _, t := range tabs {
 		t.End(lost)
 	}
+	b.clipboard.Close()
 	b.change.Notify()
 	if !closing {
 		b.log.Warn("browser lost", "error", lost.Err)

@@ -41,6 +41,13 @@ func TestClipboardOfTheBrowser(t *testing.T) {
 	if text, _, err := b.Clipboard().Read(ctx); err != nil || text != "kept" {
 		t.Errorf("after its document was closed: read %q, %v", text, err)
 	}
+	b.Clipboard().Rest()
+	if err := b.LoseClipboard(ctx); err == nil {
+		t.Error("the document is still there while nobody uses it")
+	}
+	if text, _, err := b.Clipboard().Read(ctx); err != nil || text != "kept" {
+		t.Errorf("after its document was unused: read %q, %v", text, err)
+	}
 	if n := len(b.Tabs()); n != tabs {
 		t.Errorf("the browser lists %d tabs, had %d", n, tabs)
 	}

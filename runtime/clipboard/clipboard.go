@@ -29,14 +29,16 @@ type Board interface {
 // Own is the clipboard of one session. The zero value is empty and ready.
 type Own struct {
 	session.Clipboard
-	used  atomic.Bool // the session has used the browser
-	acted atomic.Bool // a page of it may have copied something since
+	used    atomic.Bool // the session has used the browser
+	touched atomic.Bool // a page of it may have copied something
+	acted   atomic.Bool // that, since its clipboard was brought up to date
 }
 
 // Used reports that the session uses the browser, and whether in a way that can make a page copy.
 func (o *Own) Used(acts bool) {
 	o.used.Store(true)
 	if acts {
+		o.touched.Store(true)
 		o.acted.Store(true)
 	}
 }
@@ -46,13 +48,15 @@ type Shared struct {
 	log      *slog.Logger
 	sessions func() []*Own
 	turn     chan struct{} // held by who uses the board
-	stale    atomic.Bool   // a session has ended that may have left something there
+	stale    atomic.Bool   // a session has ended that used the browser
+	dirty    atomic.Bool   // one that may have left something there
 
 	// With turn:
 	board   Board
 	held    session.Clip // what board was last seen to hold
 	owner   *Own         // whose content that is; nil for nobody's
 	version int          // of owner, at that time
+	clean   bool         // without an owner: it was empty when only the session that is alone could change it
 }
 
 // New shares the clipboards of browsers, one after the other, among those that sessions lists.
@@ -60,8 +64,33 @@ func New(sessions func() []*Own, log *slog.Logger) *Shared {
 	return &Shared{log: log, sessions: sessions, turn: make(chan struct{}, 1)}
 }
 
-// Ended reports that a session has ended: what it left on the clipboard is nobody's.
-func (s *Shared) Ended() { s.stale.Store(true) }
+// Ended reports that a session has ended, which sessions does not list any more: what it left on the clipboard is
+// nobody's.
+func (s *Shared) Ended(own *Own) {
+	if own.used.Load() {
+		s.stale.Store(true)
+	}
+	if own.touched.Load() {
+		s.dirty.Store(true)
+	}
+}
+
+// Begins reports that a session begins, which has no pages yet. What others left on the clipboard is taken away, so that
+// what its pages put there is known to be theirs.
+func (s *Shared) Begins(ctx context.Context, board Board) {
+	if board.Desktop() || !s.dirty.Load() || !s.alone(nil) {
+		return
+	}
+	if s.begin(ctx, board) != nil {
+		return
+	}
+	defer s.end()
+	if err := s.write(ctx, nil, session.Clip{}, 0); err != nil {
+		s.log.Debug("clearing the clipboard of the browser", "error", err)
+		return
+	}
+	s.clean = true
+}
 
 // Keys sends key events of a session. Where they copy or paste, sessions take turns.
 func (s *Shared) Keys(ctx context.Context, board Board, own *Own, events []primitives.KeyEvent, send func() error) error {
@@ -69,7 +98,7 @@ func (s *Shared) Keys(ctx context.Context, board Board, own *Own, events []primi
 	if what == nothing {
 		return send()
 	}
-	if err := s.begin(ctx, board, own); err != nil {
+	if err := s.begin(ctx, board); err != nil {
 		return err
 	}
 	defer s.end()
@@ -89,14 +118,14 @@ func (s *Shared) Update(ctx context.Context, board Board, own *Own) {
 	if board.Desktop() || !own.acted.Load() || !s.alone(own) {
 		return
 	}
-	if s.begin(ctx, board, own) != nil {
+	if s.begin(ctx, board) != nil {
 		return
 	}
 	defer s.end()
 	s.update(ctx, own)
 }
 
-func (s *Shared) begin(ctx context.Context, board Board, own *Own) error {
+func (s *Shared) begin(ctx context.Context, board Board) error {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	select {
@@ -107,17 +136,14 @@ func (s *Shared) begin(ctx context.Context, board Board, own *Own) error {
 		return fault.New(fault.Timeout, "another session is still copying or pasting in this browser; the key was not sent").Next("send it again")
 	}
 	if s.board != board { // a browser that has just been started holds nothing
-		s.board, s.held, s.owner, s.version = board, session.Clip{}, nil, 0
-		if s.alone(own) && !s.stale.Load() && !board.Desktop() {
-			s.owner = own
-		}
+		s.board, s.held, s.owner, s.version, s.clean = board, session.Clip{}, nil, 0, !s.stale.Load()
 	}
 	return nil
 }
 
 func (s *Shared) end() { <-s.turn }
 
-// alone reports whether no other session has used the browser.
+// alone reports whether no other session than own has used the browser.
 func (s *Shared) alone(own *Own) bool {
 	for _, o := range s.sessions() {
 		if o != own && o.used.Load() {
@@ -130,7 +156,7 @@ func (s *Shared) alone(own *Own) bool {
 // current reports whether the board holds the content of own, or a later one that is its pages'.
 func (s *Shared) current(own *Own) bool {
 	_, version := own.Get()
-	return s.owner == own && s.version == version
+	return s.owner == own && s.version == version || s.owner == nil && s.clean && version == 0
 }
 
 // install makes the board hold what own does.
@@ -138,7 +164,7 @@ func (s *Shared) install(ctx context.Context, own *Own) error {
 	content, version := own.Get()
 	switch {
 	case s.board.Desktop():
-		if s.current(own) || s.owner == nil && version == 0 {
+		if s.owner == own && s.version == version || s.owner == nil && version == 0 {
 			return nil // what others put there stays until the session has something to paste
 		}
 	case s.alone(own) && !s.stale.Load():
@@ -151,12 +177,18 @@ func (s *Shared) install(ctx context.Context, own *Own) error {
 		}
 		content, version = own.Get()
 	}
-	s.stale.Store(false)
+	return s.write(ctx, own, content, version)
+}
+
+// write replaces what the board holds by what is owner's.
+func (s *Shared) write(ctx context.Context, owner *Own, content session.Clip, version int) error {
 	if err := s.board.Write(ctx, content.Text, content.HTML); err != nil {
-		s.owner = nil
+		s.owner, s.clean = nil, false
 		return err
 	}
-	s.held, s.owner, s.version = content, own, version
+	s.held, s.owner, s.version, s.clean = content, owner, version, false
+	s.stale.Store(false)
+	s.dirty.Store(false)
 	return nil
 }
 
@@ -176,7 +208,7 @@ func (s *Shared) copied(ctx context.Context, own *Own, send func() error) error 
 		return err
 	}
 	if content, err := s.read(ctx); err != nil {
-		s.owner = nil
+		s.owner, s.clean = nil, false
 		s.log.Warn("what a key copied is not on the clipboard of the session", "error", err)
 	} else if content != s.held {
 		s.take(own, content)
@@ -196,7 +228,7 @@ func (s *Shared) update(ctx context.Context, own *Own) {
 		own.acted.Store(true)
 		s.log.Debug("reading the clipboard of the browser", "error", err)
 	case left:
-		s.held, s.owner = content, nil
+		s.held, s.owner, s.clean = content, nil, false
 	case content != s.held:
 		s.take(own, content)
 	}

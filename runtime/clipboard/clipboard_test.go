@@ -87,6 +87,16 @@ func (d *desk) paste(own *clipboard.Own, want string) {
 	}
 }
 
+// leaves ends the first session, and begins another one.
+func (d *desk) leaves(begins bool) {
+	ended := d.one
+	d.one = &clipboard.Own{}
+	d.shared.Ended(ended)
+	if begins {
+		d.shared.Begins(d.t.Context(), d.board)
+	}
+}
+
 // script is what a page of a session puts there by itself.
 func (d *desk) script(own *clipboard.Own, text string) {
 	own.Used(true)
@@ -148,13 +158,42 @@ func TestWhatASessionLeaves(t *testing.T) {
 	d := newDesk(t, &board{})
 	d.copy(d.one, "of one")
 	d.script(d.one, "by a script of one")
-	d.one = &clipboard.Own{}
-	d.shared.Ended()
+	d.leaves(false)
 	d.two.Used(true)
 	d.reads(d.two, "")
 	d.paste(d.two, "")
 	d.script(d.two, "its own")
 	d.reads(d.two, "its own")
+}
+
+func TestASessionBeginsWithAnEmptyClipboard(t *testing.T) {
+	d := newDesk(t, &board{})
+	for _, text := range []string{"first", "second"} {
+		d.script(d.one, text)
+		d.paste(d.one, text)
+		d.leaves(true)
+		if d.board.holds != "" {
+			t.Errorf("the browser still holds %q", d.board.holds)
+		}
+	}
+	if d.board.reads != 0 {
+		t.Errorf("pasting what scripts wrote took %d reads", d.board.reads)
+	}
+	d.script(d.one, "third")
+	d.reads(d.one, "third")
+	d.copy(d.two, "of two")
+	writes := d.board.writes
+	d.leaves(true) // two is still there
+	if d.board.writes != writes {
+		t.Error("what another session copied was cleared")
+	}
+	d.paste(d.two, "of two")
+	d = newDesk(t, &board{})
+	d.one.Used(false)
+	d.leaves(true) // it only read
+	if d.board.writes != 0 {
+		t.Error("the clipboard was cleared for nothing")
+	}
 }
 
 func TestAnotherBrowser(t *testing.T) {

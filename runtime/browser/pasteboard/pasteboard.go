@@ -21,6 +21,8 @@ const (
 	limit = 8 << 20
 	// patience bounds one reading or writing on a browser that is very busy.
 	patience = 5 * time.Second
+	// idle is how long the document is kept unused: it takes some 17 MB, and 25 ms to open.
+	idle = 30 * time.Second
 )
 
 //go:embed pasteboard.js
@@ -35,6 +37,7 @@ type Board struct {
 	// With turn:
 	session string // "" while there is no document
 	pastes  int    // that the document was sent
+	resting *time.Timer
 
 	mu      sync.Mutex
 	context string // browser context of the document, "" while there is none
@@ -111,6 +114,10 @@ func (b *Board) use(ctx context.Context, f func(context.Context) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if b.resting == nil {
+		b.resting = time.AfterFunc(idle, b.Rest)
+	}
+	defer b.resting.Reset(idle)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var err error
@@ -136,6 +143,28 @@ func (b *Board) use(ctx context.Context, f func(context.Context) error) error {
 		}
 	}
 	return cdp.Explain(err, "using the clipboard of the browser")
+}
+
+// Rest closes the document until it is needed again, unless it is being used.
+func (b *Board) Rest() {
+	select {
+	case b.turn <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-b.turn }()
+	if b.session != "" {
+		b.drop()
+	}
+}
+
+// Close ends the wait for the document to be unused. The browser has ended.
+func (b *Board) Close() {
+	b.turn <- struct{}{}
+	defer func() { <-b.turn }()
+	if b.resting != nil {
+		b.resting.Stop()
+	}
 }
 
 func (b *Board) using(session string, lost func()) {
