@@ -24,6 +24,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/checked"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -181,7 +182,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		return runtime.Options{}, err
 	}
 	how := runtime.MapsIn(profile)
-	how.AcceptDrafts = b.acceptDrafts
+	how.AcceptDrafts, how.Checked = b.acceptDrafts, checked.User(version)
 	out = runtime.Options{
 		Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
@@ -189,8 +190,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, how)
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
-	recorded := reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}
-	if err := b.recording.Record(&out, recorded); err != nil {
+	if err := b.recording.Record(&out, reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}); err != nil {
 		return runtime.Options{}, usage("%w", err)
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package mapset
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -160,6 +161,17 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 // workflowProblems compiles a workflow once and returns what is wrong with it and
 // what its author hardly meant.
 func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manifest.Problem) {
+	if m.how.Arguments == ArgumentsUnchecked {
+		way := fmt.Sprint(m.Engine.Name(), m.how.AcceptDrafts, m.how.Salvage, m.how.Upstream)
+		if m.how.Checked.Has(way, raw) {
+			return nil, nil
+		}
+		defer func() {
+			if len(problems)+len(warnings) == 0 {
+				m.how.Checked.Add(way, raw)
+			}
+		}()
+	}
 	how := m.compiling()
 	how.Arguments = m.arguments()
 	program, wrong := workflow.Compile(raw, how)

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checked"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -88,6 +89,9 @@ type Options struct {
 	// Inspect reports what a map declares that is certain to be refused when it is
 	// used; see sites.Options. Nil is for hosts, which offer what else the map has.
 	Inspect func(m *Maps, l *sites.Library, in *sites.Map) []manifest.Problem
+	// Checked remembers the workflows that nothing is wrong with. Nil is nobody; so is every one where arguments are
+	// checked, for then somebody wants to know.
+	Checked *checked.Texts
 }
 
 // ArgumentCheck says whether the written arguments of steps are checked when a
@@ -124,6 +128,7 @@ func Read(paths []string, registry *primitives.Registry, engine expr.Engine, how
 	loaded := make(chan []sites.FileReport, 1)
 	go func() {
 		library, reports := sites.Load(paths, m.options())
+		_ = how.Checked.Save() // without it the next start takes longer
 		m.mu.Lock()
 		m.files, m.offered = library, &Offer{Library: library}
 		m.mu.Unlock()
