@@ -19,6 +19,7 @@ import (
 // What it changes shows in mutations, or in none: styles, states and the focus.
 const snapshotChange = `
 const all = [...document.querySelectorAll('body, body *')].filter(e => !/^(SCRIPT|STYLE)$/.test(e.tagName));
+document.activeElement?.blur(); // the browser takes the focus from what is disabled in its own time
 let seed = SEED;
 const random = n => (seed = (seed * 1103515245 + 12345) % 2147483648) >> 8 & 0xffff, pick = list => list[random() % list.length];
 const rules = window.rules ??= (() => { const s = document.createElement('style'); document.head.append(s); return s.sheet })();

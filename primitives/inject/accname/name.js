@@ -67,6 +67,7 @@ function undrawn(node) {
 function byIds(node, attribute) {
   const text = attributeOf(node, attribute);
   if (!text) return [];
+  readsElsewhere++;
   const root = rootOf(node);
   const found = [];
   for (const id of text.split(/\s+/).slice(0, 50)) {
@@ -77,7 +78,12 @@ function byIds(node, attribute) {
   return found;
 }
 
+/** What snapshot_blocks.js has to know of a name: which generated texts it may have, and whether it comes from elsewhere. */
+let pseudosRead = null;
+let readsElsewhere = 0;
+
 function generatedText(node, which) {
+  if (pseudosRead !== null) pseudosRead.push([node, which]);
   const style = getComputedStyle(node, which);
   const content = style.content;
   if (!content || content === 'none' || content === 'normal' || style.display === 'none' || style.visibility !== 'visible') return '';
@@ -88,8 +94,12 @@ function generatedText(node, which) {
   return text === '' || style.display === 'inline' || style.display === 'contents' ? text : ' ' + text + ' ';
 }
 
+/** Roles of controls that have a value. */
+const hasValue = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter']);
+
 /** controlText is what a control contributes inside the name of another element; undefined when it is no such control. */
 function controlText(node, role, ctx) {
+  if (hasValue.has(role)) readsElsewhere++; // a value is in no markup
   switch (role) {
     case 'textbox': case 'searchbox': {
       const value = protoGet(node, 'value');
@@ -149,6 +159,7 @@ function nativeName(node, tag, ctx) {
 /** labelsOf lists the labels of a control. A custom element that is a form control lists none: the label elements are searched. */
 function labelsOf(node) {
   const labels = protoGet(node, 'labels');
+  if (!labels || labels.length > 0 || localNameOf(node) !== 'button') readsElsewhere++; // labels of buttons are compared apart
   if (labels) return Array.from(labels);
   if (!localNameOf(node).includes('-')) return [];
   const found = [];

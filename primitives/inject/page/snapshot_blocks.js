@@ -62,6 +62,12 @@ function signatureNumberOf(text) {
 const sameState = (a, b) => a.path === b.path && a.quiet === b.quiet && a.invisible === b.invisible && a.disabled === b.disabled && a.inClickable === b.inClickable &&
   a.titled === b.titled;
 
+/** generatedBy is what a style generates, as far as a name may have it. */
+const generatedBy = (style) => {
+  const { content } = style;
+  return !content || content === 'none' || content === 'normal' ? '' : content + '\n' + style.display + ' ' + style.visibility;
+};
+
 /** SnapshotBlocks has the blocks of this document for one kind of snapshot. */
 class SnapshotBlocks {
   constructor() {
@@ -81,6 +87,8 @@ class SnapshotBlocks {
     this.kept = 0; // elements
     this.visited = [];
     this.probes = []; // functions, each with its answer behind it
+    this.pseudos = []; // elements and which of their generated texts was read
+    pseudosRead = null;
     this.notes = []; // see noteNeighbour
     this.candidates = [];
     this.replayed = [];
@@ -104,7 +112,7 @@ class SnapshotBlocks {
     if (walk.shadows > 0 || blocklessTags.has(tag) || tag.includes('-') || node === walk.active && this.focused.has(node) || shadowOf(node)) this.unsafe++;
     const { elements, bytes } = walk;
     const clean = norm(walk.text) === '';
-    const from = { rows: walk.rows.length, named: walk.named.length, visited: this.visited.length, probes: this.probes.length, notes: this.notes.length, serial: noteSerial, candidates: this.candidates.length };
+    const from = { rows: walk.rows.length, named: walk.named.length, visited: this.visited.length, probes: this.probes.length, pseudos: this.pseudos.length, notes: this.notes.length, serial: noteSerial, candidates: this.candidates.length };
     this.visited.push(node);
     walk.element(node, depth, level, state, false);
     const size = walk.elements - elements;
@@ -113,18 +121,18 @@ class SnapshotBlocks {
     this.candidates.length = from.candidates; // it stands for those inside it
     const named = walk.named.slice(from.named);
     this.candidates.push({
-      node, depth, state, named, from, size, parent: parentOf(node), bytes: walk.bytes - bytes, rows: walk.rows.slice(from.rows), toVisited: this.visited.length, toProbes: this.probes.length,
+      node, depth, state, named, from, size, parent: parentOf(node), bytes: walk.bytes - bytes, rows: walk.rows.slice(from.rows), toVisited: this.visited.length, toProbes: this.probes.length, toPseudos: this.pseudos.length,
       // A place before the first text of the block has its neighbour outside, and so have those after the last one.
       heads: named.filter(({ place }) => place !== null && place.serial === from.serial), firstNote: this.notes[from.notes],
       lastNote: walk.last, closed: walk.closed.slice(), opened: walk.opened.slice(),
-      visited: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, facts: null, drawn: false,
+      visited: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, cursors: null, conceals: null, scrolls: null, pseudos: null, generated: null, generatedStyles: null, drawn: false,
     });
   }
 
   /** holds: the walk would find in the block what it found before. */
   holds(block, depth, state) {
     const { walk } = this;
-    const { node, list, styles, displays, visibilities, facts, probes, visited } = block;
+    const { node, list, styles, displays, visibilities, cursors, conceals, scrolls, generated, generatedStyles, probes, visited } = block;
     if (block.depth !== depth || !sameState(block.state, state) || block.parent !== parentOf(node) || this.focused.has(node) || walk.shadows > 0) return false;
     if (walk.full || walk.stopped || walk.rows.length + block.size + block.rows.length >= walk.options.limit || walk.bytes + block.bytes > walk.options.bytes) return false;
     if (norm(walk.text) !== '' || outerHTMLOf(node) !== block.html || this.surroundings(block.parent) !== block.around || checkVisibility(node) !== block.drawn) return false;
@@ -133,26 +141,12 @@ class SnapshotBlocks {
     for (let i = 0; i < visited.length; i++) {
       const style = styles[i];
       if (style.display !== displays[i] || style.visibility !== visibilities[i] || shadowOf(visited[i]) !== null) return false;
+      if (cursors !== null && style.cursor !== cursors[i] || conceals !== null && style.contentVisibility !== conceals[i]) return false;
+      if (scrolls !== null && walk.scrolls(style, visited[i]) !== scrolls[i]) return false;
     }
-    if (facts !== null) for (let i = 0; i < visited.length; i++) if (this.fact(visited[i], styles[i]) !== facts[i]) return false;
+    for (let i = 0; i < generated.length; i++) if (generatedBy(generatedStyles[i]) !== generated[i]) return false;
     for (let i = 0; i < probes.length; i += 2) if (probes[i](walk) !== probes[i + 1]) return false;
     return true;
-  }
-
-  /** wantsFacts: more of a style matters than how an element is drawn. */
-  wantsFacts() {
-    const { hints, options } = this.walk;
-    return hints.cursors || hints.conceals || hints.scrolls && options.scrollers;
-  }
-
-  /** fact is what else the walk may read of the style of an element. */
-  fact(node, style) {
-    const { hints, options } = this.walk;
-    let fact = '';
-    if (hints.cursors) fact = style.cursor;
-    if (hints.conceals) fact += ' ' + style.contentVisibility + ' ' + checkVisibility(node);
-    if (hints.scrolls && options.scrollers) fact += ' ' + this.walk.scrolls(style, node);
-    return fact;
   }
 
   /** surroundings is what a parent and its ancestors are, as far as it matters inside. */
@@ -174,7 +168,7 @@ class SnapshotBlocks {
   /** replay adds the rows of a block as the walk would. */
   replay(block) {
     const { walk } = this;
-    const { rows, named, heads, closed, opened, visited, probes } = block;
+    const { rows, named, heads, closed, opened, visited, probes, pseudos } = block;
     this.replayed.push({ block, row: walk.rows.length });
     for (const { place } of heads) {
       place.prev = walk.last;
@@ -192,11 +186,30 @@ class SnapshotBlocks {
     for (let i = 0; i < named.length; i++) walk.named.push(named[i]);
     for (let i = 0; i < visited.length; i++) this.visited.push(visited[i]);
     for (let i = 0; i < probes.length; i++) this.probes.push(probes[i]);
+    for (let i = 0; i < pseudos.length; i++) this.pseudos.push(pseudos[i]);
     walk.bytes += block.bytes;
     const before = walk.elements;
     walk.elements += block.size;
     if (before >> 10 !== walk.elements >> 10 && walk.overdue()) walk.stopped = true;
     this.kept += block.size;
+  }
+
+  /** nameFor is that of the walk. What generates a part of the name is noted, and a name that comes from elsewhere is found again each time. */
+  nameFor(node, tag, role, plain) {
+    const { walk } = this;
+    const elsewhere = readsElsewhere;
+    walk.derived = false;
+    pseudosRead = this.pseudos;
+    const name = walk.nameFor(node, tag, role, plain);
+    pseudosRead = null;
+    if (walk.derived && readsElsewhere !== elsewhere) this.probe((now) => now.nameFor(node, tag, role, plain), name);
+    if (walk.derived && tag === 'button') this.probe((now) => now.hasLabel(node), walk.hasLabel(node));
+    return name;
+  }
+
+  /** visitInside adds what is in a row that has no rows inside: a name around it may have read its style. */
+  visitInside(node) {
+    if (firstElementOf(node) !== null) this.visited.push(...elementsInside(node, '*'));
   }
 
   /** probe notes what was read beyond the markup and the styles of the element. */
@@ -225,7 +238,13 @@ class SnapshotBlocks {
       block.styles = block.visited.map((each) => getComputedStyle(each));
       block.displays = block.styles.map((style) => style.display);
       block.visibilities = block.styles.map((style) => style.visibility);
-      if (this.wantsFacts()) block.facts = block.visited.map((each, i) => this.fact(each, block.styles[i]));
+      const { hints, options } = this.walk;
+      if (hints.cursors) block.cursors = block.styles.map((style) => style.cursor);
+      if (hints.conceals) block.conceals = block.styles.map((style) => style.contentVisibility);
+      if (hints.scrolls && options.scrollers) block.scrolls = block.styles.map((style, i) => this.walk.scrolls(style, block.visited[i]));
+      block.pseudos = this.pseudos.slice(from.pseudos, block.toPseudos);
+      block.generatedStyles = block.pseudos.map(([each, which]) => getComputedStyle(each, which));
+      block.generated = block.generatedStyles.map(generatedBy);
       block.drawn = checkVisibility(node);
       for (const each of block.visited) this.readBeyond(each, block.probes);
       this.blocks.set(node, block);

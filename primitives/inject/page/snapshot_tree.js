@@ -349,10 +349,7 @@ class TreeWalk {
     let place = null;
     let rowDepth = depth;
     if (shown) {
-      const plain = clickable || bare;
-      this.derived = false;
-      name = this.nameFor(node, tag, role, plain);
-      if (this.derived && this.blocks !== null) this.probeName(node, tag, role, plain, name);
+      name = this.blocks === null ? this.nameFor(node, tag, role, clickable || bare) : this.blocks.nameFor(node, tag, role, clickable || bare);
       if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
         shown = false; // an icon that is not named
       }
@@ -381,7 +378,9 @@ class TreeWalk {
       rowDepth = depth + 1;
     }
     const before = this.rows.length;
-    if (!(shown && leafRows.has(role) && !this.hasInside(node, tag, role)) && !(tag === 'iframe' || tag === 'frame')) {
+    const leaf = shown && leafRows.has(role) && !this.hasInside(node, tag, role);
+    if (leaf && this.blocks !== null) this.blocks.visitInside(node);
+    if (!leaf && !(tag === 'iframe' || tag === 'frame')) {
       const inside = {
         quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
@@ -405,10 +404,6 @@ class TreeWalk {
     } else if (!inline) {
       this.part(node, tag);
     }
-  }
-
-  probeName(node, tag, role, plain, name) {
-    this.blocks.probe((walk) => walk.nameFor(node, tag, role, plain), name);
   }
 
   /** complain notes that a control is not valid once a person has been there, and what the browser says of it. */
