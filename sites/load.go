@@ -114,6 +114,7 @@ type loader struct {
 	// before are the maps of an earlier load by file: what is the same is not
 	// read again, what is broken is kept as it was.
 	before map[string]*Map
+	jobs   []parseJob
 	kept   []*Map
 }
 
@@ -126,7 +127,7 @@ func (l *loader) unreadable(name string, err error) {
 		what = "the path cannot be read: permission denied"
 	}
 	l.reports = append(l.reports, failedReport(name, code, "%s", what))
-	l.refused = append(l.refused, refusal{path: agentPath(name), everywhere: true})
+	l.refused = append(l.refused, refusal{path: location.AgentPath(name), everywhere: true})
 }
 
 // place is what a file's path says about a map.
@@ -151,7 +152,7 @@ func locate(root, rel string, explicit bool) place {
 		}
 	}
 	if !ok {
-		tail, ok = siteTail(full)
+		tail, ok = location.SiteTail(full)
 	}
 	if ok {
 		if loc, ok := location.Locate(tail); ok {
@@ -160,21 +161,6 @@ func locate(root, rel string, explicit bool) place {
 		}
 	}
 	return place{path: rel, root: root, dir: path.Dir(rel), everywhere: explicit}
-}
-
-// siteTail returns the part of a path from the last sites folder on whose next
-// folder can only be a host.
-func siteTail(full string) (string, bool) {
-	for end := len(full); ; {
-		i := strings.LastIndex(full[:end], "/sites/")
-		if i < 0 {
-			return "", false
-		}
-		if host, _, ok := strings.Cut(full[i+len("/sites/"):], "/"); ok && location.HostLike(host) {
-			return full[i+1:], true
-		}
-		end = i
-	}
 }
 
 func (l *loader) single(name string) {
@@ -192,38 +178,19 @@ func (l *loader) single(name string) {
 	at := locate(filepath.Dir(abs), filepath.Base(abs), true)
 	at.explicit = true
 	if at.everywhere {
-		at.path = agentPath(name)
+		at.path = location.AgentPath(name)
 	}
 	before := len(l.reports)
 	l.read(f, name, abs, at)
+	l.parse()
 	for i := range l.reports[before:] {
 		l.reports[before+i].Named = true
 	}
 }
 
-// agentPath names a file that is in no storage folder. Agents learn what the
-// user typed, not where his home is.
-func agentPath(name string) string {
-	p := path.Clean(filepath.ToSlash(name))
-	if filepath.IsAbs(name) || strings.HasPrefix(p, "../") {
-		parts := strings.Split(p, "/")
-		return strings.Join(parts[max(0, len(parts)-2):], "/")
-	}
-	return p
-}
-
 // ShownPath is the path of a report as agents may see it: from the storage root,
 // or without the folders above.
-func ShownPath(name string) string {
-	slashed := filepath.ToSlash(name)
-	if tail, ok := location.StoragePath(slashed); ok {
-		return tail
-	}
-	if tail, ok := siteTail(slashed); ok {
-		return tail
-	}
-	return agentPath(name)
-}
+func ShownPath(name string) string { return location.ShownPath(name) }
 
 func (l *loader) folder(name string) {
 	abs, err := filepath.Abs(name)
@@ -276,6 +243,7 @@ func (l *loader) folder(name string) {
 		l.read(f, shown, filepath.Join(abs, filepath.FromSlash(rel)), at)
 		return nil
 	})
+	l.parse()
 	if err != nil {
 		l.unreadable(name, err)
 	}
@@ -350,22 +318,55 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	}
 	loc, keep, odd := at.storage.locate(at.path, at.loc)
 	at.loc = loc
+	slot := len(l.reports)
+	l.reports = append(l.reports, FileReport{}) // its place, whenever it is parsed
 	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc && old.guard == keep && old.storage.same(at.storage) {
-		l.keep(old, name)
+		l.keep(old, slot, name)
 		return
 	}
 	how := l.opts.manifest()
 	how.Parts = how.Parts && !at.explicit // who names a file wants to know what is wrong with it
-	m, report := manifest.Parse(data, how)
+	l.jobs = append(l.jobs, parseJob{data, how, func(m *manifest.Manifest, report manifest.Report) {
+		l.parsed(m, report, slot, name, abs, at, keep, odd)
+	}})
+	if len(l.jobs) == parsedTogether || len(data) > parsedAlone || l.before != nil {
+		l.parse()
+	}
+}
+
+// parsedTogether is how many maps of a folder are read before they are parsed, on all processors. None waits for others
+// after one of parsedAlone bytes.
+const (
+	parsedTogether = 64
+	parsedAlone    = 1 << 20
+)
+
+type parseJob struct {
+	data []byte
+	how  manifest.Options
+	done func(*manifest.Manifest, manifest.Report)
+}
+
+// parse parses what was read, and puts it among the maps in the order of the files.
+func (l *loader) parse() {
+	manifests, reports := make([]*manifest.Manifest, len(l.jobs)), make([]manifest.Report, len(l.jobs))
+	manifest.EachOf(len(l.jobs), func(i int) { manifests[i], reports[i] = manifest.Parse(l.jobs[i].data, l.jobs[i].how) })
+	for i, job := range l.jobs {
+		job.done(manifests[i], reports[i])
+	}
+	l.jobs = nil
+}
+
+func (l *loader) parsed(m *manifest.Manifest, report manifest.Report, slot int, name, abs string, at place, keep guard, odd []manifest.Problem) {
 	if (m == nil || len(report.Left) > 0) && l.before[abs] != nil {
-		l.keep(l.before[abs], name)
-		l.reports[len(l.reports)-1] = keptReport(name, append(report.Errors, report.Left...), report.Warnings)
+		l.keep(l.before[abs], slot, name)
+		l.reports[slot] = keptReport(name, append(report.Errors, report.Left...), report.Warnings)
 		l.kept = append(l.kept, l.before[abs])
 		return
 	}
 	if m == nil {
 		l.refused = append(l.refused, refusal{path: at.path, host: at.loc.Host, everywhere: at.loc.Host == ""})
-		l.reports = append(l.reports, reportOf(name, report))
+		l.reports[slot] = reportOf(name, report)
 		return
 	}
 	out := newMap(m, at.path, at.loc, l.opts)
@@ -377,15 +378,13 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	out.warnings = report.Warnings
 	report.Warnings = append(slices.Clip(report.Warnings), out.missingFiles()...)
 	l.maps = append(l.maps, out)
-	l.reportOf[out] = len(l.reports)
-	l.reports = append(l.reports, reportOf(name, report))
+	l.reportOf[out], l.reports[slot] = slot, reportOf(name, report)
 }
 
 // keep takes a map over from the load before.
-func (l *loader) keep(m *Map, name string) {
+func (l *loader) keep(m *Map, slot int, name string) {
 	l.maps = append(l.maps, m)
-	l.reportOf[m] = len(l.reports)
-	l.reports = append(l.reports, reportOf(name, manifest.Report{Warnings: append(slices.Clip(m.warnings), m.missingFiles()...)}))
+	l.reportOf[m], l.reports[slot] = slot, reportOf(name, manifest.Report{Warnings: append(slices.Clip(m.warnings), m.missingFiles()...)})
 }
 
 func keptReport(name string, errors, warnings []manifest.Problem) FileReport {

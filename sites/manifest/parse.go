@@ -20,8 +20,8 @@ type Options struct {
 	// is allowed but cannot be, or hardly is, what its author meant, both with
 	// pointers relative to it. It is called from several goroutines at once.
 	CheckWorkflow func(raw json.RawMessage) (problems, warnings []Problem)
-	// CheckProjection and WarnProjection are the same for a state projection, one
-	// after the other.
+	// CheckProjection and WarnProjection are the same for a state projection. Those
+	// of several maps are called at once.
 	CheckProjection func(raw json.RawMessage) []Problem
 	WarnProjection  func(raw json.RawMessage) []Problem
 	// WarnArguments returns what a primitive, which is the type of an abstract

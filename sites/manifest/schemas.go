@@ -85,7 +85,7 @@ func (c *checker) compileSchemas() {
 		}
 	}
 	results := make([]result, len(distinct))
-	eachOf(len(distinct), func(i int) { results[i].compiled, results[i].err = schema.Compile(distinct[i]) })
+	EachOf(len(distinct), func(i int) { results[i].compiled, results[i].err = schema.Compile(distinct[i]) })
 	for _, job := range c.schemas {
 		r := results[index[string(job.v.raw())]]
 		if r.err != nil {

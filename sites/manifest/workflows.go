@@ -30,15 +30,15 @@ func (c *checker) checkWorkflows(root *node) {
 		n := jobs[i]
 		results[i].problems, results[i].warnings = c.opts.CheckWorkflow(json.RawMessage(c.src[n.start:n.end:n.end]))
 	}
-	eachOf(len(jobs), check)
+	EachOf(len(jobs), check)
 	c.workflows = make(map[*node]checkedWorkflow, len(jobs))
 	for i, n := range jobs {
 		c.workflows[n] = results[i]
 	}
 }
 
-// eachOf calls do with 0 to n-1, on all processors when there is enough to do.
-func eachOf(n int, do func(int)) {
+// EachOf calls do with 0 to n-1, on all processors when there is enough to do.
+func EachOf(n int, do func(int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/16)
 	if workers < 2 {
 		for i := range n {
