@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -311,7 +312,12 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 		return
 	}
 	// One byte more than allowed is enough for the parser to say so.
-	data, err := io.ReadAll(io.LimitReader(f, manifest.MaxBytes+1))
+	var text bytes.Buffer
+	if err == nil {
+		text.Grow(int(min(info.Size(), manifest.MaxBytes)) + bytes.MinRead)
+	}
+	_, err = text.ReadFrom(io.LimitReader(f, manifest.MaxBytes+1))
+	data := text.Bytes()
 	if err != nil {
 		l.unreadable(name, err)
 		return

@@ -65,6 +65,8 @@ type scanner struct {
 	values   int
 	interned map[string]string
 	slab     []node
+	names    []string // what objects begin with, as slab is for nodes
+	kids     []*node
 	trail    []step
 	// duplicate is called for each repeated member name.
 	duplicate func(pointer, name string, offset int)
@@ -122,6 +124,19 @@ func (s *scanner) node(k kind) *node {
 	s.slab = s.slab[1:]
 	n.kind, n.start = k, int32(s.pos)
 	return n
+}
+
+// fewMembers is what most objects and arrays have at most.
+const fewMembers = 4
+
+// taken is an empty slice with place for a few, cut from a slab: one allocation serves many.
+func taken[T any](slab *[]T) []T {
+	if len(*slab) < fewMembers {
+		*slab = make([]T, 64*fewMembers)
+	}
+	out := (*slab)[:0:fewMembers]
+	*slab = (*slab)[fewMembers:]
+	return out
 }
 
 func (s *scanner) value() (*node, *scanError) {
@@ -185,6 +200,7 @@ func (s *scanner) object(n *node) *scanError {
 		s.pos++
 		return nil
 	}
+	n.names, n.kids = taken(&s.names), taken(&s.kids)
 	var seen map[string]bool // used when a linear search would be slow
 	for {
 		if s.pos >= len(s.src) || s.src[s.pos] != '"' {
@@ -250,6 +266,7 @@ func (s *scanner) array(n *node) *scanError {
 		s.pos++
 		return nil
 	}
+	n.kids = taken(&s.kids)
 	for {
 		s.trail[len(s.trail)-1].index = len(n.kids)
 		kid, err := s.value()
