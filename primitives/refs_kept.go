@@ -52,3 +52,15 @@ func (r *Refs) Kept(id string) Kept {
 	}
 	return nil
 }
+
+// NewestKept returns the newest of what is kept that is as wanted, nil when there is none.
+func (r *Refs) NewestKept(wanted func(Kept) bool) Kept {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range slices.Backward(r.kept) {
+		if wanted(k.what) {
+			return k.what
+		}
+	}
+	return nil
+}

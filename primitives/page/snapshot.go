@@ -75,6 +75,8 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 			return pageSnapshotOut{}, err
 		}
 		base = then.doc
+	} else if in.InteractiveOnly {
+		base = newestAnswer(p.Refs(), in.about())
 	}
 	tree, err := readTree(ctx, p, in, base)
 	if err != nil {

@@ -49,6 +49,19 @@ func earlierSnapshot(r *primitives.Refs, id, about string) (*keptSnapshot, error
 	return s, nil
 }
 
+// newestAnswer is what the outermost document answered to the same request the last time, nil where nobody kept it. Rows
+// that it has in common with the next answer are not sent again.
+func newestAnswer(r *primitives.Refs, about string) *documentRows {
+	s, _ := r.NewestKept(func(k primitives.Kept) bool {
+		s, ok := k.(*keptSnapshot)
+		return ok && s.about == about
+	}).(*keptSnapshot)
+	if s == nil {
+		return nil
+	}
+	return s.doc
+}
+
 // snapshotDelta is what became different since an earlier snapshot.
 type snapshotDelta struct {
 	Since     string `json:"since"`
@@ -67,14 +80,6 @@ type snapshotDelta struct {
 // compareSnapshots reports the differences in at most so many bytes. Where one of the
 // two snapshots ends before its page does, rows beyond the last common one are left out.
 func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshotDelta {
-	before, after := rowKeys(then.rows), rowKeys(now.rows)
-	inPlace := slices.Equal(before, after) // the same rows in the same order, as after most changes of the text
-	old := make(map[string]int)
-	if !inPlace {
-		for i, k := range before {
-			old[k] = i
-		}
-	}
 	d := &snapshotDelta{Since: since}
 	var b strings.Builder
 	line := func(mark byte, r treeRow) {
@@ -107,7 +112,7 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		line(mark, row)
 		written[i] = true
 	}
-	if inPlace {
+	if slices.EqualFunc(then.rows, now.rows, sameRow) { // as after most changes of texts and states
 		for i, row := range now.rows {
 			if bytes.Equal(then.rows[i].text, row.text) {
 				d.Unchanged++
@@ -118,6 +123,11 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 		}
 		d.Text = b.String()
 		return d
+	}
+	before, after := rowKeys(then.rows), rowKeys(now.rows)
+	old := make(map[string]int, len(before))
+	for i, k := range before {
+		old[k] = i
 	}
 	lastThen, lastNow := -1, -1
 	for i, k := range after {
@@ -250,6 +260,20 @@ func longestInOrder(list []int, place func(int) int) []int {
 	return out
 }
 
+// sameRow: both are rows of the same element, or without one, as deep as each other. Where that is true of all rows of two
+// snapshots they have the same keys.
+func sameRow(a, b treeRow) bool {
+	return a.depth == b.depth && (bytes.Equal(a.text, b.text) && a.key == b.key || a.ref() == b.ref())
+}
+
+// ref is the ref of the row, "" when it has none.
+func (r treeRow) ref() string {
+	if r.key != "" {
+		return r.key
+	}
+	return rowRef(r.text)
+}
+
 // rowKeys names rows so that the same row has the same name in two snapshots:
 // by its ref, or else by the row it is in and how many such it holds before it.
 func rowKeys(rows []treeRow) []string {
@@ -257,10 +281,7 @@ func rowKeys(rows []treeRow) []string {
 	around := parentsOf(rows)
 	count := map[string]int{}
 	for i, r := range rows {
-		if keys[i] = r.key; keys[i] == "" {
-			keys[i] = rowRef(r.text)
-		}
-		if keys[i] != "" {
+		if keys[i] = r.ref(); keys[i] != "" {
 			continue
 		}
 		in := "/"

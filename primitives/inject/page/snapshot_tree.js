@@ -158,7 +158,9 @@ class TreeWalk {
     this.known = new Map();
     this.controls = new Map(); // root -> controls that labels name
     this.active = activeElement();
-    const { owners, owned } = ownership(document);
+    // One pass through a document that has nothing of what three more look for.
+    const plain = firstInDocument(document, '[aria-owns], [style], [hidden="until-found" i]') === null;
+    const { owners, owned } = plain ? nothingOwned : ownership(document);
     this.owners = owners;
     this.owned = owned;
     this.last = ''; // the newest text or named element, for the neighbours of a ref
@@ -170,7 +172,7 @@ class TreeWalk {
     this.stopped = false;
     this.hosts = new Set();
     this.shadows = 0; // shadow roots around the current node
-    this.hints = styleHints();
+    this.hints = styleHints(plain);
     this.derived = false; // the newest name is not that of an attribute or the element's own text
     this.blocks = owned.size === 0 && options.blocks || null;
     if (this.blocks !== null) this.blocks.start(this);
@@ -684,18 +686,16 @@ const maxRules = 500;
  * styleHints says what the style sheets of the document may do, so that styles are not read
  * where they cannot matter: to read one property of an element costs as much as its name.
  * generates is about ::before and ::after, cursors about the pointer, conceals about
- * content-visibility, scrolls about overflow. A sheet that is long, grouped or not ours to read may do everything.
+ * content-visibility, scrolls about overflow. plain: no element has a style of its own. A sheet that is long, grouped or not ours to read may do everything.
  */
-function styleHints() {
+function styleHints(plain) {
   const sheets = styleSheetsOf(document);
   const adopted = adoptedSheetsOf(document);
-  // One pass through a document in which nothing has a style of its own.
-  const styled = firstInDocument(document, '[style], [hidden="until-found" i]') !== null;
   const hints = {
     generates: false,
-    cursors: styled && firstInDocument(document, '[style*="cursor" i]') !== null,
-    conceals: styled && firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
-    scrolls: styled && firstInDocument(document, '[style*="overflow" i]') !== null,
+    cursors: !plain && firstInDocument(document, '[style*="cursor" i]') !== null,
+    conceals: !plain && firstInDocument(document, '[hidden="until-found" i], [style*="content-visibility" i]') !== null,
+    scrolls: !plain && firstInDocument(document, '[style*="overflow" i]') !== null,
   };
   let left = maxRules;
   const known = sheets.length + adopted.length;
