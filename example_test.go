@@ -74,7 +74,22 @@ func ExampleSession_State() {
 		log.Fatal(err)
 	}
 	fmt.Println(v.Lists[2].Name+":", v.Lists[2].Cards[0].Title)
-	// Output: Done: Replace the harbour lamps
+
+	// A long list comes item by item.
+	for row, err := range s.Tab().StateRows(ctx, "board.state", "/lists/1/cards") {
+		if err != nil {
+			log.Fatal(err)
+		}
+		var card struct{ Title string }
+		if err := json.Unmarshal(row, &card); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(card.Title)
+	}
+	// Output:
+	// Done: Replace the harbour lamps
+	// Dredge the channel
+	// Answer the ferry company
 }
 
 func ExampleSession_Check() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -155,6 +156,45 @@ func (t *Tab) StateSummary(ctx context.Context, name, summary string) (json.RawM
 		Summary json.RawMessage `json:"summary"`
 	}
 	return s.Summary, decode(reply.Output, &s)
+}
+
+// rowsBytes is how much StateRows asks for at a time.
+const rowsBytes = 1 << 20
+
+// StateRows reads the items of a list in the state projection name, however many there are. pointer is the JSON pointer
+// of the list in the state, such as "/lists". All items are of one moment: a loop of more than a minute for a megabyte
+// ends with state_mismatch when the page has changed. An error ends the loop. Frequent errors are those of State, and
+// invalid_input when there is no such list.
+func (t *Tab) StateRows(ctx context.Context, name, pointer string) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		arguments := map[string]any{"mode": "state_read", "projection_name": name, "rows": pointer, "offset": 0, "max_bytes": rowsBytes}
+		for {
+			var answer struct {
+				Hash string `json:"state_hash"`
+				Page struct {
+					Next *int `json:"next_offset"`
+				} `json:"page"`
+				Rows []json.RawMessage `json:"rows"`
+			}
+			reply, err := t.site(ctx, arguments)
+			if err == nil {
+				err = decode(reply.Output, &answer)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, row := range answer.Rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if answer.Page.Next == nil {
+				return
+			}
+			arguments["offset"], arguments["state_hash"] = *answer.Page.Next, answer.Hash
+		}
+	}
 }
 
 // callInto runs a primitive and decodes its value into result, when that is not nil.
