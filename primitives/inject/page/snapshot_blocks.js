@@ -73,6 +73,7 @@ class SnapshotBlocks {
   constructor() {
     this.blocks = new WeakMap(); // element -> block
     this.about = ''; // what is true of the whole document
+    this.taken = 0; // blocks whose rows the newest walk took over
     this.walk = null;
   }
 
@@ -125,7 +126,7 @@ class SnapshotBlocks {
       // A place before the first text of the block has its neighbour outside, and so have those after the last one.
       heads: named.filter(({ place }) => place !== null && place.serial === from.serial), firstNote: this.notes[from.notes],
       lastNote: walk.last, closed: walk.closed.slice(), opened: walk.opened.slice(),
-      visited: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, cursors: null, conceals: null, scrolls: null, pseudos: null, generated: null, generatedStyles: null, drawn: false,
+      visited: null, asked: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, cursors: null, conceals: null, scrolls: null, pseudos: null, generated: null, generatedStyles: null, drawn: false,
     });
   }
 
@@ -168,7 +169,7 @@ class SnapshotBlocks {
   /** replay adds the rows of a block as the walk would. */
   replay(block) {
     const { walk } = this;
-    const { rows, named, heads, closed, opened, visited, probes, pseudos } = block;
+    const { rows, named, heads, closed, opened, visited, asked, pseudos } = block;
     this.replayed.push({ block, row: walk.rows.length });
     for (const { place } of heads) {
       place.prev = walk.last;
@@ -185,7 +186,7 @@ class SnapshotBlocks {
     for (let i = 0; i < rows.length; i++) walk.rows.push(rows[i]);
     for (let i = 0; i < named.length; i++) walk.named.push(named[i]);
     for (let i = 0; i < visited.length; i++) this.visited.push(visited[i]);
-    for (let i = 0; i < probes.length; i++) this.probes.push(probes[i]);
+    for (let i = 0; i < asked.length; i++) this.probes.push(asked[i]);
     for (let i = 0; i < pseudos.length; i++) this.pseudos.push(pseudos[i]);
     walk.bytes += block.bytes;
     const before = walk.elements;
@@ -231,7 +232,8 @@ class SnapshotBlocks {
       this.kept += block.size;
       if (this.kept > mostInBlocks) break;
       block.visited = this.visited.slice(from.visited, block.toVisited);
-      block.probes = this.probes.slice(from.probes, block.toProbes);
+      block.asked = this.probes.slice(from.probes, block.toProbes);
+      block.probes = block.asked.slice();
       block.around = this.surroundings(block.parent);
       block.html = outerHTMLOf(node);
       block.list = Array.from(elementsInside(node, '*'));
@@ -249,7 +251,11 @@ class SnapshotBlocks {
       for (const each of block.visited) this.readBeyond(each, block.probes);
       this.blocks.set(node, block);
     }
-    this.walk = null;
+    // Elements that leave the document are held by nothing but their blocks, which go with them.
+    this.taken = this.replayed.length;
+    this.walk = this.around = null;
+    this.visited = this.probes = this.pseudos = this.notes = this.candidates = this.replayed = [];
+    this.focused.clear();
   }
 
   /** readBeyond adds what the walk may read of an element itself that is in no markup. */

@@ -894,7 +894,7 @@ queries.page_snapshot = (args) => {
   const { token, runs, fresh } = sinceLines(answers, args.base, lines);
   return new WithText({
     unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
-    token, runs, taken: walk.blocks === null ? undefined : walk.blocks.replayed.length, count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
+    token, runs, taken: walk.blocks === null ? undefined : walk.blocks.taken, count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
     messages: messages.length > 0 ? messages : undefined, title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
   }, fresh.join('\n'));
 };
