@@ -232,6 +232,19 @@ func TestStateRows(t *testing.T) {
 	}
 }
 
+// What the operator allows holds for every read, whoever asks for it.
+func TestStatesAreReadWithinTheOperatorsLimits(t *testing.T) {
+	url := serve(t, map[string]string{"/": tablePage})
+	h := open(t, runtime.Options{Open: []string{url}, Limits: runtime.Limits{StateBytes: 1600}, Maps: mapsOf(t, mapOf(nil, []string{`{"name":"table","snapshot":{"version":1,"source":"dom",
+	  "extract":[{"id":"rows","selector":"i"}],"projection":{"language":"jsonata","expression":"$count(records.rows)"}},"summaries":[{"name":"agent_context","expression":"state"}]}`}))})
+	for _, args := range []string{`"state_read"`, `"state_read","rows":""`, `"state_summary"`, `"state_diff"`, `"state_watch"`} {
+		r := site(t, h, `{"projection_name":"table","mode":`+args+`}`)
+		if fault.CodeOf(r.Err) != fault.StateExtractLimitExceeded || !strings.Contains(encode(t, r.Err.Evidence), `"max":100,"needed":1500`) {
+			t.Errorf("%s: %v", args, r.Err)
+		}
+	}
+}
+
 // A difference is what happened since the tab was last read in full, whatever
 // happened to the tab meanwhile; summaries do not count, and a baseline of the
 // caller comes first.

@@ -248,6 +248,7 @@ func (r stateReader) read(ctx context.Context, name string, options projection.R
 }
 
 func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
+	options.Limits = options.Limits.Within(projection.MostLimits(r.MostBytes))
 	o := r.Maps.Current()
 	if r.supplied != nil {
 		var err *fault.Error
