@@ -57,19 +57,31 @@ func (t *Tab) Raw(ctx context.Context, method string, params, out any) error {
 
 // LoseClipboard closes the document that reaches the clipboard.
 func (b *Browser) LoseClipboard(ctx context.Context) error {
-	var all struct {
-		Targets []targetInfo `json:"targetInfos"`
-	}
-	// Without a filter hidden ones are left out.
-	if err := b.client.Do(ctx, "", "Target.getTargets", []byte(`{"filter":[{}]}`), &all); err != nil {
+	all, err := b.targetsOfAllKinds(ctx)
+	if err != nil {
 		return err
 	}
-	for _, t := range all.Targets {
+	for _, t := range all {
 		if b.clipboard.Holds(t.BrowserContextID) {
 			return b.client.Do(ctx, "", "Target.closeTarget", cdp.Object("targetId", t.TargetID), nil)
 		}
 	}
 	return errors.New("there is none")
+}
+
+// Targets counts what the browser has, hidden documents too.
+func (b *Browser) Targets(ctx context.Context) (int, error) {
+	all, err := b.targetsOfAllKinds(ctx)
+	return len(all), err
+}
+
+func (b *Browser) targetsOfAllKinds(ctx context.Context) ([]targetInfo, error) {
+	var all struct {
+		Targets []targetInfo `json:"targetInfos"`
+	}
+	// Without a filter hidden ones are left out.
+	err := b.client.Do(ctx, "", "Target.getTargets", []byte(`{"filter":[{}]}`), &all)
+	return all.Targets, err
 }
 
 // Transport is the transport interface, for scripted peers.

@@ -9,6 +9,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,6 +63,9 @@ func Main(m *testing.M) {
 func leftovers(tmp string) (problems []string) {
 	problems = apart.end()
 	if b := shared.b; b != nil {
+		if err := b.Err(); err != nil { // the tests that met it say only that it is lost
+			problems = append(problems, fmt.Sprintf("the browser ended by itself: %v", errors.Unwrap(err)))
+		}
 		for _, t := range b.Tabs() {
 			problems = append(problems, "a tab was left open at "+t.Tab().URL)
 		}

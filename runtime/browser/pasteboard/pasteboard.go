@@ -222,14 +222,33 @@ func (b *Board) openIn(ctx context.Context, own string) error {
 	return b.evaluate(ctx, script, nil)
 }
 
-// drop ends the document, which may not answer any more.
+// drop ends the document, which may not answer any more, and then its context: Chromium crashes a minute after it has
+// ended a context that a hidden document is still in.
 func (b *Board) drop() {
 	b.mu.Lock()
 	own := b.context
 	b.context = ""
 	b.mu.Unlock()
 	b.session = ""
-	b.client.Post(cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", own)})
+	// Without a filter hidden documents are left out.
+	b.client.Post(cdp.Command{Method: "Target.getTargets", Params: []byte(`{"filter":[{}]}`), OnReply: func(r cdp.Reply) {
+		var all struct {
+			Targets []struct {
+				ID      string `json:"targetId"`
+				Context string `json:"browserContextId"`
+			} `json:"targetInfos"`
+		}
+		if r.Err != nil || json.Unmarshal(r.Result, &all) != nil {
+			return // the context ends with the connection
+		}
+		var commands []cdp.Command
+		for _, t := range all.Targets {
+			if t.Context == own {
+				commands = append(commands, cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", t.ID)})
+			}
+		}
+		b.client.Post(append(commands, cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", own)})...)
+	}})
 }
 
 // evaluate runs an expression in the document, as if a user had asked for it, and sends what follows with it.
