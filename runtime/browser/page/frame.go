@@ -384,6 +384,10 @@ func (p *Page) onNavigatedWithin(params []byte) {
 	}
 }
 
+// collectAfter is after how many documents garbage is collected: Chromium keeps those that were left for hundreds of
+// navigations, with a page library in each.
+const collectAfter = 16
+
 func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	if s.Frame != "" {
 		return
@@ -397,14 +401,19 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	loader := string(cdp.PlainString(cdp.Member(params, "loaderId")))
 	p.mu.Lock()
 	f := p.frames[id]
+	collect := false
 	if f != nil && f.loader == loader {
 		if name == "networkIdle" {
 			f.idle = loader
 		} else {
+			collect = id == p.main && p.commits%collectAfter == 0 && !f.loaded
 			f.loaded = true
 		}
 	}
 	p.mu.Unlock()
+	if collect {
+		p.client.Post(cdp.Command{Session: p.session.ID, Method: "HeapProfiler.collectGarbage"})
+	}
 	if name == "networkIdle" {
 		p.observer.DocumentQuiet(loader)
 		return
