@@ -336,7 +336,7 @@ func growCalls(g *growth) {
 
 func growNavigations(g *growth) {
 	address := func(i int) string { return fmt.Sprint(g.page, 100+i%4) }
-	g.session("navigations", "navigate and snapshot", g.times("OUTRIDER_GROWTH_NAVIGATIONS", 100),
+	g.session("navigations", "navigate, snapshot", g.times("OUTRIDER_GROWTH_NAVIGATIONS", 100),
 		func(i int) {
 			g.do("browser.navigate", `{"url":"`+address(i)+`"}`)
 			g.do("page.snapshot", `{}`)
