@@ -6,6 +6,7 @@ const messageRegions = liveRegions + ', output';
 const notMessages = 'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [role="timer"], [aria-live="off"]';
 const mostMessages = 3;
 const mostMessageText = 120;
+const mostLength = 1200; // of a text that is a message
 const mostNewNodes = 200; // of one reading
 const messagePause = 20; // milliseconds from a change to its reading
 const unfoldPause = 250; // and from there to that of what had no size yet
@@ -68,7 +69,8 @@ class Messages {
   }
 
   note(node) {
-    if (closestCSS(node, notMessages)) return;
+    // What is longer is a part of the page, such as a log. Its drawn text would cost a layout.
+    if (textOf(node).length > mostLength || closestCSS(node, notMessages)) return;
     if (!rendered(node)) {
       if (this.unfolding.has(node)) return;
       this.unfolding.add(node);
@@ -79,8 +81,7 @@ class Messages {
       return;
     }
     const whole = messageText(node);
-    // What is longer is a part of the page, such as a log.
-    if (whole === '' || whole.length > 10 * mostMessageText) return;
+    if (whole === '') return;
     this.shown.delete(whole);
     this.shown.set(whole, node);
     if (this.shown.size > 4 * mostMessages) this.shown.delete(this.shown.keys().next().value);
