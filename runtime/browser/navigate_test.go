@@ -2,6 +2,8 @@ package browser_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -216,5 +218,39 @@ func TestNavigationsTakeTheirScriptBack(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "Script not found") {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Twenty documents have one that is the sixteenth. A tab that is opened has left none yet.
+func TestDocumentsThatWereLeftAreCollected(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "commands"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	b := browsertest.Launch(t, func(o *browser.Options) { o.CDPLog = file })
+	ctx := within(t, time.Minute)
+	tab, err := b.NewTab(ctx, "about:blank", browser.TabOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, map[string]string{"/": `<title>Left</title>`})
+	for range 20 {
+		if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: 30 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"kind":"command"`) && strings.Contains(line, `"HeapProfiler.collectGarbage"`) {
+			sent++
+		}
+	}
+	if sent != 1 {
+		t.Errorf("garbage was collected %d times, want once", sent)
 	}
 }

@@ -406,7 +406,7 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 		if name == "networkIdle" {
 			f.idle = loader
 		} else {
-			collect = id == p.main && p.commits%collectAfter == 0 && !f.loaded
+			collect = id == p.main && p.commits > 0 && p.commits%collectAfter == 0 && !f.loaded
 			f.loaded = true
 		}
 	}
