@@ -131,8 +131,8 @@ var mayImport = map[string][]string{
 	"bridgeclient/mcp/tokens":            {},
 	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
-	"bridgeclient/peers":                 {}, // tests only
-	"bridgeclient/peers/peerstest":       {}, // starts the upstream peers, for tests
+	"bridgeclient/peers":                 {},                              // tests only
+	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests
 	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
 	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},

@@ -32,6 +32,7 @@ import (
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // This program is also the server and the workers of the chaos test, as processes
@@ -135,7 +136,7 @@ func TestChaos(t *testing.T) {
 		steps[strings.TrimPrefix(r.URL.Path, "/")]++
 	}))
 	defer site.Close()
-	at, data := fleettest.Address(t), filepath.Join(t.TempDir(), "data")
+	at, data := browsertest.Address(t), filepath.Join(t.TempDir(), "data")
 	serverEnv := []string{"FLEET_TEST_IS=server", "FLEET_TEST_LISTEN=" + at, "FLEET_TEST_DATA=" + data}
 	nats := spawn(t, serverEnv...)
 	url := "nats://" + at
@@ -271,7 +272,7 @@ func TestAServerOfTheirOwn(t *testing.T) {
 		t.Skip("it links a program")
 	}
 	program := fleettest.NATS(t, t.TempDir())
-	at, data := fleettest.Address(t), t.TempDir()
+	at, data := browsertest.Address(t), t.TempDir()
 	host, port, _ := net.SplitHostPort(at)
 	start := func() *exec.Cmd {
 		cmd := exec.Command(program, "-js", "-a", host, "-p", port, "-sd", data, "--user", "ci", "--pass", "secret")

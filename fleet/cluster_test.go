@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // beMember is one server of a cluster.
@@ -54,7 +55,7 @@ func TestAClusterLosesAServer(t *testing.T) {
 	dir := t.TempDir()
 	var clients, routes, cluster []string
 	for range 3 {
-		clients, cluster = append(clients, fleettest.Address(t)), append(cluster, fleettest.Address(t))
+		clients, cluster = append(clients, browsertest.Address(t)), append(cluster, browsertest.Address(t))
 		routes = append(routes, "nats://"+cluster[len(cluster)-1])
 	}
 	var members []*fleettest.Process

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // app is one file of testdata/agents: what is installed, how it is served, and the tasks.
@@ -234,14 +236,8 @@ func (a *app) serve(ctx context.Context, t *testing.T) (string, error) {
 			return "", err
 		}
 	}
-	port, err := freePort()
-	if err != nil {
-		return "", err
-	}
-	other, err := freePort()
-	if err != nil {
-		return "", err
-	}
+	_, port, _ := net.SplitHostPort(browsertest.Address(t))
+	_, other, _ := net.SplitHostPort(browsertest.Address(t))
 	bin := filepath.Join(dir, "node_modules", ".bin")
 	if len(a.PIP) > 0 {
 		bin = filepath.Join(dir, "venv", "bin")
@@ -294,14 +290,4 @@ func (a *app) serve(ctx context.Context, t *testing.T) (string, error) {
 			return "", fmt.Errorf("it does not serve: see %s", log.Name())
 		}
 	}
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
 }

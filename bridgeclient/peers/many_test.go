@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +26,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hosttest"
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/peers/peerstest"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // tabsEach is how many tabs each program has.
@@ -403,7 +403,7 @@ func TestPeersManyExtensions(t *testing.T) {
 	browsers := 2
 	m := newMany(t, browsers, "https")
 	const token = "of-the-test-0123456789"
-	address := freeAddress(t)
+	address := browsertest.Address(t)
 	m.bridge, m.titles = conformance.HTTPAgent{Base: "http://" + address, Token: token}, true
 	var pairing string
 	startHub := func() (stop func()) {
@@ -455,14 +455,4 @@ func TestPeersManyExtensions(t *testing.T) {
 		m.answering("the hub was ended")
 	})
 	stop()
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

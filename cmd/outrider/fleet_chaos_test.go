@@ -340,7 +340,7 @@ func newServers(t *testing.T, dir string, n int) *servers {
 	var routes []string
 	var clusters []string
 	for range n {
-		s.addresses, clusters = append(s.addresses, fleettest.Address(t)), append(clusters, fleettest.Address(t))
+		s.addresses, clusters = append(s.addresses, browsertest.Address(t)), append(clusters, browsertest.Address(t))
 		routes = append(routes, "nats://"+clusters[len(clusters)-1])
 	}
 	for i := range n {

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,18 +62,6 @@ func (p *Process) Signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 func (p *Process) Kill() {
 	p.Signal(syscall.SIGKILL)
 	<-p.Done
-}
-
-// Address is one that was free a moment ago: a server that is started again comes back
-// at the same one.
-func Address(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // NATS builds the program nats-server of the module that go.mod names.

@@ -192,12 +192,7 @@ func TestAttach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := browsertest.Address(t)
 	_, port, _ := net.SplitHostPort(address)
 	profile, err := os.MkdirTemp("", "attach-")
 	if err != nil {

@@ -21,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // Data is the folder with the calls, the maps and the scripts of the peers.
@@ -197,12 +199,7 @@ type Bridge struct {
 // StartBridge starts it on a free port and waits until it listens.
 func StartBridge(t testing.TB) *Bridge {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &Bridge{Addr: l.Addr().String(), home: t.TempDir(), dir: Folder(t)}
-	_ = l.Close()
+	b := &Bridge{Addr: browsertest.Address(t), home: t.TempDir(), dir: Folder(t)}
 	t.Cleanup(b.Kill)
 	b.Restart(t)
 	return b

@@ -274,11 +274,17 @@ func (c *Client) write(ctx context.Context, frames []byte) error {
 	}
 	defer func() { <-c.writing }()
 	deadline := time.Now().Add(writeTimeout)
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
+	theirs, bounded := ctx.Deadline()
+	if bounded = bounded && theirs.Before(deadline); bounded {
+		deadline = theirs
 	}
 	err := c.transport.Send(frames, deadline)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if bounded {
+			// On a busy machine ctx hears of its deadline later than the transport did. Whoever
+			// asks ctx why the command was not sent must find the reason there.
+			<-ctx.Done()
+		}
 		return context.DeadlineExceeded
 	}
 	if err != nil {
