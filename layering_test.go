@@ -111,6 +111,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/route":              {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/change":             {},
 	"runtime/browser/excerpt":            {},
+	"runtime/browser/patience":           {},
 	"runtime/browser/launch":             {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":             {"runtime/browser/cdp"},
 	"runtime/browser/console":            {"primitives", "runtime/browser/cdp", "runtime/browser/excerpt"},
@@ -119,7 +120,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/files":              {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
 	"runtime/browser/network":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
 	"runtime/browser/world":              {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},
-	"runtime/browser/page":               {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/world"},
+	"runtime/browser/page":               {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/patience", "runtime/browser/world"},
 	"runtime/browser": {"primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
 	"runtime/browser/axtest":             {"primitives", "primitives/catalog"}, // roles, names and states beside the browser's, for tests

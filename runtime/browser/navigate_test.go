@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -240,17 +241,35 @@ func TestDocumentsThatWereLeftAreCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent := 0
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"kind":"command"`) && strings.Contains(line, `"HeapProfiler.collectGarbage"`) {
-			sent++
+	collected := func() (times int) {
+		log, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
 		}
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, `"kind":"command"`) && strings.Contains(line, `"HeapProfiler.collectGarbage"`) {
+				times++
+			}
+		}
+		return times
 	}
-	if sent != 1 {
-		t.Errorf("garbage was collected %d times, want once", sent)
+	if n := collected(); n != 1 {
+		t.Errorf("after 20 documents garbage was collected %d times, want once", n)
+	}
+	// So is what calls leave: every 10,000 of them.
+	var calls sync.WaitGroup
+	for range 10 {
+		calls.Go(func() {
+			for range 1_005 {
+				if err := tab.Call(ctx, "", "page_info", nil, nil); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	calls.Wait()
+	if n := collected(); n != 2 {
+		t.Errorf("after 10,050 calls garbage was collected %d times, want once more", n-1)
 	}
 }

@@ -111,6 +111,9 @@ func (p *Page) Run(ctx context.Context, frame primitives.FrameID, make func(toke
 			return nil, err
 		}
 		result, err := p.invoke(ctx, at, make)
+		if p.calls.Add(1)%collectAfterCalls == 0 {
+			p.collectGarbage()
+		}
 		if !errors.Is(err, errStale) {
 			return result, err
 		}

@@ -388,6 +388,13 @@ func (p *Page) onNavigatedWithin(params []byte) {
 // navigations, with a page library in each.
 const collectAfter = 16
 
+// collectAfterCalls is the same for calls: what they leave in a document is kept for long too.
+const collectAfterCalls = 10_000
+
+func (p *Page) collectGarbage() {
+	p.client.Post(cdp.Command{Session: p.session.ID, Method: "HeapProfiler.collectGarbage"})
+}
+
 func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	if s.Frame != "" {
 		return
@@ -412,7 +419,7 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	}
 	p.mu.Unlock()
 	if collect {
-		p.client.Post(cdp.Command{Session: p.session.ID, Method: "HeapProfiler.collectGarbage"})
+		p.collectGarbage()
 	}
 	if name == "networkIdle" {
 		p.observer.DocumentQuiet(loader)

@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 const (
@@ -160,7 +161,7 @@ func (n *navigation) begin() error {
 // answer waits for the answer to the command, which comes when the server has
 // answered, and checks it.
 func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error) {
-	stuck := time.NewTimer(patient(stuckAfter))
+	stuck := time.NewTimer(patience.With(stuckAfter))
 	defer stuck.Stop()
 	for {
 		select {
@@ -261,7 +262,7 @@ func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte
 
 // commit waits until the new document is there.
 func (n *navigation) commit(ctx context.Context) error {
-	stuck := time.NewTimer(patient(stuckAfter))
+	stuck := time.NewTimer(patience.With(stuckAfter))
 	defer stuck.Stop()
 	started := false
 	for {
@@ -346,7 +347,7 @@ func (n *navigation) load(ctx context.Context) error {
 func (p *Page) responds() bool {
 	answered := make(chan struct{})
 	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { close(answered) }})
-	timer := time.NewTimer(patient(stuckAfter / 2))
+	timer := time.NewTimer(patience.With(stuckAfter / 2))
 	defer timer.Stop()
 	select {
 	case <-answered:

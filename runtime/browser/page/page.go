@@ -63,6 +63,8 @@ type Page struct {
 	interrupting atomic.Bool
 	// refreshing: see refreshTarget.
 	refreshing atomic.Int32
+	// calls counts those that were made, for collectAfterCalls.
+	calls atomic.Int64
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
 	// cast: a screencast runs, see KeepsCast.

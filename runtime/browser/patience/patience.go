@@ -1,4 +1,6 @@
-package page
+// Package patience says how much longer something may take on a busy machine. It judges no page: its
+// callers do, with the time that they get here.
+package patience
 
 import (
 	"os"
@@ -8,12 +10,12 @@ import (
 	"time"
 )
 
-// maxPatience is how many times as long a page gets on a busy machine at most.
-const maxPatience = 20
+// most is how many times as long a page gets on a busy machine at most.
+const most = 20
 
-// patient is how long a page gets where it would get d on an idle machine. A page that
+// With is how long a page gets where it would get d on an idle machine. A page that
 // waits for a processor is not stuck, and its answer does not tell the two apart.
-func patient(d time.Duration) time.Duration {
+func With(d time.Duration) time.Duration {
 	line, err := os.ReadFile("/proc/loadavg")
 	if err != nil { // not Linux
 		return d
@@ -21,7 +23,7 @@ func patient(d time.Duration) time.Duration {
 	return d * time.Duration(waitingPer(string(line), runtime.NumCPU()))
 }
 
-// waitingPer is how many threads want each processor, from 1 to maxPatience, by the
+// waitingPer is how many threads want each processor, from 1 to most, by the
 // line of /proc/loadavg: three averages, then "runnable/all".
 func waitingPer(loadavg string, processors int) int {
 	fields := strings.Fields(loadavg)
@@ -33,5 +35,5 @@ func waitingPer(loadavg string, processors int) int {
 	if err != nil {
 		return 1
 	}
-	return min(max((n+processors-1)/processors, 1), maxPatience)
+	return min(max((n+processors-1)/processors, 1), most)
 }
