@@ -329,7 +329,7 @@ type LocatorWaitForResult struct {
 // world and say what kind of value it returned. The page can see and change
 // what happens there. A promise is awaited.
 //
-// Its own errors: handler_failed.
+// Its own errors: handler_failed, payload_too_large.
 func (t *Tab) PageEvaluate(ctx context.Context, arguments PageEvaluateArgs) (*PageEvaluateResult, error) {
 	r := &PageEvaluateResult{}
 	if err := t.callInto(ctx, "page.evaluate", arguments, r); err != nil {

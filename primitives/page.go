@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // FrameID names a frame of a tab. The empty id is the main frame.
@@ -307,6 +309,17 @@ type EvaluateOptions struct {
 	// Structured means that the value is likely an object or a list: it comes in the
 	// round trip of the script then. It changes nothing else.
 	Structured bool
+}
+
+// MaxEvaluated bounds the value of an expression, in characters of its JSON. A longer one
+// stays in the page and is payload_too_large: every tab of the browser would wait for it.
+// The bridge of upstream takes messages of 64 MiB, the extension has no limit.
+const MaxEvaluated = 48 << 20
+
+// TooLarge is the failure of a value beyond MaxEvaluated.
+func TooLarge(bytes int) *fault.Error {
+	return fault.New(fault.PayloadTooLarge, "the result has more than %d bytes", MaxEvaluated).
+		With("bytes", bytes).With("max_bytes", MaxEvaluated)
 }
 
 // EvaluatedValue is what an expression gave.

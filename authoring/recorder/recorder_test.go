@@ -168,7 +168,11 @@ func (s *studio) record(t *testing.T, address string, do func(*session)) *record
 		at.on.RuntimeID = status.RuntimeID
 		at.visit(func(ctx context.Context, p primitives.Page) error {
 			for _, frame := range p.Frames() {
-				if err := p.Call(ctx, frame.ID, "record_boxes", map[string]any{}, nil); err != nil {
+				err := p.Call(ctx, frame.ID, "record_boxes", map[string]any{}, nil)
+				for fault.CodeOf(err) == fault.PageNavigated && ctx.Err() == nil { // the next one answers
+					err = p.Call(ctx, frame.ID, "record_boxes", map[string]any{}, nil)
+				}
+				if err != nil {
 					return err
 				}
 			}

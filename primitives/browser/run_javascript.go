@@ -18,12 +18,7 @@ var scriptHelpers string
 //go:embed run_javascript_upstream.js
 var upstreamHelpers string
 
-const (
-	scriptBound = 60 * time.Second
-	// maxScriptResult is in bytes of JSON. The extension has no limit; upstream's
-	// bridge takes messages of 64 MiB.
-	maxScriptResult = 48 << 20
-)
+const scriptBound = 60 * time.Second
 
 // upstreamCopied is what becomes of a value of a script with quirks.ScriptHelpers: a
 // function has no members, and what refers to itself cannot be copied.
@@ -97,9 +92,8 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 	if err != nil {
 		return runJavaScriptOut{}, err
 	}
-	if len(result) > maxScriptResult {
-		return runJavaScriptOut{}, fault.New(fault.PayloadTooLarge, "the result has more than %d bytes", maxScriptResult).
-			With("bytes", len(result)).With("max_bytes", maxScriptResult)
+	if len(result) > primitives.MaxEvaluated { // of characters that are several bytes
+		return runJavaScriptOut{}, primitives.TooLarge(len(result))
 	}
 	return runJavaScriptOut{
 		OK: true, Result: result, URL: p.Tab().URL, Execution: execution(p),

@@ -41,7 +41,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 	if err != nil {
 		return nil, cdp.Explain(err, "evaluating a script")
 	}
-	out, err := p.evaluate(ctx, at, "Runtime.evaluate", scriptParams(ctx, expression))
+	out, err := p.evaluate(ctx, at, "Runtime.evaluate", scriptParams(ctx, fit+"("+expression+")"))
 	if stoppedAtDeadline(ctx, err) {
 		err = context.DeadlineExceeded
 	}
@@ -55,7 +55,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 		copied, err := p.copy(ctx, at, object)
 		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(object.ObjectID)})
 		switch {
-		case err != nil && ctx.Err() != nil:
+		case err != nil && (ctx.Err() != nil || fault.CodeOf(err) == fault.PayloadTooLarge):
 			return nil, cdp.Explain(err, "reading the result of a script")
 		case err != nil || object.Type == "function" || copied.Exception != nil:
 			out.Result = remoteObject{Description: object.Description}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -23,9 +24,11 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	if err != nil {
 		return none, cdp.Explain(err, doing)
 	}
+	read := fit
 	if opts.Structured {
-		expression = asText + "(" + expression + ")"
+		read = asText
 	}
+	expression = read + "(" + expression + ")"
 	calls, err := p.client.Start(ctx, cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
 	if err != nil {
 		return none, cdp.Explain(err, doing)
@@ -59,8 +62,11 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	}
 	switch r := out.Result; {
 	case r.ObjectID != "":
-		v.Value = p.copied(ctx, at, r)
+		v.Value, err = p.copied(ctx, at, r)
 		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(r.ObjectID)})
+		if err != nil {
+			return none, err
+		}
 		if v.Value == nil {
 			v.Description = r.Description
 		}
@@ -75,29 +81,37 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 }
 
 // copied is the JSON of a plain object or list, nil for anything else: a node,
-// a function or a Map copies to an empty object without information.
-func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject) json.RawMessage {
+// a function or a Map copies to an empty object without information. It fails where that
+// is too large.
+func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject) (json.RawMessage, error) {
 	plain := object.Subtype == "" || object.Subtype == "array" && object.Class == "Array"
 	if object.Type != "object" || !plain && object.Subtype != "proxy" {
-		return nil
+		return nil, nil
 	}
 	p.mu.Lock()
 	at.dialogs = p.dialogs // those that were answered are past
 	p.mu.Unlock()
 	out, err := p.copy(ctx, at, object)
-	if err != nil || out.Exception != nil {
-		return nil // circular, the window, or too deep
+	switch {
+	case fault.CodeOf(err) == fault.PayloadTooLarge:
+		return nil, err
+	case err != nil || out.Exception != nil: // circular, the window, or too deep
+		return nil, nil
+	case !plain && !out.written:
+		return nil, nil
 	}
-	if !plain && !out.written {
-		return nil
-	}
-	return out.Result.Value
+	return out.Result.Value, nil
 }
 
 // copy takes the value of an object out of the page.
 func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) (evaluation, error) {
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
 		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText + "(this)}", "returnByValue": true})
+	if err == nil && out.Exception != nil {
+		if f := out.failure(); f.Code == fault.PayloadTooLarge {
+			return out, f
+		}
+	}
 	if text, ok := writtenAs(out.Result); ok {
 		out.Result, out.written = remoteObject{Type: "object", Value: text}, true
 	}
@@ -113,7 +127,7 @@ func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) 
 //
 // Of a list of records that have the same names the names come once, and then all values:
 // to carry a large answer out of the page costs by the character.
-var asText = `((v)=>{if(typeof v!=='object'||v===null)return v;` +
+var asText = `((v)=>{const isPromise=` + isPromise + `,fit=` + fit + `;if(typeof v!=='object'||v===null||isPromise(v))return fit(v);` +
 	`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,list=Array.prototype;` +
 	`const scalar=(x)=>{const t=typeof x;return t==='string'||t==='boolean'||x===null||t==='number'&&x-x===0&&(x!==0||1/x>0)};` +
 	`const records=()=>{const n=v.length;if(getPrototypeOf(v)!==list||n<` + strconv.Itoa(leastRecords) + `||v.toJSON!==undefined)return;` +
@@ -126,8 +140,17 @@ var asText = `((v)=>{if(typeof v!=='object'||v===null)return v;` +
 	`if(p===list){for(let i=0,n=x.length;i<n;i++){const e=x[i];if(!scalar(e)&&!plain(e,depth+1))return false}return true}` +
 	`if(p!==prototype&&p!==null)return false;` +
 	`for(const name of keys(x)){const e=x[name];if(!scalar(e)&&!plain(e,depth+1))return false}return true};` +
-	`try{if(stringify('"\\\n')==='"\\"\\\\\\n"'){const text=records()??(plain(v,0)?stringify(v):undefined);if(typeof text==='string')return '` +
-	textMark + `'+text}}catch{}return v})`
+	`let text;try{if(stringify('"\\\n')==='"\\"\\\\\\n"')text=records()??(plain(v,0)?stringify(v):undefined)}catch{}` +
+	`return typeof text==='string'?fit('` + textMark + `'+text):v})`
+
+// fit gives a value, or what a promise gives, and fails for a text that is too long.
+var fit = `((v)=>{const fit=(x)=>{if(typeof x==='string'&&x.length>` + strconv.Itoa(primitives.MaxEvaluated) + `)throw new RangeError('` + tooLargeMark + ` '+x.length);return x};` +
+	`return ` + isPromise + `(v)?(async()=>fit(await v))():fit(v)})`
+
+// isPromise is false in a page that has put something else in the place of Promise.
+const isPromise = `((v)=>typeof v==='object'&&v!==null&&typeof Promise==='function'&&v instanceof Promise)`
+
+var tooLargeMark = world.NewToken()
 
 // leastRecords is how many records are worth it that their names come once.
 const leastRecords = 8
@@ -221,6 +244,10 @@ func (e evaluation) failure() *fault.Error {
 		if len(x.Exception.Value) > 0 {
 			text += " " + string(x.Exception.Value)
 		}
+	}
+	if _, said, ok := strings.Cut(text, tooLargeMark+" "); ok {
+		n, _ := strconv.Atoi(strings.TrimRightFunc(said[:min(len(said), 12)], func(r rune) bool { return r < '0' || r > '9' }))
+		return primitives.TooLarge(n)
 	}
 	return fault.New(fault.HandlerFailed, "the script failed").With("exception", excerpt.Characters(text, maxException))
 }
