@@ -384,7 +384,7 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	s := newStudio(t, dir, ".")
 	r := s.record(t, s.base, func(at *session) {
 		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"input"}}`), call("text.type", `{"text":"Milk","trusted":true}`), call("pointer.click", `{"locator":{"selector":"#add"}}`)})
-		at.evaluate("heard.length = 0; changes = 0")
+		at.evaluate("heard.length = changes = 0")
 		before := at.evaluate("document.querySelectorAll('*').length")
 		at.pick("assert_text", "#said")
 		at.pick("assert_visible", "#count")
@@ -396,7 +396,7 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 			t.Errorf("the document had %s elements and has %s", before, after)
 		}
 		// What the page makes up is not the bar's.
-		at.evaluate(`for (const type of ['pointerdown', 'pointerup', 'click']) for (const x of [109, 59]) document.body.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: innerWidth - x, clientY: innerHeight - 26 }))`)
+		at.evaluate(`['pointerdown', 'pointerup', 'click'].forEach((type) => [109, 59].forEach((x) => document.body.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: innerWidth - x, clientY: innerHeight - 26 }))))`)
 		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"#more"}}`)})
 		at.bar("undo")
 	})
