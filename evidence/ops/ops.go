@@ -100,8 +100,8 @@ func (o *Ops) Draining(ctx context.Context, limit time.Duration, refuse func()) 
 			return // which ends drained, too
 		}
 		defer cancel(context.Cause(ctx))
+		refuse() // who is told that it is not ready may count on that
 		o.WaitFor("the process is ending")
-		refuse()
 		late := time.NewTimer(limit)
 		defer late.Stop()
 		select {

@@ -112,18 +112,19 @@ func (p *Page) awaitLeaving(ctx context.Context, commits int) {
 	}
 }
 
-// Dismissal returns the command that closes the open dialog, if any. It must be
-// sent in one write with what ends the tab, so that no further dialog gets in
-// between: Chromium 156 ends with a segmentation fault when a tab is closed while
-// a dialog of a frame in another process is open.
+// Dismissal returns the commands that end the script which waits for the open dialog, if
+// any, and close it. They must be sent in one write with what ends the tab, so that no
+// further dialog gets in between: Chromium 156 ends with a segmentation fault when a tab
+// is closed while a dialog of a frame in another process is open.
 func (p *Page) Dismissal() []cdp.Command {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dialog == nil {
 		return nil
 	}
-	ignore := func(cdp.Reply) {}
-	return []cdp.Command{{Session: p.dialog.session.ID, Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":false}`), OnReply: ignore}}
+	session, ignore := p.dialog.session.ID, func(cdp.Reply) {}
+	return []cdp.Command{{Session: session, Method: "Runtime.terminateExecution", OnReply: ignore},
+		{Session: session, Method: "Page.handleJavaScriptDialog", Params: []byte(`{"accept":false}`), OnReply: ignore}}
 }
 
 // DialogFault is the error of what a dialog keeps from happening.

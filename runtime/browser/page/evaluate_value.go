@@ -107,10 +107,8 @@ func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject
 func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) (evaluation, error) {
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
 		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText + "(this)}", "returnByValue": true})
-	if err == nil && out.Exception != nil {
-		if f := out.failure(); f.Code == fault.PayloadTooLarge {
-			return out, f
-		}
+	if err == nil && out.Exception != nil && out.failure().Code == fault.PayloadTooLarge {
+		return out, out.failure()
 	}
 	if text, ok := writtenAs(out.Result); ok {
 		out.Result, out.written = remoteObject{Type: "object", Value: text}, true
