@@ -311,8 +311,10 @@ type EvaluateOptions struct {
 	Structured bool
 }
 
-// MaxEvaluated bounds the value of an expression, in characters of its JSON. A longer one
-// stays in the page and is payload_too_large: every tab of the browser would wait for it.
+// MaxEvaluated bounds the value of an expression, in characters of its JSON. A longer text,
+// and a list or plain object that JSON expresses as it is, stays in the page and is
+// payload_too_large: every tab of the browser would wait for it. What the browser has to
+// copy, such as an instance of a class or an object with a function in it, is not bounded.
 // The bridge of upstream takes messages of 64 MiB, the extension has no limit.
 const MaxEvaluated = 48 << 20
 

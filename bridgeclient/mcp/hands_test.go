@@ -65,7 +65,7 @@ func TestALocatorLooksIntoFrames(t *testing.T) {
 	if _, text := use(t, cs, "act", `{"action":"fill","locator":{"label":"Ship"},"text":"Heron"}`); !strings.Contains(text, "holds 5 characters") {
 		t.Errorf("a field two frames deep: %s", text)
 	}
-	inTime(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Sink"},"timeout_ms":400}`, func(code, _ string) bool { return code == "target_not_found" })
+	inTime(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Sink"},"timeout_ms":400}`, 400*time.Millisecond, func(code, _ string) bool { return code == "target_not_found" })
 }
 
 const orderPage = `<form onsubmit="event.preventDefault(); said.textContent = [ship.value, berth.value, agree.checked, notes.value].join('|')">
@@ -123,7 +123,7 @@ func TestRowsAreFoundByWords(t *testing.T) {
 // A wait whose time is over says what is there instead, and ends in its time.
 func TestAWaitSaysWhatIsThere(t *testing.T) {
 	cs := client(t, open(t, serve(t, `<h1>Moorings</h1><p role="status">The berth of Heron is taken</p>`)), nil, nil)
-	inTime(t, cs, "wait", `{"text":"The berth of Heron is free","timeout_ms":400}`, func(code, text string) bool {
+	inTime(t, cs, "wait", `{"text":"The berth of Heron is free","timeout_ms":400}`, 400*time.Millisecond, func(code, text string) bool {
 		return code == "timeout" && strings.Contains(text, "The berth of Heron is taken") && strings.Contains(text, "Moorings")
 	})
 }
