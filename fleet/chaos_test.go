@@ -151,7 +151,7 @@ func TestChaos(t *testing.T) {
 		}
 		jobs = append(jobs, j)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Duration(number)*50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(number)*50*time.Millisecond)
 	defer cancel()
 	if err := submit.Send(ctx, q, jobs); err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func TestAServerOfTheirOwn(t *testing.T) {
 	stop()
 	nats = start()
 	fleettest.Start(t, fleettest.Open(t, url, time.Second), site, worker.Options{Slots: 2})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for id, r := range follow(t, ctx, q, jobs) {
 		if !r.Outcome.OK {

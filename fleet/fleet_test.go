@@ -119,10 +119,10 @@ func TestALostWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got := follow(t, ctx, q, jobs)
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 10*time.Second { // jobs that hang never end by themselves
 		t.Errorf("cancelling took %s", took)
 	}
 	if r := got["acts"]; code(r) != fault.WorkerLost || second.Runs("l.acts") != 0 || len(r.Losses) != 1 || r.Losses[0].Step == nil || r.Losses[0].Step.Name != "step" {
@@ -162,7 +162,7 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 	}
 	last := &fleettest.Site{}
 	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), last, worker.Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r := follow(t, ctx, q, []fleet.Job{j})["poison"]
 	if code(r) != fault.JobPoisoned || len(r.Losses) != 2 || last.Runs("p.poison") != 0 {
@@ -185,7 +185,7 @@ func TestCancelAndExpiry(t *testing.T) {
 	if _, err := submit.Cancel(t.Context(), q, "c", "nothing"); !errors.Is(err, fault.UnknownJob) {
 		t.Errorf("cancelling what is not there: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got := follow(t, ctx, q, jobs) // nobody works: who follows sees to the deadline
 	if code(got["queued"]) != fault.Cancelled || code(got["late"]) != fault.JobExpired {
@@ -219,7 +219,7 @@ func TestLabelsAndPriorities(t *testing.T) {
 	var order []string
 	site := &fleettest.Site{OnStep: func(job string, _ int) { mu.Lock(); order = append(order, job); mu.Unlock() }}
 	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), site, worker.Options{Slots: 1})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	follow(t, ctx, q, jobs[:9])
 	want := "[o.high0 o.high1 o.high2 o.normal0 o.normal1 o.normal2 o.low0 o.low1 o.low2]"
@@ -267,7 +267,7 @@ func TestDrain(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("the job that was given back came after %s, as if its lease had to end", took)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := submit.Cancel(ctx, q, "d", "reads"); err != nil {
 		t.Fatal(err)

@@ -554,7 +554,7 @@ func dial(t *testing.T, h *hub.Hub, query string) *websocket.Conn {
 // answers reads a connection until it gets an item of a kind.
 func answers(t *testing.T, ws *websocket.Conn, kind string) map[string]any {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
 		_, frame, err := ws.Read(ctx)

@@ -107,7 +107,7 @@ func TestSpansAreSent(t *testing.T) {
 	endStep(nil)
 	endAction(nil)
 	endCall(nil)
-	closing, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	closing, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := tr.Close(closing); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestJobsAreWithinTheirSubmission(t *testing.T) {
 		endJob("")
 	}
 	endSubmission(nil)
-	closing, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	closing, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, tr := range []*traces.Traces{worker, submitter} {
 		if err := tr.Close(closing); err != nil {

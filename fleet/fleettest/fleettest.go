@@ -42,7 +42,7 @@ func ServerAt(t testing.TB, listen, data string) *server.Server {
 // Open connects to a fleet whose leases are as long as lease.
 func Open(t testing.TB, url string, lease time.Duration) *queue.Queue {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	link, err := wire.Dial(ctx, wire.Options{URL: url, Name: t.Name()})
 	if err != nil {

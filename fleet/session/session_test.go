@@ -49,7 +49,7 @@ func echo(_ context.Context, _ json.RawMessage, s io.ReadWriteCloser) error {
 
 func lease(t testing.TB, q *queue.Queue, kind string) *session.Pipe {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	p, _, err := session.Lease(ctx, q.Store, kind, nil, nil)
 	if err != nil {
@@ -101,8 +101,8 @@ func TestTheOtherEndIsGone(t *testing.T) {
 		go_    func(q *queue.Queue, proxy *fleettest.Proxy)
 		within time.Duration
 	}{
-		"its process was killed": {func(q *queue.Queue, _ *fleettest.Proxy) { q.NC.Close() }, 2 * time.Second},
-		"it was cut off":         {func(_ *queue.Queue, p *fleettest.Proxy) { p.Cut() }, 8 * time.Second},
+		"its process was killed": {func(q *queue.Queue, _ *fleettest.Proxy) { q.NC.Close() }, 6 * time.Second},
+		"it was cut off":         {func(_ *queue.Queue, p *fleettest.Proxy) { p.Cut() }, 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

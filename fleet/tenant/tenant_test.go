@@ -201,7 +201,7 @@ func TestQuotas(t *testing.T) {
 	if err := submit.Send(t.Context(), tight, jobs); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := submit.Follow(ctx, tight, jobs, submit.Hears{}); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func launchWith(t *testing.T, o browser.Options) *browser.Tab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := b.Close(ctx); err != nil {
 			t.Error(err)

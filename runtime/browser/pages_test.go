@@ -237,7 +237,7 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 		if err != nil {
 			return append(problems, at+": "+err.Error())
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		r := registry.Invoke(ctx, page, c.Name, args)
 		cancel()
 		var payload any

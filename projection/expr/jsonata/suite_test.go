@@ -136,7 +136,7 @@ func runSuiteCase(t testing.TB, c, datasets *object) (ok bool, detail string) {
 			bindings[k] = b.obj().vals[i]
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var res Result
 	p, err := Compile(expr)

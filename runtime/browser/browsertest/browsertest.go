@@ -69,7 +69,7 @@ func leftovers(tmp string) (problems []string) {
 		for _, t := range b.Tabs() {
 			problems = append(problems, "a tab was left open at "+t.Tab().URL)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := b.Close(ctx); err != nil {
 			problems = append(problems, "closing the browser: "+err.Error())
@@ -113,7 +113,7 @@ func Browser(tb testing.TB) *browser.Browser {
 	tb.Helper()
 	Require(tb)
 	shared.once.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		shared.b, shared.err = browser.Launch(ctx, Options())
 	})
@@ -137,7 +137,7 @@ func Launch(tb testing.TB, change func(*browser.Options)) *browser.Browser {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := b.Close(ctx); err != nil {
 			tb.Errorf("closing: %v", err)
@@ -150,11 +150,15 @@ func Launch(tb testing.TB, change func(*browser.Options)) *browser.Browser {
 // with what it waits for costs nothing when it is long; it tells late from never.
 const Patience = time.Minute
 
-// Within bounds a call that takes less than d on an idle machine; under load it has
-// Patience. Less than a second is a deadline that the test is about.
+// slower is how much longer work may take on a machine under load.
+const slower = 10
+
+// Within bounds work that takes less than d on an idle machine; under load it has ten
+// times as long, and Patience at least. Less than a second is a deadline that the test
+// is about.
 func Within(tb testing.TB, d time.Duration) context.Context {
 	if d >= time.Second {
-		d = max(d, Patience)
+		d = max(slower*d, Patience)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	tb.Cleanup(cancel)
@@ -164,7 +168,7 @@ func Within(tb testing.TB, d time.Duration) context.Context {
 // Eventually waits for a state that no event of ours announces. d is as for Within.
 func Eventually(tb testing.TB, d time.Duration, what string, ok func() bool) {
 	tb.Helper()
-	d = max(d, Patience)
+	d = max(slower*d, Patience)
 	for end := time.Now().Add(d); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			tb.Fatalf("not within %v: %s", d, what)
@@ -177,14 +181,14 @@ func Eventually(tb testing.TB, d time.Duration, what string, ok func() bool) {
 func Tab(tb testing.TB) *browser.Tab {
 	tb.Helper()
 	b := Browser(tb)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	id, err := b.NewContext(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := b.DisposeContext(ctx, id); err != nil {
 			tb.Errorf("ending the browser context: %v", err)
