@@ -126,11 +126,14 @@ func (p *peer) Close() error {
 	return nil
 }
 
+// methods leaves out what follows a call that has taken a while, as each does on a busy
+// machine: it runs the timers of the page that are due.
 func (p *peer) methods(session string) (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, m := range p.sent {
-		if m.SessionID == session {
+		timers := m.Method == "Runtime.callFunctionOn" && bytes.Contains(m.Params, []byte("runDueTimers"))
+		if m.SessionID == session && !timers {
 			out = append(out, m.Method)
 		}
 	}
