@@ -75,8 +75,8 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 		for m, i := range l.reportOf {
 			r := &l.reports[i]
 			errors, warnings := opts.Inspect(library, m)
-			r.Errors, r.Warnings = append(r.Errors, errors...), append(r.Warnings, warnings...)
-			r.OK = r.OK && len(errors) == 0
+			r.Errors, r.Left, r.Warnings = append(append(r.Errors, r.Left...), errors...), nil, append(r.Warnings, warnings...)
+			r.OK = len(r.Errors) == 0
 		}
 	}
 	return library, l.reports
@@ -331,7 +331,8 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 		return
 	}
 	how := l.opts.manifest()
-	how.Parts = how.Parts && !at.explicit // who names a file wants to know what is wrong with it
+	how.Inspected = l.opts.Inspect != nil && !how.AcceptDrafts
+	how.Parts = how.Inspected || how.Parts && !at.explicit // who names a file wants to know what is wrong with it
 	l.jobs = append(l.jobs, parseJob{data, how, func(m *manifest.Manifest, report manifest.Report) {
 		l.parsed(m, report, slot, name, abs, at, keep, odd)
 	}})

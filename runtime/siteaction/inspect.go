@@ -23,7 +23,10 @@ import (
 func Inspect(m *mapset.Maps, lib *sites.Library, in *sites.Map) []manifest.Problem {
 	c := &inspection{maps: m, lib: lib, in: in}
 	for i := range in.Manifest.Tools {
-		c.tool(&in.Manifest.Tools[i], "/tools/"+strconv.Itoa(i))
+		// What breaks a rule was reported, and may be read in part only.
+		if t := &in.Manifest.Tools[i]; len(t.Wrong) == 0 {
+			c.tool(t, t.At.Pointer)
+		}
 	}
 	var document any
 	if json.Unmarshal(in.Manifest.Raw, &document) == nil {

@@ -36,6 +36,9 @@ type Options struct {
 	// it stays in the Manifest, marked with what is wrong with it, and a call of it
 	// fails with that. The report has its errors as Left.
 	Parts bool
+	// Inspected, with Parts, has the entries of every section but the imports cost
+	// themselves alone: the map is looked at as a whole, and not used.
+	Inspected bool
 	// Salvage reads a map as far as it can be read, as the upstream extension
 	// does: it accepts drafts, checks no version and no requires, and a
 	// declaration that breaks a rule costs itself alone.

@@ -60,7 +60,7 @@ func (c *checker) leave(m *Manifest) {
 	nameless := map[string]map[int]bool{}
 	c.found.errors = slices.DeleteFunc(c.found.errors, func(e found) bool {
 		section, i, in := entryOf(e.Pointer)
-		if !in || section != "tools" && section != "state_projections" {
+		if !in || section != "tools" && section != "state_projections" && (!c.opts.Inspected || section == "imports") {
 			return false
 		}
 		c.found.left = append(c.found.left, e)
