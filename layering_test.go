@@ -55,7 +55,8 @@ var mayImport = map[string][]string{
 	"authoring/scaffold":                 {"authoring/likeness", "authoring/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
 	"primitives/session":                 {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
 	"primitives/a11y":                    {"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/browser":                 {"primitives", "primitives/actionability", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session"},
+	"primitives/address":                 {"primitives/fault"}, // which addresses callers may open
+	"primitives/browser":                 {"primitives", "primitives/address", "primitives/actionability", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session"},
 	"primitives/clipboard":               {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session", "primitives/text"},
 	"primitives/dom":                     {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks"},
 	"primitives/emulate":                 {"primitives", "primitives/fault"},
@@ -130,7 +131,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/mcp/allowance":         {}, // the time of a tool call
 	"bridgeclient/mcp/inflight":          {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp/tokens":            {},
-	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {},                              // tests only
 	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests

@@ -9,6 +9,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,6 +144,40 @@ func TestLibraryCallsEnd(t *testing.T) {
 	}
 	for range s.Events(t.Context()) {
 		t.Fatal("a closed session has events")
+	}
+}
+
+// A tab opens whatever becomes of the active one meanwhile.
+func TestLibraryOpensATabWhileTheActiveOneCloses(t *testing.T) {
+	one := page("<h1>One</h1>")
+	defer one.Close()
+	asked, answer := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			once()
+			<-answer
+		}
+		_, _ = io.WriteString(w, "<title>Slow</title>")
+	}))
+	defer slow.Close()
+	s := open(t, outrider.Options{Open: []string{one.URL}})
+	active, err := s.NewTab(t.Context(), one.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() {
+		<-asked
+		closed <- active.Close(t.Context())
+		close(answer)
+	}()
+	tab, err := s.NewTab(t.Context(), slow.URL)
+	if err != nil || tab.Title() != "Slow" {
+		t.Errorf("the new tab: %v, %v", tab, err)
+	}
+	if err := <-closed; err != nil {
+		t.Errorf("closing the active tab: %v", err)
 	}
 }
 

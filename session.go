@@ -118,27 +118,18 @@ func (s *Session) Tab() *Tab {
 }
 
 // NewTab opens a tab at address, "" for an empty one, waits for it to load and
-// makes it the active one. A page that goes on loading is not an error.
+// makes it the active one. A page that goes on loading is not an error. Any address that
+// Options.Open may have can be opened.
 func (s *Session) NewTab(ctx context.Context, address string) (*Tab, error) {
+	open := s.host.OpenTab // no tab that may be closed meanwhile, or is busy, has a part in it
 	if s.group != nil {
-		status, err := s.group.Open(ctx, address, true)
-		if err != nil {
-			return nil, fromFault(err)
-		}
-		return &Tab{session: s, id: status.RuntimeID, number: status.TabID}, nil
+		open = s.group.Open
 	}
-	arguments := map[string]any{}
-	if address != "" {
-		arguments["url"] = address
+	status, err := open(ctx, address, true)
+	if err != nil {
+		return nil, fromFault(err)
 	}
-	var opened struct {
-		RuntimeID string `json:"runtime_id"`
-		TabID     int    `json:"tab_id"`
-	}
-	if err := s.callInto(ctx, "browser.open_tab", arguments, &opened); err != nil {
-		return nil, err
-	}
-	return &Tab{session: s, id: opened.RuntimeID, number: opened.TabID}, nil
+	return &Tab{session: s, id: status.RuntimeID, number: status.TabID}, nil
 }
 
 // Action runs a site action on the active tab: see [Tab.Action].
@@ -175,14 +166,6 @@ func (s *Session) Check(ctx context.Context) (*CheckResult, error) {
 		return nil, err
 	}
 	return t.Check(ctx)
-}
-
-func (s *Session) callInto(ctx context.Context, primitive string, arguments, result any) error {
-	t, err := s.activeTab()
-	if err != nil {
-		return err
-	}
-	return t.callInto(ctx, primitive, arguments, result)
 }
 
 func (s *Session) activeTab() (*Tab, error) {

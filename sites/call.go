@@ -100,7 +100,7 @@ func (m *Match) ValidateInput(arguments json.RawMessage) *fault.Error {
 	if missing == nil {
 		missing = []string{}
 	}
-	return fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s", problems[0]).
+	return fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice()).
 		With("tool", m.Tool.Name).With("validation_errors", problems[:min(len(problems), 10)]).With("missing_required", missing)
 }
 

@@ -176,7 +176,7 @@ func (c *call) announce(result *sdk.CallToolResult, apart bool) {
 func refusal(problems []schema.Problem) *fault.Error {
 	texts := make([]string, 0, 5)
 	for _, p := range problems[:min(len(problems), 5)] {
-		texts = append(texts, p.String())
+		texts = append(texts, p.String()+p.Advice())
 	}
 	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("path", problems[0].Path)
 }

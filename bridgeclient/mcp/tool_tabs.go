@@ -7,6 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -36,8 +37,11 @@ func (s *Server) tabsTool() tool {
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
-			if in.Action == "navigate" && in.URL == "" {
-				return nil, invalid("url", "action navigate needs a url")
+			if in.URL != "" || in.Action == "navigate" { // an agent is not the operator, who may open files
+				var err error
+				if in.URL, err = address.Web(in.URL); err != nil {
+					return nil, fault.From(err)
+				}
 			}
 			ctx, cancel := in.bounded(ctx)
 			defer cancel()
@@ -70,22 +74,19 @@ func pageLine(p page) map[string]any {
 
 func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
 	var of *session
+	list, out := []any{}, map[string]any{}
 	if in.Session != "" {
 		found, release, err := s.sessions.use(in.Session)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		of = found
+		of, out["session"] = found, found.id
 	}
-	list := []any{}
 	for _, p := range s.pagesOf(of) {
 		list = append(list, pageLine(p))
 	}
-	out := map[string]any{"pages": list}
-	if of != nil {
-		out["session"] = of.id
-	}
+	out["pages"] = list
 	return &answer{Result: out}, nil
 }
 

@@ -149,7 +149,7 @@ func (c *connection) take(line []byte) {
 		return
 	}
 	if problems := m.schema.Validate(req.Params); len(problems) > 0 {
-		c.answer(id, nil, nil, invalidRequest(problems[0].Path, "%s", problems[0].String()))
+		c.answer(id, nil, nil, invalidRequest(problems[0].Path, "%s%s", problems[0], problems[0].Advice()))
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/session"
@@ -67,14 +68,17 @@ func rowOf(t primitives.TabInfo) tabRow {
 var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Context, p primitives.Page, in browserNavigateIn) (browserNavigateOut, error) {
 	opts := primitives.NavigateOptions{Reload: in.Reload, LoadTimeout: primitives.LoadBound}
 	if !in.Reload {
-		address, err := webAddress(in.URL)
+		if in.URL == "" {
+			return browserNavigateOut{}, fault.New(fault.InvalidInput, "url or reload is needed").With("missing_required", []string{"url"})
+		}
+		to, err := address.Web(in.URL)
 		if err != nil {
 			return browserNavigateOut{}, err
 		}
-		if err := notAbout(p, address); err != nil {
+		if err := notAbout(p, to); err != nil {
 			return browserNavigateOut{}, err
 		}
-		opts.URL = address
+		opts.URL = to
 	}
 	if s, ok := p.(session.Page); ok && in.TabID == nil && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
 		in.TabID = activeTab(s.Session().Tabs())
@@ -99,49 +103,10 @@ var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Con
 	}, nil
 })
 
-// webAddress checks an address as the browser would read it: white space and
-// control characters at the ends, and tabs and line breaks anywhere, do not
-// count, so they cannot hide a scheme.
-func webAddress(s string) (string, error) {
-	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' })
-	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
-	if s == "" {
-		return "", fault.New(fault.InvalidInput, "url or reload is needed").With("missing_required", []string{"url"})
-	}
-	scheme, rest, ok := strings.Cut(s, ":")
-	if !ok || !isScheme(scheme) {
-		return "", fault.New(fault.InvalidInput, "the url is not absolute").With("url", s).Next("give the whole address, beginning with https://")
-	}
-	switch strings.ToLower(scheme) {
-	case "http", "https":
-		u, err := url.Parse(s)
-		if err == nil && u.Host == "" {
-			return "", fault.New(fault.InvalidInput, "the url has no host").With("url", s)
-		}
-		return s, nil // the browser accepts more than net/url does
-	case "about":
-		if path, _, _ := strings.Cut(rest, "#"); strings.EqualFold(path, "blank") {
-			return s, nil
-		}
-	}
-	return "", fault.New(fault.PermissionDenied, "addresses of this scheme may not be opened").
-		With("scheme", strings.ToLower(scheme)).With("allowed", []string{"http", "https", "about:blank"})
-}
-
 // notAbout refuses what the extension does not open (quirks.NavigatesActive).
 func notAbout(p primitives.Page, address string) error {
 	if len(address) >= 6 && strings.EqualFold(address[:6], "about:") && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
 		return fault.New(fault.PermissionDenied, "the extension opens no address of this scheme").With("scheme", "about")
 	}
 	return nil
-}
-
-func isScheme(s string) bool {
-	for i, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/session"
 )
 
@@ -34,16 +35,16 @@ var browserOpenTab = primitives.Define("browser.open_tab", func(ctx context.Cont
 	if err != nil {
 		return browserOpenTabOut{}, err
 	}
-	address := "about:blank"
+	to := "about:blank"
 	if in.URL != "" {
-		if address, err = webAddress(in.URL); err == nil {
-			err = notAbout(p, address)
+		if to, err = address.Web(in.URL); err == nil {
+			err = notAbout(p, to)
 		}
 		if err != nil {
 			return browserOpenTabOut{}, err
 		}
 	}
-	tab, err := s.OpenTab(ctx, address, in.Active == nil || *in.Active)
+	tab, err := s.OpenTab(ctx, to, in.Active == nil || *in.Active)
 	if err != nil {
 		return browserOpenTabOut{}, err
 	}

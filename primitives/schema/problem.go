@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Problem is one thing that is wrong with an instance.
@@ -24,7 +27,8 @@ type Problem struct {
 	// never a value of the instance.
 	Message string `json:"message"`
 	// Expected is what the schema wants: the type or types, the allowed
-	// values, the bound. It is nil where that says nothing.
+	// values, the bound, for a member that is not declared the names of those
+	// that are. It is nil where that says nothing.
 	Expected any `json:"expected,omitempty"`
 }
 
@@ -34,6 +38,45 @@ func (p Problem) String() string {
 		path = "(root)"
 	}
 	return path + " " + p.Message
+}
+
+// Advice is for a message to follow on String: of a member that is not declared it
+// names the one that was likely meant, or those that there are. It is empty otherwise.
+func (p Problem) Advice() string {
+	const shown = 30
+	names, ok := p.Expected.([]string)
+	if !ok || p.Keyword != "additionalProperties" {
+		return ""
+	}
+	if near := fault.Nearest(unescape.Replace(p.Path[strings.LastIndexByte(p.Path, '/')+1:]), names); near != "" {
+		return "; did you mean " + strconv.Quote(near) + "?"
+	}
+	if len(names) > shown {
+		return ""
+	}
+	return "; the members are " + strings.Join(names, ", ")
+}
+
+// declared are the members that a schema lists for the object which holds the value
+// at a pointer, in order; none where the way there leads through alternatives.
+func declared(s *jsonschema.Schema, pointer string) []string {
+	const most = 200 // references may go round in a circle
+	tokens := strings.Split(pointer, "/")[1:]
+	for i, n := 0, 0; s != nil && n < most; n++ {
+		if s.Ref != nil && len(s.Properties) == 0 {
+			s = s.Ref
+			continue
+		}
+		if i == len(tokens)-1 {
+			return slices.Sorted(maps.Keys(s.Properties))
+		}
+		next := s.Properties[unescape.Replace(tokens[i])]
+		if next == nil {
+			next = s.Items2020
+		}
+		s, i = next, i+1
+	}
+	return nil
 }
 
 // Missing returns the names of required members that problems report at the

@@ -149,7 +149,15 @@ func (s *Schema) ValidateValue(v any) (problems []Problem) {
 	if !errors.As(err, &ve) {
 		return []Problem{{Keyword: "schema", Message: "the schema cannot be applied to this value"}}
 	}
-	return collect(ve)
+	problems = collect(ve)
+	for i, p := range problems {
+		if p.Keyword == "additionalProperties" {
+			if names := declared(s.compiled, p.Path); len(names) > 0 {
+				problems[i].Expected = names
+			}
+		}
+	}
+	return problems
 }
 
 // closed loads nothing: a schema is complete in itself.

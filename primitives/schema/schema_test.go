@@ -95,6 +95,31 @@ func TestExpectedSaysWhatTheSchemaWants(t *testing.T) {
 	}
 }
 
+func TestAdviceNamesTheDeclaredMembers(t *testing.T) {
+	const tool = `{"type":"object","additionalProperties":false,"properties":{"ref":{},"text_contains":{"type":"string"},
+		"within":{"$ref":"#/$defs/within"},"of":{"type":"array","items":{"type":"object","additionalProperties":false,"properties":{"a/b":{}}}},
+		"none":{"type":"object","additionalProperties":false}},
+		"$defs":{"within":{"type":"object","additionalProperties":false,"properties":{"css":{},"role":{}}}}}`
+	for instance, want := range map[string]string{
+		`{"text_contain":"a"}`:         `/text_contain is not a declared member; did you mean "text_contains"?`,
+		`{"zzz":"a"}`:                  `/zzz is not a declared member; the members are none, of, ref, text_contains, within`,
+		`{"within":{"rol":1}}`:         `/within/rol is not a declared member; did you mean "role"?`,
+		`{"within":{"quite":1}}`:       `/within/quite is not a declared member; the members are css, role`,
+		`{"of":[{"a/b":1},{"a/c":1}]}`: `/of/1/a~1c is not a declared member; did you mean "a/b"?`,
+		`{"none":{"x":1}}`:             `/none/x is not a declared member`,
+		`{"text_contains":1}`:          `/text_contains must be string`,
+	} {
+		p := compile(t, tool).Validate(json.RawMessage(instance))
+		if len(p) != 1 || p[0].String()+p[0].Advice() != want {
+			t.Errorf("%s: got %v, %q, want %s", instance, p, p[0].Advice(), want)
+		}
+	}
+	const circle = `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}},"additionalProperties":false}}}`
+	if p := compile(t, circle).Validate(json.RawMessage(`{"x":{"x":{"y":1}}}`)); len(p) != 1 || p[0].Advice() != "; the members are x" {
+		t.Errorf("in a circle: %v", p)
+	}
+}
+
 func sorted(s []string) []string {
 	s = append([]string(nil), s...)
 	for i := range s {

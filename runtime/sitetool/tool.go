@@ -91,7 +91,7 @@ var siteSchema = sync.OnceValue(func() *schema.Schema {
 // Answer answers actions.site: what the current site offers, and calls of it.
 func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMessage) call.Reply {
 	if problems := siteSchema().Validate(args); len(problems) > 0 {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s", problems[0]).
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice()).
 			With("tool", call.SiteTool).With("validation_errors", problems[:min(len(problems), 10)])}
 	}
 	var in arguments

@@ -1,12 +1,13 @@
-package browser
+package address_test
 
 import (
 	"testing"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-func TestWebAddress(t *testing.T) {
+func TestWeb(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
 		code    fault.Code
@@ -22,7 +23,7 @@ func TestWebAddress(t *testing.T) {
 		{"blob:http://e.test/1", "", fault.PermissionDenied}, {"filesystem:http://e.test/1", "", fault.PermissionDenied}, {"view-source:http://e.test", "", fault.PermissionDenied},
 		{"ws://e.test", "", fault.PermissionDenied}, {"mailto:a@b", "", fault.PermissionDenied}, {"devtools://x", "", fault.PermissionDenied}, {"chrome-extension://x/y", "", fault.PermissionDenied},
 	} {
-		got, err := webAddress(c.in)
+		got, err := address.Web(c.in)
 		if got != c.out || fault.CodeOf(err) != c.code {
 			t.Errorf("%q: got %q %v, want %q %q", c.in, got, err, c.out, c.code)
 		}
