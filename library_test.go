@@ -179,6 +179,9 @@ func TestLibraryOpensATabWhileTheActiveOneCloses(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Errorf("closing the active tab: %v", err)
 	}
+	if tab, err = s.NewTab(t.Context(), "data:text/html,<title>Data</title>"); err != nil || tab.Title() != "Data" {
+		t.Errorf("a tab of another scheme: %v, %v", tab, err)
+	}
 }
 
 func TestLibraryOpensActivatesAndClosesTabs(t *testing.T) {
