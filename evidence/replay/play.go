@@ -210,7 +210,7 @@ func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 				p.ready(ctx, calls[i+1], true)
 				ready = true
 			}
-			p.compareStates(ctx, h, c, &result)
+			p.compareStates(ctx, h, c, calls[i+1:], &result)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -3,6 +3,8 @@ package replay_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/replay"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
@@ -23,10 +26,9 @@ const shelfMap = `{"protocol":"actions.json","version":1,"surface":{"name":"Shel
 "extract":[{"id":"items","selector":"li","fields":{"name":{"trim":true}}}],
 "projection":{"language":"jsonata","expression":"{% {'items': [records.items.name]} %}"},"output_schema":{"type":"object"}}}]}`
 
-// A click whose result is the same, and after which the page holds something else, is found by the projection that a map
-// declares. The reads for it leave what callers compare with alone.
-func TestStatesAreRecordedAndCompared(t *testing.T) {
-	t.Parallel()
+// shelfRecorded records calls on a shelf; before, which may be nil, is called before each.
+func shelfRecorded(t *testing.T, address string, before func(call string)) string {
+	t.Helper()
 	mapFile := filepath.Join(t.TempDir(), "actions.json")
 	if err := os.WriteFile(mapFile, []byte(shelfMap), 0o600); err != nil {
 		t.Fatal(err)
@@ -40,17 +42,19 @@ func TestStatesAreRecordedAndCompared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := site(t, shelf)
-	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Maps: maps, Open: []string{server.URL + "/"}})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	h := runtimetest.Attached(t, runtime.Options{Recorder: recorder, Maps: maps, Open: []string{address + "/"}})
+	ctx := browsertest.Within(t, time.Minute)
 	for _, c := range [][2]string{
 		{runtime.SiteTool, `{"mode":"state_read","projection_name":"shelf.items"}`},
 		{"page.info", `{}`},
 		{"pointer.click", `{"locator":{"role":"button","name":"Add"}}`},
+		{"page.info", `{}`},
 		{"locator.wait_for", `{"locator":{"selector":"li:nth-child(2)"}}`},
 		{runtime.SiteTool, `{"mode":"state_diff","projection_name":"shelf.items"}`},
 	} {
+		if before != nil {
+			before(c[0])
+		}
 		if r := h.Do(ctx, runtime.Call{Name: c[0], Arguments: json.RawMessage(c[1])}); r.Err != nil {
 			t.Fatalf("%s: %v", c, r.Err)
 		}
@@ -58,16 +62,25 @@ func TestStatesAreRecordedAndCompared(t *testing.T) {
 	if err := h.Close(context.WithoutCancel(ctx)); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// A click whose result is the same, and after which the page holds something else, is found by the projection that a map
+// declares. The reads for it leave what callers compare with alone.
+func TestStatesAreRecordedAndCompared(t *testing.T) {
+	t.Parallel()
+	server := site(t, shelf)
+	path := shelfRecorded(t, server.URL, nil)
 	r, err := record.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	list := record.Calls(r.Events)
-	if len(list) != 5 || len(list[4].After) != 1 || len(list[0].States) != 1 || list[0].States[0].Patches != nil {
+	if len(list) != 6 || len(list[5].After) != 1 || len(list[0].States) != 1 || list[0].States[0].Patches != nil {
 		t.Fatalf("the states of the recording: %+v", list)
 	}
-	data, err := r.Data(list[4].After[0].Resource)
+	data, err := r.Data(list[5].After[0].Resource)
 	patches := ""
 	for _, c := range list { // a slow machine sees it after the click, or the wait
 		patches += string(c.After[0].Patches)
@@ -81,7 +94,43 @@ func TestStatesAreRecordedAndCompared(t *testing.T) {
 	}
 	changed := site(t, strings.Replace(shelf, "'Cat'", "'Cow'", 1))
 	got := play(t, path, func(o *replay.Options) { o.URL = changed.URL + "/" })
-	if got.Verdict != replay.Differs || got.First < 3 || got.First > 4 || len(got.Calls[got.First-1].Differences) != 1 || got.Calls[got.First-1].Differences[0].Pointer != "/state/shelf.items/items/1" {
+	if got.Verdict != replay.Differs || got.First < 3 || got.First > 5 || len(got.Calls[got.First-1].Differences) != 1 || got.Calls[got.First-1].Differences[0].Pointer != "/state/shelf.items/items/1" {
 		t.Errorf("another item: %s", text(t, got))
+	}
+}
+
+// A page that changes by itself can be ahead of the recording: what it has after a click, it had there after a call that
+// only waited. Another item is a difference all the same.
+func TestAStateThatComesSoonerIsTheSame(t *testing.T) {
+	t.Parallel()
+	add := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte(strings.Replace(shelf, "setTimeout(() =>", "fetch('item').then(() =>", 1)))
+		case "/item":
+			<-add
+		}
+	}))
+	t.Cleanup(slow.Close)
+	path := shelfRecorded(t, slow.URL, func(call string) {
+		if call == "locator.wait_for" {
+			close(add)
+		}
+	})
+	now := strings.Replace(strings.Replace(shelf, "setTimeout(() => {", "{", 1), "}, 50)", "}", 1)
+	for _, c := range []struct {
+		name, page string
+		verdict    string
+		first      int
+	}{
+		{"at once", now, replay.Reproduced, 0},
+		{"another item at once", strings.Replace(now, "'Cat'", "'Cow'", 1), replay.Differs, 3},
+	} {
+		at := site(t, c.page)
+		if r := play(t, path, func(o *replay.Options) { o.URL = at.URL + "/" }); r.Verdict != c.verdict || r.First != c.first {
+			t.Errorf("%s: %s", c.name, text(t, r))
+		}
 	}
 }
