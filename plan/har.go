@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -31,9 +32,12 @@ func readHAR(path string) (*browser.Recorded[browser.Answer], error) {
 	var file struct {
 		Log struct {
 			Entries []struct {
+				Started string  `json:"startedDateTime"`
+				TimeMS  float64 `json:"time"`
 				Request struct {
-					Method   string `json:"method"`
-					URL      string `json:"url"`
+					Method   string           `json:"method"`
+					URL      string           `json:"url"`
+					Headers  []browser.Header `json:"headers"`
 					PostData struct {
 						Text string `json:"text"`
 					} `json:"postData"`
@@ -68,7 +72,16 @@ func readHAR(path string) (*browser.Recorded[browser.Answer], error) {
 		if kind := e.Response.Content.MimeType; kind != "" && !slices.ContainsFunc(headers, func(h browser.Header) bool { return strings.EqualFold(h.Name, "content-type") }) {
 			headers = append(headers, browser.Header{Name: "Content-Type", Value: kind})
 		}
-		out.Add(e.Request.Method, e.Request.URL, []byte(e.Request.PostData.Text), browser.Answer{Status: e.Response.Status, Body: body, Headers: headers})
+		asked := browser.Request{Method: e.Request.Method, URL: e.Request.URL, Headers: map[string]string{}, Body: []byte(e.Request.PostData.Text)}
+		for _, h := range e.Request.Headers {
+			asked.Headers[h.Name] = h.Value
+		}
+		var ended time.Time
+		began, err := time.Parse(time.RFC3339, e.Started)
+		if err == nil { // else the order of the entries is all that is known
+			ended = began.Add(time.Duration(e.TimeMS * float64(time.Millisecond)))
+		}
+		out.Add(asked, began, ended, browser.Answer{Status: e.Response.Status, Body: body, Headers: headers})
 		count++
 	}
 	if count == 0 {

@@ -55,7 +55,7 @@ func newNetwork(r *record.Recording) *network {
 			if unseen[q.Type] || !strings.HasPrefix(q.URL, "http") { // data: and blob: ask nobody
 				continue
 			}
-			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(q.Began.Sub(r.Header.Started).Microseconds())/1000 + q.DurationMS})
+			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(ended(q).Sub(r.Header.Started).Microseconds()) / 1000})
 		}
 	}
 	slices.SortStableFunc(n.arrivals, func(a, b arrival) int { return cmp.Compare(a.ended, b.ended) })
@@ -72,9 +72,15 @@ func newNetwork(r *record.Recording) *network {
 		if err != nil {
 			body = nil
 		}
-		n.entries.Add(q.Method, withoutUser(q.URL), body, q)
+		asked := browser.Request{Method: q.Method, URL: withoutUser(q.URL), Body: body}
+		_ = json.Unmarshal(q.RequestHeaders, &asked.Headers) // none without
+		n.entries.Add(asked, q.Began, ended(q), q)
 	}
 	return n
+}
+
+func ended(q record.Request) time.Time {
+	return q.Began.Add(time.Duration(q.DurationMS * float64(time.Millisecond)))
 }
 
 func key(method, address string) string { return method + " " + withoutUser(address) }

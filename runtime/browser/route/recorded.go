@@ -2,9 +2,12 @@ package route
 
 import (
 	"bytes"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Recorded is what the requests of a visit were answered with. The zero value has nothing.
@@ -12,40 +15,47 @@ import (
 type Recorded[T any] struct {
 	mu      sync.Mutex
 	entries map[string][]*recorded[T] // by method and address
+	wrote   map[string]time.Time      // by document and origin: when the newest write that was answered began
 }
 
 type recorded[T any] struct {
-	body   []byte
-	answer T
-	given  bool
+	body         []byte
+	referrer     string
+	began, ended time.Time
+	answer       T
+	given        bool
 }
 
-// Add appends a request that had a body, nil for none, and its answer.
-func (r *Recorded[T]) Add(method, address string, body []byte, answer T) {
-	address, _, _ = strings.Cut(address, "#")
+// Add appends a request and its answer. began and ended are times of the visit, zero when they are not known.
+func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
+	q.URL, _, _ = strings.Cut(q.URL, "#")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries == nil {
-		r.entries = map[string][]*recorded[T]{}
+		r.entries, r.wrote = map[string][]*recorded[T]{}, map[string]time.Time{}
 	}
-	key := method + " " + address
-	r.entries[key] = append(r.entries[key], &recorded[T]{body: body, answer: answer})
+	key := q.Method + " " + q.URL
+	r.entries[key] = append(r.entries[key], &recorded[T]{body: q.Body, referrer: q.header("Referer"), began: began, ended: ended, answer: answer})
 }
 
 // Next is the answer of a request: of those with its method and address the first that
-// was not given yet, one with the same body before others. When all were given it is the
-// last of them again.
+// was not given yet. When all were given it is the last of them again. Before others is
+// one with the same body; then one that had not ended before a write that this document
+// has made by now, so that a page reads what it wrote, however often it had read before;
+// then one that was not given; then one that the same document asked for, because which
+// of two frames asks first is chance.
 func (r *Recorded[T]) Next(q Request) (answer T, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var best *recorded[T]
+	reads, wrote := q.Method == http.MethodGet || q.Method == http.MethodHead, r.wrote[writer(q)]
 	rank := func(e *recorded[T]) int {
 		n := 0
-		if bytes.Equal(e.body, q.Body) {
-			n += 2
-		}
-		if !e.given {
-			n++
+		for _, fits := range []bool{bytes.Equal(e.body, q.Body), !reads || e.ended.IsZero() || !e.ended.Before(wrote), !e.given, e.referrer == q.header("Referer")} {
+			n *= 2
+			if fits {
+				n++
+			}
 		}
 		return n
 	}
@@ -58,7 +68,19 @@ func (r *Recorded[T]) Next(q Request) (answer T, ok bool) {
 		return answer, false
 	}
 	best.given = true
+	if !reads && q.Method != http.MethodOptions && q.header("Referer") != "" && best.began.After(wrote) {
+		r.wrote[writer(q)] = best.began
+	}
 	return best.answer, true
+}
+
+// writer is the document that makes a request, and the origin that it asks.
+func writer(q Request) string {
+	u, err := url.Parse(q.URL)
+	if err != nil {
+		return ""
+	}
+	return q.header("Referer") + " " + u.Scheme + "://" + u.Host
 }
 
 // sending are headers that say how an answer was sent, or that stand for later requests.
