@@ -99,7 +99,13 @@ func Read(path string) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		return fromRecording(r), nil
+		l := fromRecording(r)
+		if len(l.Calls) == 0 {
+			l.Close()
+			return nil, fault.New(fault.InvalidInput, "the recording has %d events and no call that ended", len(r.Events)).
+				With("notes", l.Notes).Next("a replay repeats calls: look at the recording with outrider trace open")
+		}
+		return l, nil
 	}
 	if info.Size() > maxLog {
 		return nil, fault.New(fault.InvalidInput, "the log has %d bytes: expected at most %d", info.Size(), maxLog)
