@@ -47,29 +47,32 @@ func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
 func (r *Recorded[T]) Next(q Request) (answer T, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	referrer, by := q.header("Referer"), writer(q)
+	reads := q.Method == http.MethodGet || q.Method == http.MethodHead
+	wrote := r.wrote[by]
+	stale := func(e *recorded[T]) bool { return reads && !e.ended.IsZero() && e.ended.Before(wrote) }
 	var best *recorded[T]
-	reads, wrote := q.Method == http.MethodGet || q.Method == http.MethodHead, r.wrote[writer(q)]
-	rank := func(e *recorded[T]) int {
-		n := 0
-		for _, fits := range []bool{bytes.Equal(e.body, q.Body), !reads || e.ended.IsZero() || !e.ended.Before(wrote), !e.given, e.referrer == q.header("Referer")} {
-			n *= 2
+	most := 0
+	for _, e := range r.entries[q.Method+" "+q.URL] {
+		rank := 0
+		for _, fits := range [...]bool{bytes.Equal(e.body, q.Body), !stale(e), !e.given, e.referrer == referrer} {
+			rank *= 2
 			if fits {
-				n++
+				rank++
 			}
 		}
-		return n
-	}
-	for _, e := range r.entries[q.Method+" "+q.URL] {
-		if best == nil || rank(e) > rank(best) || rank(e) == rank(best) && e.given {
-			best = e
+		if best == nil || rank > most || rank == most && e.given {
+			best, most = e, rank
 		}
 	}
 	if best == nil {
 		return answer, false
 	}
 	best.given = true
-	if !reads && q.Method != http.MethodOptions && q.header("Referer") != "" && best.began.After(wrote) {
-		r.wrote[writer(q)] = best.began
+	// What a page tells in passing is nothing that it reads.
+	writes := !reads && q.Method != http.MethodOptions && q.Type != "Ping" && q.Type != "CSPViolationReport"
+	if writes && referrer != "" && best.began.After(wrote) {
+		r.wrote[by] = best.began
 	}
 	return best.answer, true
 }

@@ -16,8 +16,8 @@ import (
 func TestRecordedAnswers(t *testing.T) {
 	t.Parallel()
 	type request struct {
-		ID, Asks, Body, From, Gets string
-		At                         []int
+		ID, Asks, Type, Body, From, Gets string
+		At                               []int
 	}
 	var cases []struct {
 		Name         string
@@ -35,7 +35,7 @@ func TestRecordedAnswers(t *testing.T) {
 		if strings.HasPrefix(address, "/") {
 			address = "http://site.test" + address
 		}
-		q := route.Request{Method: method, URL: address, Body: []byte(r.Body)}
+		q := route.Request{Method: method, URL: address, Type: r.Type, Body: []byte(r.Body)}
 		if r.From != "" {
 			q.Headers = map[string]string{"referer": "http://site.test" + r.From}
 		}
