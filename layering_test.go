@@ -117,7 +117,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/listen":             {"runtime/browser/cdp"},
 	"runtime/browser/console":            {"primitives", "runtime/browser/cdp", "runtime/browser/excerpt"},
 	"runtime/browser/emulate":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt"},
-	"runtime/browser/storage":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt"},
+	"runtime/browser/storage":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt", "runtime/browser/patience"},
 	"runtime/browser/files":              {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
 	"runtime/browser/network":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
 	"runtime/browser/world":              {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},

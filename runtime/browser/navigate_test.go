@@ -181,7 +181,8 @@ func TestCallsWhileThePageReplacesItself(t *testing.T) {
 	open(t, tab, s.origin+"/a")
 	ctx := within(t, 30*time.Second)
 	answered := 0
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+	// At least three seconds, and as long as a busy machine needs for three answers.
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end) || answered < 3; {
 		var out struct{ URL string }
 		switch err := tab.Call(ctx, "", "page_info", nil, &out); fault.CodeOf(err) {
 		case "":
@@ -196,9 +197,6 @@ func TestCallsWhileThePageReplacesItself(t *testing.T) {
 		default:
 			t.Fatal(err)
 		}
-	}
-	if answered < 3 {
-		t.Errorf("only %d calls were answered", answered)
 	}
 }
 

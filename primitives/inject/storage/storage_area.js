@@ -34,3 +34,15 @@ queries.storage_write = ({ area: which, items, replace }) => {
   }
   return { written: (items || []).length };
 };
+
+const cookieOf = getterOf(Document.prototype, 'cookie');
+
+// cookies_written answers when the browser has the cookies that this document wrote:
+// a write is not waited for, a read is, and it comes after the writes.
+queries.cookies_written = () => {
+  try {
+    return { any: cookieOf(document) !== '' };
+  } catch {
+    return { any: false }; // a sandboxed or opaque origin has none
+  }
+};

@@ -3,10 +3,13 @@ package storage
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 // Tab is a tab whose storage is read and written.
@@ -63,6 +66,7 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	var out struct {
 		Cookies []protocolCookie `json:"cookies"`
 	}
+	s.awaitWrites(ctx, len(urls) == 0)
 	var err error
 	if len(urls) > 0 {
 		err = s.client.DoIn(ctx, s.tab.Lifetime(), s.tab.TopSession(), "Network.getCookies", map[string]any{"urls": urls}, &out)
@@ -80,6 +84,28 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 		}
 	}
 	return list, nil
+}
+
+// patienceForWrites is how long a page that hangs is waited for.
+const patienceForWrites = 500 * time.Millisecond
+
+// awaitWrites returns when the browser has the cookies that the frames of the tab, or of
+// all tabs of the context, have written: document.cookie is assigned without waiting, and
+// each document's writes arrive on a way of their own, after a question of ours too.
+func (s *Store) awaitWrites(ctx context.Context, all bool) {
+	documents := []Document{s.tab}
+	if all {
+		documents = s.browser.SharedTabs()
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience.With(patienceForWrites))
+	defer cancel()
+	var asked sync.WaitGroup
+	for _, document := range documents {
+		for _, f := range document.Frames() {
+			asked.Go(func() { _ = document.Call(ctx, f.ID, "cookies_written", nil, nil) })
+		}
+	}
+	asked.Wait()
 }
 
 // SetCookies implements primitives.StoredPage.
