@@ -86,7 +86,8 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	return list, nil
 }
 
-// patienceForWrites is how long a page that hangs is waited for.
+// patienceForWrites is how long a page that hangs is waited for, at most half of the
+// call's time.
 const patienceForWrites = 500 * time.Millisecond
 
 // awaitWrites returns when the browser has the cookies that the frames of the tab, or of
@@ -97,7 +98,11 @@ func (s *Store) awaitWrites(ctx context.Context, all bool) {
 	if all {
 		documents = s.browser.SharedTabs()
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience.With(patienceForWrites))
+	limit := patience.With(patienceForWrites)
+	if end, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(end)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var asked sync.WaitGroup
 	for _, document := range documents {
