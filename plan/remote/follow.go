@@ -112,15 +112,15 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, v View, cance
 			if e.Skipped = withdrawn.has(r.ID); e.Skipped {
 				e = skipped(jobs[at[r.ID]])
 			}
+			if v.FailFast && !e.OK && !e.Skipped {
+				withdrawn.begin(ctx) // first, as what follows may fetch the job's files
+			}
 			ended[at[r.ID]] = &e
 			for _, text := range e.steps(said[r.ID]) {
 				v.text(jobs[at[r.ID]].Name, text)
 			}
 			if v.Done != nil {
 				v.Done(e)
-			}
-			if v.FailFast && !e.OK && !e.Skipped {
-				withdrawn.begin(ctx)
 			}
 		},
 	})
