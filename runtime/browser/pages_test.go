@@ -278,7 +278,7 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 			}
 		}
 		if c.Then != "" {
-			got, err := tab.Eval(within(t, 10*time.Second), "", c.Then)
+			got, err := tab.Eval(within(t, 30*time.Second), "", c.Then)
 			if err != nil || got != "true" {
 				problems = append(problems, fmt.Sprintf("%s with %s: then %s is %s, %v", at, args, c.Then, got, err))
 			}
