@@ -110,12 +110,16 @@ func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut
 			out.Stop, out.Reason = "partial", "dialog"
 			return out, nil
 		}
-		if err := primitives.Sleep(ctx, gateDwell); err != nil {
-			return out, err
-		}
 		if g.in.Stop == "count" {
+			if err := primitives.Sleep(ctx, gateDwell); err != nil {
+				return out, err
+			}
 			out.StepsDone++
 			continue
+		}
+		// A document that the press replaced dwells no longer; the next read is of the new one.
+		if err := locator.CallFocused(ctx, p, "gate_dwell", map[string]any{"ms": gateDwell.Milliseconds()}, nil); err != nil && ctx.Err() != nil {
+			return out, err
 		}
 		step := min(out.StepsDone, len(g.in.Expect)-1)
 		expect := g.in.Expect[step]

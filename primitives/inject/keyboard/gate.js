@@ -30,6 +30,17 @@ queries.gate_check = ({ expect }) => {
   return {};
 };
 
+/**
+ * gate_dwell gives the document with the focus a while on its own clock: where a timer of
+ * the page comes late, on a busy machine, ours comes after it.
+ */
+queries.gate_dwell = async ({ ms, view }) => {
+  const focused = activeElement();
+  if (focused && isFrameElement(focused)) return descended(focused, viewOf(view));
+  await after(ms);
+  return {};
+};
+
 /** plainlySpoken is what upstream compares: the whole text of what has the focus, line breaks and passwords too. */
 function plainlySpoken(fallback) {
   const region = queryIn(document, '#docs-aria-speakable')[0];

@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 	maxHandlerResult = 1 << 20
 	// answerProbeTimeout is how long a page may take to answer an empty call
 	// before a function that overran its time counts as still running.
-	answerProbeTimeout = 100 * time.Millisecond
+	answerProbeTimeout = 250 * time.Millisecond
 )
 
 // callPageFunction walks from the global object along own data properties and
@@ -164,7 +165,7 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 // endScript ends what runs in the page, when it holds the thread. A function
 // that only waits is left alone: the browser would end whatever runs next.
 func (p *Page) endScript(ctx context.Context, at resolvedFrame) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerProbeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience.With(answerProbeTimeout))
 	defer cancel()
 	if _, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "0"}); err != nil && ctx.Err() != nil {
 		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
