@@ -74,10 +74,17 @@ func TestMemoryOfTabsIsLimited(t *testing.T) {
 	if r := do(t, h, "page.info", `{}`, 10*time.Second); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	if r := do(t, h, "browser.navigate", `{"url":"`+url+`/heavy"}`, 10*time.Second); r.Err != nil && r.Err.Code != fault.TabCrashed {
-		t.Fatal(r.Err)
+	// The memory is measured while the document comes, while it is waited for, or between the two: then the tab is
+	// there again, empty, before a call meets its end.
+	var r runtime.Reply
+	for range 5 {
+		if r = do(t, h, "browser.navigate", `{"url":"`+url+`/heavy"}`, 10*time.Second); r.Err == nil {
+			r = do(t, h, "page.wait", `{"conditions":[{"text":"never"}],"timeout_ms":20000}`, 60*time.Second)
+		}
+		if r.Err != nil && r.Err.Code == fault.TabCrashed {
+			break
+		}
 	}
-	r := do(t, h, "page.wait", `{"conditions":[{"text":"never"}],"timeout_ms":60000}`, 60*time.Second)
 	if r.Err == nil || r.Err.Code != fault.TabCrashed || !strings.Contains(r.Err.Message, "MB that a tab may hold") || r.Err.Evidence["limit"] != int64(64<<20) {
 		t.Fatalf("the call on the heavy page: %v %v", r.Err, r.Err.Evidence)
 	}

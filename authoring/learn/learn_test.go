@@ -383,7 +383,7 @@ $('ping').onclick = () => { window.pings = (window.pings || 0) + 1; };
 if (location.search !== '') $('dark').onclick = (e) => e.preventDefault();
 else {
   $('consent').lastChild.onclick = () => setTimeout(() => $('consent').remove(), 100);
-  $('filter').oninput = () => setTimeout(() => { for (const r of [...$('rows').rows]) if (!r.textContent.includes($('filter').value)) r.remove(); }, 600);
+  $('filter').oninput = () => setTimeout(() => { for (const r of [...$('rows').rows]) if (!r.textContent.includes($('filter').value)) r.remove(); }, 300);
   $('phone').oninput = () => { $('phone').value = $('phone').value.replace(/\D/g, '').replace(/^(\d{3})/, '($1) '); };
   $('length').onclick = () => $('length').setAttribute('aria-sort', 'ascending');
 }

@@ -140,7 +140,7 @@ func (s *session) do(calls [][2]json.RawMessage) {
 			continue
 		}
 		reply := s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: name, Arguments: c[1], Timeout: 20 * time.Second})
-		for wait := 0; reply.Err != nil && reply.Err.Code == fault.NoDialog && wait < 50; wait++ { // it opens a moment after the click
+		for deadline := time.Now().Add(time.Minute); reply.Err != nil && reply.Err.Code == fault.NoDialog && time.Now().Before(deadline); { // it opens a moment after the click
 			time.Sleep(20 * time.Millisecond)
 			reply = s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: name, Arguments: c[1]})
 		}
@@ -210,7 +210,7 @@ func (s *studio) try(t *testing.T, l *learn.Learned, values map[string]json.RawM
 		return "", reply.Err
 	}
 	// What the last step starts may end a moment later.
-	wait, _ := json.Marshal(map[string]string{"body": "return (async () => { for (let i = 0; i < 40 && !(" + then + "); i++) await new Promise((f) => setTimeout(f, 25)); return " + then + "; })()"})
+	wait, _ := json.Marshal(map[string]string{"body": "return (async () => { for (let i = 0; i < 1200 && !(" + then + "); i++) await new Promise((f) => setTimeout(f, 25)); return " + then + "; })()"})
 	out := s.trial.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: "then", Target: at.on, Name: "page.evaluate", Arguments: wait})
 	var said struct {
 		Value struct {

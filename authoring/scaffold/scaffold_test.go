@@ -302,7 +302,7 @@ func TestWhatPassesIsNotAsserted(t *testing.T) {
 document.getElementById('fetch').onclick = () => {
   const state = document.getElementById('state'), words = document.querySelectorAll('span');
   state.textContent = 'working';
-  setTimeout(() => { state.textContent = 'idle'; }, 500);
+  setTimeout(() => { state.textContent = 'idle'; }, 250);
   [words[0].textContent, words[1].textContent] = [words[1].textContent, words[0].textContent];
 };
 </script>`)

@@ -289,6 +289,15 @@ func (p *player) control(word, rest string, last *outcome) bool {
 			time.Sleep(20 * time.Millisecond)
 		}
 		return false
+	case "@listed": // until a tab has this address
+		for ctx.Err() == nil {
+			tabs, err := p.backend.Do(ctx, json.RawMessage(`{"type":"get_tabs"}`))
+			if err == nil && bytes.Contains(tabs, p.fill(`"url":"`+rest+`"`)) {
+				return true
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		return false
 	case "@block":
 		p.client.SetBlock(strings.Split(rest, ","))
 	case "@removals":

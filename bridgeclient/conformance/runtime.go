@@ -531,7 +531,8 @@ func sameKey(r *run) {
 }
 
 func outputKept(r *run) {
-	id := r.callRuntime("locator.wait_for", missing("300"), "")
+	// It ends after the connection is cut, also where that takes a moment.
+	id := r.callRuntime("locator.wait_for", missing("3000"), "")
 	// A later item is answered, so the call has arrived.
 	pollAnswered(r)
 	before := r.again()

@@ -612,7 +612,7 @@ func TestALiveRuntimeIsNotTakenOver(t *testing.T) {
 
 // Connections and bodies that say nothing are bounded in number and time.
 func TestWhoSaysNothingIsBounded(t *testing.T) {
-	h := startHub(t, hub.Options{MaxUnannounced: 2, MaxBodies: 1, BodyWithin: 300 * time.Millisecond})
+	h := startHub(t, hub.Options{MaxUnannounced: 2, MaxBodies: 1, BodyWithin: 3 * time.Second})
 	a, _ := dial(t, h, ""), dial(t, h, "")
 	if _, resp, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension", nil); err == nil || resp == nil || resp.StatusCode != 503 {
 		t.Fatalf("a third silent connection: %v %v, want status 503", resp, err)

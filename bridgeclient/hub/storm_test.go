@@ -102,7 +102,7 @@ func TestCallWaitsForAReturningRuntime(t *testing.T) {
 	}
 	defer proxy.Close()
 	defer connect(t, proxy.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), func(o *bridgeclient.Options) {
-		o.BackoffMin, o.BackoffMax = 300*time.Millisecond, 300*time.Millisecond
+		o.BackoffMin, o.BackoffMax = 1500*time.Millisecond, 1500*time.Millisecond // the gap is seen below
 	})()
 	waitRuntimes(t, h, 1)
 	proxy.Cut()

@@ -358,7 +358,7 @@ func TestAnswersSayWhatIsNew(t *testing.T) {
 func TestSnapshotHasWhatPassed(t *testing.T) {
 	site := serve(t, `<style>#t{position:fixed;top:9px;right:9px;width:200px}</style><div id="t"></div><p id="s">ready</p>
 		<script>function toast(text, after) { setTimeout(() => { t.textContent = text; setTimeout(() => { t.textContent = ''; s.textContent = 'over ' + text }, 80) }, after) }</script>
-		<button onclick="toast('Berth &quot;7&quot; is taken', 700)">Later</button><button onclick="toast('Moored', 0)">At once</button>`)
+		<button onclick="toast('Berth &quot;7&quot; is taken', 2500)">Later</button><button onclick="toast('Moored', 0)">At once</button>`)
 	cs := client(t, open(t, site), nil, nil)
 	use(t, cs, "snapshot", `{}`)
 	for _, k := range []struct{ button, over, told, passed string }{

@@ -58,7 +58,7 @@ const (
 	// hostileTime is what a call gets that brings no time of its own.
 	hostileTime = 1500 * time.Millisecond
 	// hostileLate is how much later a call may end.
-	hostileLate = 250 * time.Millisecond
+	hostileLate = 500 * time.Millisecond
 	// nextTime is within what the tab, or its successor, answers after such a page.
 	nextTime = time.Second
 	// hostileTries: a busy machine makes any one call late; a server that holds on to calls

@@ -170,7 +170,7 @@ func TestBodiesAndCookiesOfAPageThatIsLeft(t *testing.T) {
 		http.Redirect(w, r, "/busy", http.StatusFound)
 	})
 	mux.HandleFunc("GET /busy", page(`<!doctype html><title>Busy</title><script>
-fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => { navigator.sendBeacon('/got'); const end = Date.now() + 1500; while (Date.now() < end); });</script>`))
+fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => { navigator.sendBeacon('/got'); const end = Date.now() + 900; while (Date.now() < end); });</script>`))
 	mux.HandleFunc("POST /data", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "received") })
 	mux.HandleFunc("GET /next", page("<!doctype html><title>Next</title>"))
 	got := make(chan struct{})

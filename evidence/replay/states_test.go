@@ -31,7 +31,7 @@ var shelfCalls = [][2]string{
 	{runtime.SiteTool, `{"mode":"state_read","projection_name":"shelf.items"}`},
 	{"page.info", `{}`},
 	{"pointer.click", `{"locator":{"role":"button","name":"Add"}}`},
-	{"locator.wait_for", `{"locator":{"selector":"li:nth-child(2)"}}`},
+	{"locator.wait_for", `{"locator":{"selector":"li:nth-child(2)"},"timeout_ms":25000}`},
 	{runtime.SiteTool, `{"mode":"state_diff","projection_name":"shelf.items"}`},
 }
 

@@ -142,13 +142,13 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.o.OnConnection("accepted")
 	err = b.read(ctx, c)
 	b.log.Debug("a client went", "error", err)
-	close(c.gone)
 	b.mu.Lock()
 	if b.conn == c {
 		b.conn = nil
 		b.signal()
 	}
 	b.mu.Unlock()
+	close(c.gone) // Drop returns, and who asks for a client gets the next one
 	b.o.OnConnection("lost")
 }
 
