@@ -94,7 +94,7 @@ func TestBadInput(t *testing.T) {
 		{"workflow: expression fails", siteCall("53", workflowMap(`{"id":"s","primitive":"pointer.move","args":{"x":"{% 1 + 'a' %}","y":1}}`), `{}`), "workflow_step_failed", "expression_evaluation_failed"},
 		{"workflow: loop over no array", siteCall("54", workflowMap(`{"id":"s","primitive":"page.info","for_each":"{% 5 %}","max_items":3}`), `{}`), "workflow_loop_input_invalid", `"step_id":"s"`},
 		{"workflow: step arguments do not fit", siteCall("55", workflowMap(`{"id":"s","primitive":"locator.value","args":{"locator":7}}`), `{}`), "workflow_step_failed", "/locator"},
-		{"workflow: out of time", strings.Replace(siteCall("56", workflowMap(`{"id":"s","primitive":"locator.wait_for","args":{"locator":{"selector":"#none"},"timeout_ms":9000}}`), `{}`), `"action":`, `"timeout_ms":250,"action":`, 1), "handler_timeout", `"step_id":"s"`},
+		{"workflow: out of time", strings.Replace(siteCall("56", workflowMap(`{"id":"s","primitive":"locator.wait_for","args":{"locator":{"selector":"#none"},"timeout_ms":9000}}`), `{}`), `"action":`, `"timeout_ms":2000,"action":`, 1), "handler_timeout", `"step_id":"s"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()

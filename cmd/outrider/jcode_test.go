@@ -361,7 +361,7 @@ func testJcodeStarts(t *testing.T, h *jcodeHome) {
 }
 
 func testJcodeIdle(t *testing.T, h *jcodeHome) {
-	h.install("--session-idle", "1s")
+	h.install("--session-idle", "3s")
 	h.act("brief", "getActiveTab", `{}`)
 	pid := h.pid("brief")
 	eventually(t, "the end of an idle process", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })

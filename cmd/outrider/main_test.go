@@ -60,9 +60,12 @@ func selfSigned(t *testing.T, html string) string {
 	return s.URL + "/"
 }
 
-// tickingPage counts, so that something on it changes.
-const tickingPage = `<!doctype html><title>Clock</title><p id="clock">0</p>
-<script>let n = 0; setInterval(() => { document.querySelector('#clock').textContent = ++n; }, 700);</script>`
+// tickingPage counts, so that something on it changes. What it has come to stays.
+const tickingPage = `<!doctype html><title>Clock</title><p id="clock">0</p><ol></ol>
+<script>let n = 0; setInterval(() => {
+  document.querySelector('#clock').textContent = ++n;
+  if (n < 9) document.querySelector('ol').appendChild(document.createElement('li')).textContent = n;
+}, 700);</script>`
 
 // page serves one document.
 func page(t *testing.T, html string) string {

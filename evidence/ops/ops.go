@@ -28,6 +28,8 @@ type Ops struct {
 	waiting  func() string // for what the process waits before it can take calls, "" for nothing
 	inFlight int           // calls that were accepted and are not answered
 	idle     chan struct{} // closed when inFlight comes to 0, made when somebody waits
+	drains   bool          // an interrupt refuses calls before it ends the process
+	ending   bool
 }
 
 // New makes an Ops of a process that waits for something. The names are those of calls
@@ -45,7 +47,16 @@ func (o *Ops) WaitFor(what string) { o.WaitFunc(func() string { return what }) }
 func (o *Ops) WaitFunc(waiting func() string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = waiting
+	if !o.ending { // a bridge that is there again makes a process that ends no readier
+		o.waiting = waiting
+	}
+}
+
+// end says for good that the process is not ready.
+func (o *Ops) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waiting, o.ending = func() string { return "the process is ending" }, true
 }
 
 // OnCall implements runtime.Options.OnCall.
@@ -90,6 +101,9 @@ func (o *Ops) Draining(ctx context.Context, limit time.Duration, refuse func()) 
 	if deadline, ok := ctx.Deadline(); ok {
 		base, release = context.WithDeadline(base, deadline)
 	}
+	o.mu.Lock()
+	o.drains = true
+	o.mu.Unlock()
 	drained, cancel := context.WithCancelCause(base)
 	var waiting sync.WaitGroup
 	waiting.Add(1)
@@ -101,7 +115,7 @@ func (o *Ops) Draining(ctx context.Context, limit time.Duration, refuse func()) 
 		}
 		defer cancel(context.Cause(ctx))
 		refuse() // who is told that it is not ready may count on that
-		o.WaitFor("the process is ending")
+		o.end()
 		late := time.NewTimer(limit)
 		defer late.Stop()
 		select {
@@ -191,7 +205,14 @@ func (o *Ops) Routes() map[string]http.Handler {
 // process is not ready, and answers until stop. The error of a failed listen is as the
 // net package has it.
 func (o *Ops) Serve(ctx context.Context, address string, log *slog.Logger) (at string, stop func(), err error) {
-	leaving := context.AfterFunc(ctx, func() { o.WaitFor("the process is ending") })
+	leaving := context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		refusesFirst := o.drains && !errors.Is(ctx.Err(), context.DeadlineExceeded)
+		o.mu.Unlock()
+		if !refusesFirst {
+			o.end()
+		}
+	})
 	if address == "" {
 		return "", func() { leaving() }, nil
 	}

@@ -234,10 +234,13 @@ func (c *Claim) GiveBack(ctx context.Context) error {
 	return c.write(ctx, next)
 }
 
-// Holds asks the server whether the job is still the caller's.
-func (c *Claim) Holds(ctx context.Context) error {
+// Holds asks the server whether the job is still the caller's. A write of the caller may be
+// under way; limit counts from its end.
+func (c *Claim) Holds(ctx context.Context, limit time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	e, err := c.queue.Records.Get(ctx, c.record.Run+"."+c.record.ID)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):

@@ -50,7 +50,7 @@ func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]st
 	var reason error
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		workers, err := presence.List(ctx, s)
-		if err != nil {
+		if err != nil && (reason == nil || ctx.Err() == nil) { // that the time is over is not why there is none
 			reason = err
 		}
 		workers = slices.DeleteFunc(workers, func(w fleet.Worker) bool {

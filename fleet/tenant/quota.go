@@ -1,10 +1,12 @@
 package tenant
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"strconv"
 	"time"
 
@@ -69,7 +71,8 @@ func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end fun
 			return nil, nil, false, fault.New(fault.QuotaExceeded, "tenant %s has used its %d minutes of today", q.name, limit).With("used_minutes", int(used.Minutes()))
 		}
 	}
-	slot, revision, err := q.slot(ctx)
+	mine := newMark()
+	slot, revision, err := q.slot(ctx, mine)
 	if err != nil || slot == "" && q.tenant.Slots > 0 {
 		return nil, nil, false, err
 	}
@@ -77,8 +80,11 @@ func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end fun
 		if slot == "" {
 			return
 		}
-		// One that expired may be another job's, which must not lose it.
-		if next, err := q.quotas.slots.Update(ctx, slot, nil, revision); err == nil {
+		// It is not cut off with ctx: whether it was stored would not be known. A slot that
+		// expired may be another job's, which must not lose it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wire.RequestTimeout)
+		defer cancel()
+		if next, err := wire.Put(ctx, q.quotas.slots, slot, mine, revision, mine.is); err == nil {
 			revision = next
 		}
 	}
@@ -86,7 +92,7 @@ func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end fun
 		ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
 		defer cancel()
 		if slot != "" {
-			_ = q.quotas.slots.Delete(ctx, slot, jetstream.LastRevision(revision))
+			q.free(ctx, slot, revision, mine)
 		}
 		if q.tenant.MinutesPerDay > 0 {
 			q.add(ctx, took)
@@ -95,17 +101,34 @@ func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end fun
 	return renew, end, true, nil
 }
 
+// mark is the value of a slot, which says whose it is.
+type mark []byte
+
+func newMark() mark { return mark(rand.Text()) }
+
+func (m mark) is(value []byte) bool { return bytes.Equal(m, value) }
+
+// free gives a slot back. One whose last renewal was stored without an answer has another revision.
+func (q *Quota) free(ctx context.Context, slot string, revision uint64, mine mark) {
+	if q.quotas.slots.Delete(ctx, slot, jetstream.LastRevision(revision)) == nil {
+		return
+	}
+	if e, err := q.quotas.slots.Get(ctx, slot); err == nil && mine.is(e.Value()) {
+		_ = q.quotas.slots.Delete(ctx, slot, jetstream.LastRevision(e.Revision())) // else it expires
+	}
+}
+
 // slot takes a free slot, "" when there is none. Each worker begins elsewhere, so
 // that many do not meet at the first.
-func (q *Quota) slot(ctx context.Context) (key string, revision uint64, err error) {
+func (q *Quota) slot(ctx context.Context, mine mark) (key string, revision uint64, err error) {
 	n := q.tenant.Slots
 	if n == 0 {
 		return "", 0, nil
 	}
-	first := rand.IntN(n)
+	first := mathrand.IntN(n)
 	for i := range n {
 		key = q.name + "." + strconv.Itoa((first+i)%n)
-		if revision, err = q.quotas.slots.Create(ctx, key, nil); err == nil {
+		if revision, err = q.quotas.slots.Create(ctx, key, mine); err == nil {
 			return key, revision, nil
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) {

@@ -244,9 +244,7 @@ func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renew func(cont
 		sent := time.Now()
 		err := m.InProgress()
 		if err == nil {
-			asking, cancel := context.WithTimeout(ctx, lease/3)
-			err = a.claim.Holds(asking)
-			cancel()
+			err = a.claim.Holds(ctx, lease/3)
 		}
 		switch {
 		case err == nil:

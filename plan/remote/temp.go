@@ -37,6 +37,10 @@ func ownFolder(base string) (dir string, remove func(), err error) {
 		lock := flock.New(filepath.Join(dir, lockFile))
 		var held bool
 		if held, err = lock.TryLock(); held {
+			if _, gone := os.Lstat(lock.Path()); gone != nil {
+				_ = lock.Unlock()
+				continue
+			}
 			return dir, func() { _ = errors.Join(lock.Unlock(), os.RemoveAll(dir)) }, nil
 		}
 	}
@@ -53,5 +57,5 @@ func sweep(dir string) {
 	if held, err := lock.TryLock(); err != nil || !held {
 		return
 	}
-	_ = errors.Join(lock.Unlock(), os.RemoveAll(dir))
+	_ = errors.Join(os.RemoveAll(dir), lock.Unlock()) // who locks it then sees that it is gone
 }

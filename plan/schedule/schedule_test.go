@@ -107,7 +107,7 @@ func TestRunUsesItsWorkersAndRetries(t *testing.T) {
 	var mu sync.Mutex
 	attempts := map[int]int{}
 	busy := map[int]bool{}
-	entered := make(chan struct{}, 100)
+	entered := 0
 	together := make(chan struct{})
 	started := schedule.Run(t.Context(), all, schedule.Options{Workers: 4, Retries: func(int) int { return 2 }}, func(_ context.Context, worker, job, attempt int) bool {
 		mu.Lock()
@@ -119,12 +119,13 @@ func TestRunUsesItsWorkersAndRetries(t *testing.T) {
 		if attempts[job] != attempt {
 			t.Errorf("job %d: attempt %d is called %d", job, attempts[job], attempt)
 		}
-		mu.Unlock()
-		entered <- struct{}{}
-		if job < 4 && attempt == 1 { // the first four run at once: none ends before all have begun
-			if len(entered) == 4 {
+		if job < 4 && attempt == 1 {
+			if entered++; entered == 4 {
 				close(together)
 			}
+		}
+		mu.Unlock()
+		if job < 4 && attempt == 1 { // the first four run at once: none ends before all have begun
 			<-together
 		}
 		mu.Lock()
@@ -159,10 +160,14 @@ func TestLongJobsStartFirst(t *testing.T) {
 	all := jobs(6, func(i int) time.Duration { return time.Duration(i) * time.Second })
 	var mu sync.Mutex
 	var order []int
+	both := make(chan struct{})
 	schedule.Run(t.Context(), all, schedule.Options{Workers: 2}, func(_ context.Context, _, job, _ int) bool {
 		mu.Lock()
-		defer mu.Unlock()
-		order = append(order, job)
+		if order = append(order, job); len(order) == 2 {
+			close(both)
+		}
+		mu.Unlock()
+		<-both // neither takes a second job before the other has begun its first
 		return true
 	})
 	if first := order[:2]; !slices.Contains(first, 5) || !slices.Contains(first, 4) {
