@@ -3,6 +3,9 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/lock"
@@ -17,11 +20,14 @@ type Checked struct {
 	OK    bool              `json:"ok"`
 	Raw   []json.RawMessage `json:"pages"`
 	Pages []report.Page     `json:"-"`
-	// Repairs and Locks are what was proposed and written, see Repair and UpdateLocks.
+	// Repairs and Locks are what was proposed and written, and Errors is why that could not be
+	// done, see Mend.
 	Repairs []mend.Repaired `json:"repairs,omitempty"`
 	Locks   []string        `json:"locks,omitempty"`
+	Errors  []*fault.Error  `json:"errors,omitempty"`
 
 	tabs    []runtime.Target
+	broken  []*fault.Error // by page: why it could not be judged
 	started time.Time
 }
 
@@ -57,36 +63,136 @@ func (x Expectations) arguments() ([]byte, error) {
 }
 
 // Check runs every check and diagnoses every state of the maps that apply to
-// each open page.
-func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, error) {
+// each open page. A page that cannot be opened or judged is a result of its own.
+func Check(ctx context.Context, h Host, x Expectations, o Options) Checked {
 	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
-	tabs := h.Tabs()
-	for i, tab := range tabs {
-		on := runtime.Target{RuntimeID: tab.RuntimeID}
+	pages := o.Opened.with(h.Tabs())
+	for i, at := range pages {
+		on := runtime.Target{RuntimeID: at.tab}
 		if o.Starts != nil {
-			o.Starts(tab.URL, i+1, len(tabs))
+			o.Starts(at.shown, i+1, len(pages))
 		}
-		if o.Evidence {
+		judged := at.err == nil
+		if o.Evidence && judged {
 			record(ctx, h, on, o)
 		}
 		began := time.Now()
-		p, err := checkPage(ctx, h, x, on, nil, o)
+		var p report.Page
+		err := at.err
+		if judged {
+			p, err = checkPage(ctx, h, x, on, nil, o)
+		}
+		p.Opened = at.address
 		if err != nil {
-			return c, err
+			p = brokenPage(at, fault.From(err), time.Since(began))
 		}
-		if i < len(o.Opened) {
-			p.Opened = o.Opened[i]
+		if o.Evidence && judged && !p.Well() && ctx.Err() == nil {
+			p.Shot, p.Texts = evidenceOf(ctx, h, on, o, began)
 		}
-		if o.Evidence && !p.Well() {
-			p.Shot, p.Texts = evidenceOf(context.WithoutCancel(ctx), h, on, o, began)
-		}
-		c.Pages, c.Raw, c.tabs = append(c.Pages, p), append(c.Raw, p.Raw), append(c.tabs, on)
+		c.add(p, on, err)
 	}
-	c.OK = len(c.Pages) > 0
-	for _, p := range c.Pages {
-		c.OK = c.OK && p.OK
+	return c
+}
+
+// Unopened is the check of pages of which none could be opened, for one reason.
+func Unopened(addresses []string, err error) Checked {
+	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
+	if len(addresses) == 0 {
+		addresses = []string{"about:blank"}
 	}
-	return c, nil
+	for _, address := range addresses {
+		c.add(brokenPage(opening{address: address, shown: address}, fault.From(err), 0), runtime.Target{}, err)
+	}
+	return c
+}
+
+func (c *Checked) add(p report.Page, on runtime.Target, err error) {
+	c.OK = p.OK && (c.OK || len(c.Pages) == 0)
+	c.Pages, c.Raw, c.tabs, c.broken = append(c.Pages, p), append(c.Raw, p.Raw), append(c.tabs, on), append(c.broken, nil)
+	if err != nil {
+		c.broken[len(c.broken)-1] = fault.From(err)
+	}
+}
+
+// brokenPage is a page of which nothing is known but why.
+func brokenPage(at opening, f *fault.Error, took time.Duration) report.Page {
+	p := report.Page{
+		URL: at.shown, Opened: at.address, Unmet: []string{said(f)}, Summary: map[string]int{}, Maps: []string{}, Duration: took,
+		ObservedAt: stamp(time.Now()),
+	}
+	in := brokenJSON{Status: report.Broken, Error: f, Unmet: p.Unmet, URL: p.URL, ObservedAt: p.ObservedAt, Summary: p.Summary}
+	in.Checks, in.States, in.Maps = []string{}, []string{}, p.Maps
+	raw, err := json.Marshal(in)
+	if err != nil { // evidence that is no JSON
+		in.Error = fault.New(f.Code, "%s", f.Message)
+		raw = encoded(in)
+	}
+	p.Raw = raw
+	return p
+}
+
+// brokenJSON has the members of a page that was judged, so far as readers count on them.
+type brokenJSON struct {
+	OK         bool           `json:"ok"`
+	Status     report.Outcome `json:"status"`
+	Error      *fault.Error   `json:"error"`
+	Unmet      []string       `json:"unmet"`
+	URL        string         `json:"url"`
+	ObservedAt string         `json:"observed_at"`
+	Summary    map[string]int `json:"summary"`
+	Checks     []string       `json:"checks"`
+	States     []string       `json:"states"`
+	Maps       []string       `json:"maps"`
+}
+
+// said is an error in a line.
+func said(f *fault.Error) string { return string(f.Code) + ": " + f.Message }
+
+// Openings are addresses that were to be opened.
+type Openings []opening
+
+type opening struct {
+	address, shown, tab string
+	err                 error // why it was not opened
+}
+
+// Add is for runtime.Options.OnOpen.
+func (o *Openings) Add(address, tab string, err error) {
+	*o = append(*o, opening{address: address, shown: address, tab: tab, err: err})
+}
+
+// with are the openings with what their tabs show, and the tabs that came otherwise: those
+// of a browser that ran already, and what pages opened.
+func (o Openings) with(tabs []runtime.TabStatus) Openings {
+	out := slices.Clone(o)
+	for _, t := range tabs {
+		i := slices.IndexFunc(out, func(x opening) bool { return x.tab == t.RuntimeID })
+		switch {
+		case i < 0:
+			out = append(out, opening{shown: t.URL, tab: t.RuntimeID})
+		case out[i].err == nil:
+			out[i].shown = t.URL
+		}
+	}
+	return out
+}
+
+// Print shows the pages for people.
+func (c Checked) Print(w io.Writer) {
+	for i, p := range c.Pages {
+		f := c.broken[i]
+		if f == nil {
+			p.Print(w)
+			continue
+		}
+		fmt.Fprintf(w, "broken  %s  %s\n", report.Printable(p.URL), report.Printable(said(f)))
+		for _, line := range report.EvidenceLines(f) {
+			fmt.Fprintf(w, "        %s\n", report.Printable(line))
+		}
+		if f.NextStep != "" {
+			fmt.Fprintf(w, "        next: %s\n", report.Printable(f.NextStep))
+		}
+	}
 }
 
 // checkPage checks one page, by its maps or by one that is supplied.

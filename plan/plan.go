@@ -47,8 +47,8 @@ type Options struct {
 	Remember bool
 	// Secrets are masked in what plans make of results; nil is none.
 	Secrets *mask.Set
-	// Opened are the addresses of the tabs that are checked, in their order.
-	Opened []string
+	// Opened are the addresses of the tabs that are checked, and how each was opened.
+	Opened Openings
 	// Open is the address that the plan of a case opens, in place of its own; "" leaves it.
 	Open string
 	// StorageState is what the first session of a case begins with, in place of the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -16,44 +17,55 @@ import (
 	"github.com/outrider-run/outrider/sites/location"
 )
 
-// Repair proposes changes of the maps whose checks failed or drifted. Each was
+// Mend does what follows from the checks: lock files learn what was found when x remembers,
+// repairs are proposed, what passes with one is healed when heal says so, and fix writes them.
+// What goes wrong takes no result away: it is returned, and among the Errors of the check
+// unless it is only that a file could not be written.
+func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options, heal, fix bool) error {
+	if ctx.Err() != nil {
+		return nil // why is said of the pages
+	}
+	var all []error
+	took := func(err error) {
+		for _, e := range mend.Each(err) {
+			var f *fault.Error
+			known := errors.As(e, &f)
+			if known && slices.ContainsFunc(c.Errors, func(o *fault.Error) bool { return o.Message == f.Message }) {
+				continue // of a lock file that several pages need
+			}
+			if all = append(all, e); known {
+				c.Errors = append(c.Errors, f)
+			}
+		}
+	}
+	var err error
+	if x.Remember {
+		c.Locks, err = c.UpdateLocks(o.Maps)
+		took(err)
+	}
+	c.Repairs, err = c.repair(ctx, h, x, o)
+	took(err)
+	if heal {
+		took(c.Heal())
+	}
+	took(mend.Apply(c.Repairs, fix))
+	c.OK = c.OK && len(c.Errors) == 0
+	return errors.Join(all...)
+}
+
+// repair proposes changes of the maps whose checks failed or drifted. Each was
 // verified: the check was run again, on the same page, with the changed map.
-func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files mend.Files, o Options) ([]mend.Repaired, error) {
+func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) ([]mend.Repaired, error) {
 	byFile := map[string]*mend.Repaired{}
+	var failed []error
 	for i, p := range c.Pages {
 		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool { return k.Status == "failed" || k.Status == "drifted" }) {
 			continue
 		}
-		p, err := c.withRepairs(ctx, h, x, c.tabs[i], p, files, o)
-		if err != nil {
-			return nil, err
-		}
+		p, err := c.withRepairs(ctx, h, x, c.tabs[i], p, o)
+		failed = append(failed, err)
 		for _, k := range p.Checks {
-			changes := changesFor(k)
-			file, ok := files(k.MapPath)
-			// The check is run with its own map alone, so a target of another map cannot
-			// be verified.
-			if len(changes) == 0 || !ok || slices.ContainsFunc(changes, func(ch mend.Change) bool { return ch.MapPath != k.MapPath }) {
-				continue
-			}
-			r := byFile[file]
-			if r == nil {
-				if r, err = mend.Read(file); err != nil {
-					return nil, err
-				}
-				byFile[file] = r
-			}
-			next, err := r.With(changes...)
-			if err != nil {
-				return nil, err
-			}
-			good, err := passes(ctx, h, x, c.tabs[i], k, next, o)
-			if err != nil {
-				return nil, err
-			}
-			if good {
-				r.Take(next, mend.Change{MapPath: k.MapPath, Who: k.ID})
-			}
+			failed = append(failed, repairCheck(ctx, h, x, c.tabs[i], k, byFile, o))
 		}
 	}
 	out := []mend.Repaired{}
@@ -64,31 +76,63 @@ func (c Checked) Repair(ctx context.Context, h Host, x Expectations, files mend.
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(a, b mend.Repaired) int { return strings.Compare(a.File, b.File) })
-	return out, nil
+	return out, errors.Join(failed...)
+}
+
+// repairCheck adds the change with which a check passes to those of its file.
+func repairCheck(ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, byFile map[string]*mend.Repaired, o Options) error {
+	changes := changesFor(k)
+	file, ok := o.Maps(k.MapPath)
+	// The check is run with its own map alone, so a target of another map cannot
+	// be verified.
+	if len(changes) == 0 || !ok || slices.ContainsFunc(changes, func(ch mend.Change) bool { return ch.MapPath != k.MapPath }) {
+		return nil
+	}
+	r := byFile[file]
+	if r == nil {
+		var err error
+		if r, err = mend.Read(file); err != nil {
+			return err
+		}
+		byFile[file] = r
+	}
+	next, err := r.With(changes...)
+	if err != nil {
+		return err
+	}
+	good, err := passes(ctx, h, x, tab, k, next, o)
+	if good {
+		r.Take(next, mend.Change{MapPath: k.MapPath, Who: k.ID})
+	}
+	return err
 }
 
 // withRepairs is a page checked again with what its lock files remember; the page
 // itself where there are none.
-func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, files mend.Files, o Options) (report.Page, error) {
+func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, o Options) (report.Page, error) {
 	locks := map[string]*lock.File{}
+	var failed []error
 	for _, path := range p.Maps {
-		file, ok := files(path)
+		file, ok := o.Maps(path)
 		if !ok {
 			continue
 		}
 		f, err := lock.Read(lock.PathOf(file))
 		if err != nil {
-			return p, err
-		}
-		if len(f.Targets) > 0 {
+			failed = append(failed, err)
+		} else if len(f.Targets) > 0 {
 			locks[path] = f
 		}
 	}
 	if len(locks) == 0 {
-		return p, nil
+		return p, errors.Join(failed...)
 	}
 	x.locks, x.Settle = locks, 0
-	return checkPage(ctx, h, x, tab, nil, o)
+	again, err := checkPage(ctx, h, x, tab, nil, o)
+	if err != nil {
+		return p, errors.Join(append(failed, err)...)
+	}
+	return again, errors.Join(failed...)
 }
 
 // changesFor are the changes that could make a check pass.

@@ -10,17 +10,32 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/plan/spec"
 )
 
 // Report is the checks as a run: a suite for each page.
 func (c Checked) Report() report.Run {
 	run := report.Run{Title: "check", OK: c.OK, StartedAt: stamp(c.started), Result: c}
-	for _, p := range c.Pages {
+	for i, p := range c.Pages {
 		s := report.PageSuite(p)
+		if f := c.broken[i]; f != nil {
+			t := &s.Tests[0] // that of the page
+			t.Outcome, t.Kind, t.Texts = report.Broken, string(f.Code), append(report.EvidenceText(f), p.Texts...)
+		}
 		for i := range s.Tests {
 			c.repaired(&s.Tests[i])
 		}
 		run.DurationMS += s.DurationMS
+		run.Suites = append(run.Suites, s)
+	}
+	if len(c.Errors) > 0 {
+		s, seen := report.Suite{Name: "repair"}, map[string]int{}
+		for _, f := range c.Errors {
+			s.Tests = append(s.Tests, report.Test{
+				Name: spec.Numbered("repair", seen), Class: "repair", Outcome: report.Broken, Kind: string(f.Code), Message: said(f),
+				Failures: []report.Failure{{Message: said(f)}}, Texts: report.EvidenceText(f),
+			})
+		}
 		run.Suites = append(run.Suites, s)
 	}
 	return run

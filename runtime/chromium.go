@@ -54,11 +54,28 @@ func (h *Host) start(ctx context.Context) error {
 			continue
 		}
 		bt, err := b.NewTab(ctx, url, browser.TabOptions{Background: i > 0, LoadTimeout: h.opts.LoadTimeout})
-		if err != nil {
-			return fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(url, 200))
+		if err := h.arrived(url, bt, err); err != nil {
+			return err
 		}
-		h.adopt(bt)
 	}
+	return nil
+}
+
+// arrived tells of an address that was to be opened, in bt. Its error ends the start.
+func (h *Host) arrived(address string, bt *browser.Tab, err error) error {
+	id := ""
+	if bt != nil {
+		if t := h.adopt(bt); t != nil {
+			id = t.Status().RuntimeID
+		}
+	}
+	if err != nil {
+		err = fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(address, 200))
+	}
+	if h.opts.OnOpen == nil {
+		return err
+	}
+	h.opts.OnOpen(address, id, err)
 	return nil
 }
 
@@ -79,10 +96,7 @@ func (h *Host) prepare(ctx context.Context, b *browser.Browser, open []string) (
 		return len(open), nil // the tab stays where it was taken
 	}
 	_, err = first.Navigate(ctx, primitives.NavigateOptions{URL: open[0], LoadTimeout: h.opts.LoadTimeout})
-	if err != nil {
-		return 1, fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(open[0], 200))
-	}
-	return 1, nil
+	return 1, h.arrived(open[0], first, err)
 }
 
 // launchReading launches the browser while the maps are read. What is wrong with them ends the

@@ -53,6 +53,9 @@ type Options struct {
 	// Prepare, when set, is called when the first tab shows about:blank, or what an
 	// attached browser has, and before the addresses are opened. Its error ends Open.
 	Prepare func(context.Context, *Host) error
+	// OnOpen, when set, hears of each address how its opening ended: in which tab it is shown,
+	// or why it is not. Then an address that cannot be opened does not end Open.
+	OnOpen func(address, runtimeID string, err error)
 	// LoadTimeout bounds the wait for each of them to load. Default 15 s.
 	LoadTimeout time.Duration
 	// CallTimeout bounds a call that brings no timeout. Default 30 s.

@@ -6,9 +6,11 @@ package mend
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ type Repaired struct {
 
 	before, after []byte
 	maps          []string // paths by which results call the file, one for each of Checks
+	unwritten     bool     // Apply could not write it
 }
 
 // Files finds the file of a map by the path that results call it by.
@@ -175,17 +178,34 @@ func (r Repaired) Apply() error {
 	return nil
 }
 
-// Apply writes all of them, where that is asked for.
+// Apply writes all of them, where that is asked for. One that cannot be written leaves the
+// others.
 func Apply(repairs []Repaired, asked bool) error {
-	for _, r := range repairs {
+	var failed []error
+	for i := range repairs {
 		if !asked {
 			break
 		}
-		if err := r.Apply(); err != nil {
-			return err
-		}
+		err := repairs[i].Apply()
+		repairs[i].unwritten = err != nil
+		failed = append(failed, err)
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// Each is what is joined in an error, one by one; nothing of nil.
+func Each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // what it is itself is asked
+		var out []error
+		for _, e := range joined.Unwrap() {
+			out = append(out, Each(e)...)
+		}
+		return out
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // Print shows lock files that were written, and each repair as a diff.
@@ -197,6 +217,9 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 		word, next := "repair ", ": it passes with this change, which --fix writes"
 		if applied {
 			word, next = "fixed  ", ""
+		}
+		if applied && r.unwritten {
+			word, next = "repair ", ": it passes with this change, which could not be written"
 		}
 		fmt.Fprintf(w, "%s %s  %s%s\n", word, report.Printable(r.File), report.Printable(strings.Join(r.Checks, ", ")), next)
 		for line := range strings.Lines(r.Diff) {
@@ -210,7 +233,7 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 }
 
 // UpdateLocks writes what elements look like into the lock files beside their maps. It
-// returns the files that changed.
+// returns the files that changed. One that cannot be read or written leaves the others.
 func UpdateLocks(remembered []report.Remembered, files Files) ([]string, error) {
 	seen := map[string][]lock.Entry{}
 	for _, r := range remembered {
@@ -219,26 +242,34 @@ func UpdateLocks(remembered []report.Remembered, files Files) ([]string, error) 
 		}
 	}
 	changed := []string{}
-	for path, entries := range seen {
-		f, err := lock.Read(path)
-		if err != nil {
-			return changed, err
+	var failed []error
+	for _, path := range slices.Sorted(maps.Keys(seen)) {
+		wrote, err := updateLock(path, seen[path])
+		if wrote {
+			changed = append(changed, path)
 		}
-		f.Merge(entries)
-		text, err := f.Encode()
-		if err != nil {
-			return changed, err
-		}
-		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
-			continue
-		}
-		if err := replaceFile(path, text); err != nil {
-			return changed, fmt.Errorf("writing the lock file %s: %w", path, err)
-		}
-		changed = append(changed, path)
+		failed = append(failed, err)
 	}
-	slices.Sort(changed)
-	return changed, nil
+	return changed, errors.Join(failed...)
+}
+
+func updateLock(path string, entries []lock.Entry) (wrote bool, err error) {
+	f, err := lock.Read(path)
+	if err != nil {
+		return false, err
+	}
+	f.Merge(entries)
+	text, err := f.Encode()
+	if err != nil {
+		return false, err
+	}
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return false, nil
+	}
+	if err := replaceFile(path, text); err != nil {
+		return false, fmt.Errorf("writing the lock file %s: %w", path, err)
+	}
+	return true, nil
 }
 
 // replaceFile writes a file whole or not at all, with the mode that it had.

@@ -26,6 +26,7 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
 			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and no state is\n" +
 			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
+			"A page that cannot be opened or judged is broken: a result of its own, beside those of the other pages.\n" +
 			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.\n" +
 			"--update-lock remembers in actions.lock.json, beside the map, what the elements looked like that were found. When a\n" +
 			"target later finds nothing, the element that looks like it is proposed, verified, and shown as a diff of the map.\n" +
@@ -57,7 +58,7 @@ func (a *app) checkCommand() *cobra.Command {
 				}
 				defer end()
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error { return a.check(ctx, h, x, out, fix, heal, artifacts) })
+			return a.check(cmd.Context(), x, out, fix, heal, artifacts)
 		},
 	}
 	f := cmd.Flags()
@@ -79,43 +80,36 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, h *runtime.Host, x plan.Expectations, out reports, fix, heal bool, artifacts string) error {
+func (a *app) check(ctx context.Context, x plan.Expectations, out reports, fix, heal bool, artifacts string) error {
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
 	o := a.runOptions("")
-	o.Evidence = out.files.Pictures() || artifacts != ""
-	o.Maps, o.Opened = mend.FilesOf(a.browser.maps), a.browser.open
+	o.Evidence, o.Maps = out.files.Pictures() || artifacts != "", mend.FilesOf(a.browser.maps)
 	progress := a.progress()
 	o.Starts = progress.Begin
-	checked, err := plan.Check(ctx, h, x, o)
-	progress.Clear()
-	if err != nil {
+	var checked plan.Checked
+	var failed error
+	h, closing, err := a.openHost(ctx, func(with *runtime.Options) error { with.OnOpen = o.Opened.Add; return nil })
+	switch {
+	case err == nil:
+		defer closing()
+		checked = plan.Check(ctx, h, x, o)
+		progress.Clear()
+		failed = checked.Mend(ctx, h, x, o, heal, fix)
+	case exitOf(err).code != exitFailed:
 		return err
-	}
-	mapFiles := o.Maps
-	if x.Remember {
-		if checked.Locks, err = checked.UpdateLocks(mapFiles); err != nil {
-			return err
-		}
-	}
-	if checked.Repairs, err = checked.Repair(ctx, h, x, mapFiles, a.runOptions("")); err != nil {
-		return err
-	}
-	if heal {
-		if err := checked.Heal(); err != nil {
-			return err
-		}
-	}
-	if err := mend.Apply(checked.Repairs, fix); err != nil {
-		return err
+	default:
+		checked = plan.Unopened(a.browser.open, err)
 	}
 	if a.json {
 		a.printJSON(checked)
 	} else {
-		to := a.coloured()
-		for _, p := range checked.Pages {
-			p.Print(to)
-		}
+		checked.Print(a.coloured())
 		checked.PrintRepairs(a.stdout, fix)
 	}
 	complete := a.writeReports(out, checked.Report(), artifacts)
-	return verdict(checked.OK, complete)
+	if err := a.ending(checked.OK, complete, failed); err != nil {
+		return err
+	}
+	return a.saveStorage(ctx, h)
 }

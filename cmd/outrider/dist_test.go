@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"regexp"
 	"runtime/debug"
@@ -75,21 +76,45 @@ func TestVersionsAgree(t *testing.T) {
 	}
 }
 
-// template is a file that runs outrider on a CI server, as lines of shell.
-type template struct {
-	shell []string
+// ciTemplate is a file that runs outrider on a CI server.
+type ciTemplate struct {
+	shell []string // lines that it runs, those of dist/ci.sh included
 	env   []string // names of variables that it sets
+	// script is what it runs to check and run plans, by this program.
+	script string
+	by     []string
+	// inputs are its inputs with their defaults, by the name of their variable, and fixed are other variables
+	// of the script.
+	inputs, fixed map[string]string
 }
 
-func templates(t *testing.T) map[string]template {
+// ciScript is dist/ci.sh as templates have it in them, without its first line.
+func ciScript(t *testing.T) string {
+	t.Helper()
+	_, script, _ := strings.Cut(source(t, "dist/ci.sh"), "\n")
+	return strings.TrimSpace(script)
+}
+
+// templates reads all of them. What is said of each one's form is tested here.
+func templates(t *testing.T) map[string]ciTemplate {
+	t.Helper()
+	return map[string]ciTemplate{
+		"action.yml": githubAction(t), "dist/templates/gitlab.yml": gitlabTemplate(t), "dist/templates/Jenkinsfile": jenkinsfile(t),
+	}
+}
+
+func githubAction(t *testing.T) ciTemplate {
 	t.Helper()
 	var action struct {
-		Inputs map[string]struct{ Description string }
-		Runs   struct {
+		Inputs map[string]struct {
+			Description string
+			Default     *string
+		}
+		Runs struct {
 			Using string
 			Steps []struct {
-				Name, Run, Shell string
-				Env              map[string]string
+				Name, Run, Shell, If string
+				Env                  map[string]string
 			}
 		}
 	}
@@ -99,7 +124,8 @@ func templates(t *testing.T) map[string]template {
 	if action.Runs.Using != "composite" {
 		t.Errorf("action.yml is of the kind %q, want composite", action.Runs.Using)
 	}
-	var github template
+	out := ciTemplate{by: []string{"bash", "--noprofile", "--norc", "-eo", "pipefail"}, inputs: map[string]string{}, fixed: map[string]string{"PLAN_OPEN": "OPEN"}}
+	used := map[string]bool{}
 	for _, step := range action.Runs.Steps {
 		if step.Shell == "" {
 			t.Errorf("action.yml: %s: a step of a composite action needs a shell", step.Name)
@@ -107,48 +133,122 @@ func templates(t *testing.T) map[string]template {
 		if strings.Contains(step.Run, "${{") {
 			t.Errorf("action.yml: %s: an expression in a command lets its value run as one: pass it in env", step.Name)
 		}
-		github.shell = append(github.shell, step.Run)
+		out.shell = append(out.shell, step.Run)
+		runs := strings.Contains(step.Run, "/dist/ci.sh")
+		if runs {
+			out.script = step.Run
+			out.shell = append(out.shell, ciScript(t))
+		}
+		if m := regexp.MustCompile(`^\$\{\{ inputs\.([a-z-]+) != 'true' \}\}$`).FindStringSubmatch(step.If); m != nil {
+			used[m[1]] = true
+		} else if step.If != "" {
+			t.Errorf("action.yml: %s is run if %s: what was asked for and is left out has to fail", step.Name, step.If)
+		}
 		for name, value := range step.Env {
-			github.env = append(github.env, name)
-			m := regexp.MustCompile(`^\$\{\{ inputs\.([a-z]+) \}\}$`).FindStringSubmatch(value)
-			if m == nil || action.Inputs[m[1]].Description == "" {
-				t.Errorf("action.yml: %s: %s is %s, which is no declared input", step.Name, name, value)
+			out.env = append(out.env, name)
+			m := regexp.MustCompile(`^\$\{\{ inputs\.([a-z-]+) \}\}$`).FindStringSubmatch(value)
+			if m == nil || action.Inputs[m[1]].Description == "" || action.Inputs[m[1]].Default == nil {
+				t.Errorf("action.yml: %s: %s is %s, which is no declared input with a default", step.Name, name, value)
+				continue
+			}
+			used[m[1]] = true
+			if runs && out.fixed[name] == "" {
+				out.inputs[name] = *action.Inputs[m[1]].Default
 			}
 		}
 	}
-
-	_, jobs, ok := strings.Cut(source(t, "dist/templates/gitlab.yml"), "\n---\n")
-	if !ok {
-		t.Fatal("dist/templates/gitlab.yml has no header of inputs")
+	for name := range action.Inputs {
+		if !used[name] {
+			t.Errorf("action.yml: no step uses the input %s", name)
+		}
 	}
-	var gitlab map[string]struct {
+	return out
+}
+
+func gitlabTemplate(t *testing.T) ciTemplate {
+	t.Helper()
+	const path = "dist/templates/gitlab.yml"
+	header, jobs, ok := strings.Cut(source(t, path), "\n---\n")
+	if !ok {
+		t.Fatalf("%s has no header of inputs", path)
+	}
+	var spec struct {
+		Spec struct {
+			Inputs map[string]struct{ Default *string }
+		}
+	}
+	var all map[string]struct {
 		Script    []string
 		Variables map[string]string
 	}
-	if err := yaml.Unmarshal([]byte(jobs), &gitlab); err != nil {
-		t.Fatalf("dist/templates/gitlab.yml: %v", err)
+	if err := errors.Join(yaml.Unmarshal([]byte(header), &spec), yaml.Unmarshal([]byte(jobs), &all)); err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	lab := template{shell: gitlab["outrider"].Script}
-	for name := range gitlab["outrider"].Variables {
-		lab.env = append(lab.env, name)
+	job := all["outrider"]
+	out := ciTemplate{shell: job.Script, script: strings.Join(job.Script, "\n"), by: []string{"sh", "-e"}, inputs: map[string]string{}, fixed: map[string]string{}}
+	if strings.Contains(out.script, "$[[") {
+		t.Errorf("%s: an input in a command lets its value run as one: pass it in variables", path)
 	}
+	for name, value := range job.Variables {
+		out.env = append(out.env, name)
+		if input, ok := strings.CutPrefix(value, "$[[ inputs."); ok {
+			of := spec.Spec.Inputs[strings.TrimSuffix(input, " ]]")]
+			if of.Default == nil {
+				t.Errorf("%s: %s is %s, which is no input with a default", path, name, value)
+				continue
+			}
+			out.inputs[name] = *of.Default
+		}
+	}
+	return out
+}
 
-	var jenkins template
-	pipeline := source(t, "dist/templates/Jenkinsfile")
-	for _, m := range regexp.MustCompile(`(?m)^\s*sh '(.*)'$`).FindAllStringSubmatch(pipeline, -1) {
-		jenkins.shell = append(jenkins.shell, m[1])
+func jenkinsfile(t *testing.T) ciTemplate {
+	t.Helper()
+	const path = "dist/templates/Jenkinsfile"
+	pipeline := source(t, path)
+	m := regexp.MustCompile(`(?s) sh \'\'\'\n(.*?)\'\'\'\n`).FindAllStringSubmatch(pipeline, -1)
+	if len(m) != 1 || strings.Contains(m[0][1], `\`) {
+		t.Fatalf("%s has %d scripts, expected one, without a backslash, which Groovy reads", path, len(m))
+	}
+	out := ciTemplate{shell: []string{m[0][1]}, script: m[0][1], by: []string{"sh", "-xe"}, inputs: map[string]string{}, fixed: map[string]string{}}
+	for _, m := range regexp.MustCompile(`(?m)^\s*(?:string|text)\(name: '([A-Z_]+)', defaultValue: '([^']*)'`).FindAllStringSubmatch(pipeline, -1) {
+		out.inputs[m[1]] = m[2]
 	}
 	for _, m := range regexp.MustCompile(`(?m)^\s*([A-Z_]+) = '`).FindAllStringSubmatch(pipeline, -1) {
-		jenkins.env = append(jenkins.env, m[1])
+		out.env = append(out.env, m[1])
 	}
-	return map[string]template{"action.yml": github, "dist/templates/gitlab.yml": lab, "dist/templates/Jenkinsfile": jenkins}
+	return out
+}
+
+// TestTemplatesHaveTheScript: what is tried of dist/ci.sh is so of each template.
+func TestTemplatesHaveTheScript(t *testing.T) {
+	want := ciScript(t)
+	for _, path := range []string{"dist/templates/gitlab.yml", "dist/templates/Jenkinsfile"} {
+		lines := strings.Split(strings.TrimSpace(templates(t)[path].script), "\n")
+		margin := ""
+		for _, line := range lines[1:] {
+			if trimmed := strings.TrimLeft(line, " "); trimmed != "" && (margin == "" || len(line)-len(trimmed) < len(margin)) {
+				margin = line[:len(line)-len(trimmed)]
+			}
+			if margin == "" {
+				break
+			}
+		}
+		for i, line := range lines {
+			lines[i] = strings.TrimPrefix(line, margin)
+		}
+		if got := strings.Join(lines, "\n"); got != want {
+			t.Errorf("%s has not the text of dist/ci.sh in it: copy it there", path)
+		}
+	}
 }
 
 // TestTemplatesNameWhatExists: verbs, flags and variables of the CI templates are
 // those of the program, and each template validates, checks and runs a plan.
 func TestTemplatesNameWhatExists(t *testing.T) {
 	root := commandTree()
-	call := regexp.MustCompile(`(?m)(?:^|[;&|] *|then )outrider ([a-z]+)([^\n;&|]*)`)
+	call := regexp.MustCompile(`(?m)(?:^ *|[;&|] *|then )outrider ([a-z]+)([^\n;&|]*)`)
 	for path, tpl := range templates(t) {
 		verbs := map[string]bool{}
 		for _, m := range call.FindAllStringSubmatch(strings.Join(tpl.shell, "\n"), -1) {

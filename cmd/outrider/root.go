@@ -96,22 +96,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	var e *exit
-	if !errors.As(err, &e) {
-		switch code := fault.CodeOf(err); code {
-		case fault.BrowserNotFound, fault.BrowserFailed:
-			e = &exit{exitEnvironment, err}
-		case fault.Internal:
-			var f *fault.Error
-			if errors.As(err, &f) {
-				e = &exit{exitFailed, err}
-			} else {
-				e = &exit{exitUsage, err} // cobra's own: unknown verb or flag
-			}
-		default:
-			e = &exit{exitFailed, err}
-		}
-	}
+	e := exitOf(err)
 	if e.err != nil {
 		a.showError(e)
 	}
@@ -119,6 +104,22 @@ func (a *app) report(ctx context.Context, err error) int {
 		return exitInterrupted
 	}
 	return e.code
+}
+
+// exitOf is an error with the code that the process ends with.
+func exitOf(err error) *exit {
+	var e *exit
+	if errors.As(err, &e) {
+		return e
+	}
+	var f *fault.Error
+	switch code := fault.CodeOf(err); {
+	case code == fault.BrowserNotFound, code == fault.BrowserFailed:
+		return &exit{exitEnvironment, err}
+	case code == fault.Internal && !errors.As(err, &f):
+		return &exit{exitUsage, err} // cobra's own: unknown verb or flag
+	}
+	return &exit{exitFailed, err}
 }
 
 func (a *app) showError(e *exit) {

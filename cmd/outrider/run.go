@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -79,29 +81,33 @@ func (a *app) runAction(ctx context.Context, p planFlags, action string, argumen
 	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		result := plan.Action(ctx, h, action, arguments, o)
-		if err := mend.Apply(result.Repairs, p.fix); err != nil {
-			return err
-		}
-		if !a.json {
-			mend.Print(a.stderr, result.Locks, result.Repairs, p.fix)
-		}
-		switch {
-		case a.json:
+		failed := mend.Apply(result.Repairs, p.fix)
+		if a.json {
 			a.printJSON(result)
-			if !result.OK {
-				return &exit{code: exitFailed}
+		} else {
+			mend.Print(a.stderr, result.Locks, result.Repairs, p.fix)
+			if result.Error != nil {
+				_ = a.ending(true, true, failed) // the action's own error decides
+				return result.Error
 			}
-		case result.Error != nil:
-			return result.Error
-		default:
 			a.printResult(result.Output)
 		}
-		return nil
+		return a.ending(result.OK, true, failed)
 	})
 }
 
 func (a *app) runOptions(artifacts string) plan.Options {
 	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn}
+}
+
+// ending is verdict, with what went wrong beside the result.
+func (a *app) ending(ok, complete bool, beside error) error {
+	for _, err := range mend.Each(beside) {
+		var f *fault.Error
+		ok, complete = ok && !errors.As(err, &f), false
+		a.warn(err)
+	}
+	return verdict(ok, complete)
 }
 
 // verdict is the exit of a verb whose result and reports have been written.

@@ -107,9 +107,6 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 		show.Stdout = a.coloured()
 	}
 	outcome, err := show.Follow(ctx, q, jobs, a.folder("artifacts"))
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
 	if a.json {
 		a.printJSON(outcome.JSON())
 	}
@@ -121,7 +118,10 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &exit{code: exitInterrupted}
 	}
-	return verdict(outcome.OK && err == nil && !(show.FailOnFlaky && outcome.Flaky()), complete && outcome.Saved)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the outcome is not ok
+	}
+	return a.ending(outcome.OK && !(show.FailOnFlaky && outcome.Flaky()), complete && outcome.Saved, err)
 }
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before

@@ -148,13 +148,10 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 		result = r.cases(ctx, suite)
 		complete, err = r.finish(result)
 	}
-	switch {
-	case err != nil:
-		return err
-	case errors.Is(ctx.Err(), context.Canceled):
-		return ended(ctx)
+	if end := a.ending(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete, err); !errors.Is(ctx.Err(), context.Canceled) {
+		return end
 	}
-	return verdict(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete)
+	return ended(ctx)
 }
 
 // planRun is one run of plans, or with --watch as many as there are changes.
@@ -191,26 +188,25 @@ func (r *planRun) cases(ctx context.Context, suite *plan.Suite) plan.Result {
 // finish writes what a run leaves: reports, lock files, repairs, storage state.
 func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	var written []string
+	var failed error
 	if r.flags.updateLock {
-		if written, err = result.UpdateLocks(r.o.Maps); err != nil {
-			return false, err
-		}
+		written, failed = result.UpdateLocks(r.o.Maps)
 	}
 	repairs := result.Repairs()
+	failed = errors.Join(failed, mend.Apply(repairs, r.flags.fix))
 	complete = r.writeReports(r.out, result.Report(), "")
 	if !r.json {
 		mend.Print(r.stdout, written, repairs, r.flags.fix)
 	}
-	if err := mend.Apply(repairs, r.flags.fix); err != nil {
-		return complete, err
-	}
-	if saved := result.State(); saved != nil {
+	saved := result.State()
+	complete = complete && (saved != nil || !r.o.SaveState || !result.OK) // why there is none was said
+	if saved != nil {
 		if err := plan.SaveState(r.storage.To, saved); err != nil {
 			r.warn(err)
 			complete = false
 		}
 	}
-	return complete, nil
+	return complete, failed
 }
 
 // follow shows a run while it goes on: of one case its steps, of several the cases.

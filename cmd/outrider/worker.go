@@ -169,7 +169,7 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 		options.Pacing = s.Pacing
 	}
 	heard := a.traces.Browser()
-	options.Spans = heard.Listener()
+	options.Spans, options.OnOpen = heard.Listener(), r.OnOpen
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
 		options.Engine.Close()

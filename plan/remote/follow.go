@@ -333,6 +333,13 @@ func Merge(ended []Ended, began time.Time) Outcome {
 	return o
 }
 
+// fail says that the outcome is not all there is to know.
+func (o *Outcome) fail() {
+	if o.OK, o.Report.OK = false, false; !o.single {
+		o.Report.Result = o.JSON()
+	}
+}
+
 // Flaky says whether a case passed only after it failed.
 func (o Outcome) Flaky() bool { return o.totals.Totals[string(report.Flaky)] > 0 }
 

@@ -27,6 +27,8 @@ type Request struct {
 	Secrets map[string][]string `json:"secrets"`
 	// Prepare runs before addresses are opened; may be nil.
 	Prepare func(context.Context, *runtime.Host) error `json:"-"`
+	// OnOpen hears how addresses were opened, see runtime.Options; may be nil.
+	OnOpen func(address, runtimeID string, err error) `json:"-"`
 }
 
 // Host is a browser for jobs.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -170,7 +171,7 @@ func (x *execution) host(ctx context.Context, r Request, shared bool) (*warm, er
 }
 
 // options are those of a run here, with everything that it writes in the job's folder.
-func (x *execution) options(w *warm, g *guard) (plan.Options, error) {
+func (x *execution) options(w *warm, g *guard) plan.Options {
 	o := plan.Options{
 		NewID: x.runner.opts.NewID, CallTimeout: x.p.Settings.CallTimeout, Folder: report.Changed(report.Anywhere, w.Secrets.MaskBytes), Evidence: x.p.Evidence,
 		Secrets: w.Secrets, Root: x.dir, Starts: g.starts, Many: !x.p.Single, Maps: mend.FilesOf(w.maps),
@@ -178,9 +179,7 @@ func (x *execution) options(w *warm, g *guard) (plan.Options, error) {
 	if x.p.Artifacts != "" {
 		o.Artifacts = filepath.Join(x.dir, artifacts)
 	}
-	var err error
-	o.Locks, err = mend.LocksOf(w.maps)
-	return o, err
+	return o
 }
 
 // say is what a job prints while it runs.
@@ -209,8 +208,8 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 	well := false
 	defer func() { x.runner.hosts.put(w, well) }()
 	g := newGuard(w.Dictionary(), x.to, w.maps)
-	o, err := x.options(w, g)
-	if err != nil {
+	o := x.options(w, g)
+	if o.Locks, err = mend.LocksOf(w.maps); err != nil {
 		return worker.Result{Err: err}
 	}
 	o.Open = open
@@ -240,7 +239,8 @@ func broken(r plan.Result) bool {
 
 // check runs the checks of the maps on the pages that the job opens.
 func (x *execution) check(ctx context.Context) worker.Result {
-	request := Request{Secrets: map[string][]string{}}
+	var opened plan.Openings
+	request := Request{Secrets: map[string][]string{}, OnOpen: opened.Add}
 	var g *guard
 	if c := x.p.Before; c != nil {
 		before, err := x.load(c)
@@ -262,24 +262,17 @@ func (x *execution) check(ctx context.Context) worker.Result {
 	}
 	defer x.runner.hosts.put(w, false)
 	g = newGuard(w.Dictionary(), x.to, w.maps)
-	o, err := x.options(w, g)
-	if err != nil {
-		return worker.Result{Err: err}
-	}
-	o.Evidence = o.Evidence || x.p.Artifacts != ""
+	o := x.options(w, g)
+	o.Evidence, o.Opened = o.Evidence || x.p.Artifacts != "", opened
 	h := guardedHost{w.Host, g}
-	checked, err := plan.Check(ctx, h, *x.p.Check, o)
-	if err == nil {
-		checked.Repairs, err = checked.Repair(ctx, h, *x.p.Check, o.Maps, o)
-	}
-	if err != nil {
-		return worker.Result{Err: err}
-	}
+	checked := plan.Check(ctx, h, *x.p.Check, o)
+	_ = checked.Mend(ctx, h, *x.p.Check, o, false, false) // its errors are among those of the check, as no file is written
 	var text bytes.Buffer
-	for _, p := range checked.Pages {
-		p.Print(&text)
-	}
+	checked.Print(&text)
 	checked.PrintRepairs(&text, false)
+	for _, f := range checked.Errors {
+		fmt.Fprintf(&text, "broken  repair  %s\n", report.Printable(f.Error()))
+	}
 	a := Answer{OK: checked.OK, Report: checked.Report(), Printed: text.String(), Single: x.p.Single}
 	out := worker.Result{OK: checked.OK}
 	out.JSON, out.Err = a.encode(checked, pathsOf(x.names), w.Secrets)

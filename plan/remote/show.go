@@ -57,6 +57,9 @@ func (s Show) Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, to r
 	ended, err := Follow(ctx, q, jobs, v, s.Cancel)
 	s.Progress.Clear()
 	o := Merge(ended, began)
+	if err != nil {
+		o.fail()
+	}
 	if s.Stdout != nil {
 		o.Print(s.Stdout)
 	}
