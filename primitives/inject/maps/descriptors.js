@@ -103,11 +103,7 @@ function unlike(node, c, texts) {
  * is expected of every match: the answer is about the first drawn one that is so.
  */
 function compared(nodes, chosen, c, view, texts, explain) {
-  let about = chosen;
-  if (c.any && c.visible !== false) {
-    about = nodes.find((node) => unlike(node, c, texts).length === 0 && rendered(node)) ||
-      (rendered(chosen) ? chosen : nodes.find((node) => rendered(node)) || chosen);
-  }
+  const about = c.any && c.visible !== false ? offender(nodes, chosen, c, texts) : chosen;
   const out = { failed: unlike(about, c, texts) };
   if (about !== chosen) {
     out.facts = elementFacts(about, view, texts);
@@ -120,6 +116,18 @@ function compared(nodes, chosen, c, view, texts, explain) {
   }
   if (out.failed.includes('value_equals') && readableValue(about) !== null) out.value = difference(readableValue(about), c.value_equals);
   return out;
+}
+
+/** offender is the first drawn match that is as c says, or else the one to say of that it is not. */
+function offender(nodes, chosen, c, texts) {
+  let without = null; // it does not have the text, and neither has what is inside of it
+  for (const node of nodes) {
+    if (without !== null && contains(without, node) && attributeOf(node, 'aria-label') === null) continue;
+    const missing = unlike(node, c, texts);
+    if (missing.length === 0 && rendered(node)) return node;
+    if (missing.includes('text_contains')) without = node;
+  }
+  return rendered(chosen) ? chosen : nodes.find((node) => rendered(node)) || chosen;
 }
 
 /** difference shows two texts around the place where they part. */
