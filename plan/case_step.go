@@ -216,7 +216,7 @@ func request(s *spec.Step) (name string, arguments json.RawMessage, err error) {
 	case s.State != "":
 		in = map[string]any{"mode": "state_read", "projection_name": s.State}
 	case s.Check:
-		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks}.arguments()
+		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks, FailOnDrift: s.FailOnDrift}.arguments()
 		return name, arguments, err
 	case s.Call != "":
 		name = s.Call

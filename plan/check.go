@@ -37,6 +37,7 @@ type Expectations struct {
 	ExpectStatus int           // HTTP status of the document; 0 is any below 400
 	Requires     []string      // states that must be current
 	Strict       bool          // critical checks that are skipped fail
+	FailOnDrift  bool          // checks that drifted fail
 	Remember     bool          // results say what the elements look like that were found
 
 	locks map[string]*lock.File // by map path: results propose repairs
@@ -52,6 +53,9 @@ func (x Expectations) arguments() ([]byte, error) {
 	}
 	if x.Strict {
 		in["strict_checks"] = true
+	}
+	if x.FailOnDrift {
+		in["fail_on_drift"] = true
 	}
 	if x.Remember {
 		in["remember"] = true

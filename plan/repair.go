@@ -139,7 +139,7 @@ func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab ru
 func changesFor(k report.Check) []mend.Change {
 	var out []mend.Change
 	add := func(mapPath, pointer string, target json.RawMessage) {
-		if pointer != "" && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
+		if pointer != "" && len(target) > 0 && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
 			out = append(out, mend.Change{MapPath: mapPath, Pointer: pointer, Target: target})
 		}
 	}

@@ -27,10 +27,10 @@ func (a *app) checkCommand() *cobra.Command {
 			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and no state is\n" +
 			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
 			"A page that cannot be opened or judged is broken: a result of its own, beside those of the other pages.\n" +
-			"A check that passes by a fallback is drift: it is reported with the repaired target and does not fail.\n" +
-			"--update-lock remembers in actions.lock.json, beside the map, what the elements looked like that were found. When a\n" +
-			"target later finds nothing, the element that looks like it is proposed, verified, and shown as a diff of the map.\n" +
-			"--fix writes the diff; the exit code stays that of the check before it, unless --heal asks to take it as passed.",
+			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported with the repaired\n" +
+			"target and fails with --fail-on-drift only. --update-lock remembers in actions.lock.json, beside the map, what the\n" +
+			"elements looked like that were found. When a target later finds nothing, the element that looks like it is proposed,\n" +
+			"verified, and shown as a diff of the map. --fix writes it; the exit code stays, unless --heal takes it as passed.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
 		Args: cobra.NoArgs,
@@ -67,6 +67,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
 	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
+	f.BoolVar(&x.FailOnDrift, "fail-on-drift", false, "a check that drifted fails: it passed by a fallback, or an element has another role or name")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
 	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
 	f.BoolVar(&heal, "heal", false, "a check that passes with a repair is healed, and does not fail; its diff is shown")

@@ -65,6 +65,7 @@ type Check struct {
 	} `json:"setup"`
 	Drift []struct {
 		Preferred string          `json:"preferred"`
+		Message   string          `json:"message"`
 		Matched   string          `json:"matched"`
 		Candidate string          `json:"candidate"`
 		Proposal  json.RawMessage `json:"proposal"`
@@ -125,6 +126,7 @@ func (p Page) Well() bool {
 // Assertion is one assertion of a check, with the members that failed.
 type Assertion struct {
 	OK         *bool  `json:"ok"`
+	Reason     string `json:"reason"`
 	Pointer    string `json:"pointer"`
 	Line       int    `json:"line"`
 	Mismatches []struct {
@@ -179,7 +181,9 @@ func (c Check) Proposals() []json.RawMessage {
 	var out []json.RawMessage
 	if c.Status == "drifted" {
 		for _, d := range c.Drift {
-			out = append(out, d.Proposal)
+			if len(d.Proposal) > 0 {
+				out = append(out, d.Proposal)
+			}
 		}
 	}
 	return out
@@ -196,7 +200,7 @@ func (c Check) Detail() string {
 		}
 		return line
 	case c.Status == "drifted" && len(c.Drift) > 0:
-		return fmt.Sprintf("%s matches nothing; %s does (%s)", c.Drift[0].Preferred, c.Drift[0].Matched, c.Drift[0].Candidate)
+		return c.Drift[0].Message
 	case c.Status == "healed":
 		return "it passes with a change of its map"
 	case c.Error != nil:
@@ -205,6 +209,8 @@ func (c Check) Detail() string {
 		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
 	case c.Status == "skipped":
 		return "the state it is about is not current"
+	case c.Status == "unknown" && slices.ContainsFunc(c.Assertions, func(a Assertion) bool { return a.Reason == "always_holds" }):
+		return "it asks for what every page has"
 	case c.Status == "unknown":
 		return "it asks for nothing that can be seen"
 	}

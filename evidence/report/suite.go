@@ -144,7 +144,9 @@ func (c Check) repairs() []Text {
 		if diff := selectorDiff(c.file(), d.Preferred, d.Matched, d.Candidate); diff != "" {
 			out = append(out, Text{Title: "change of the map", Body: diff, Diff: true})
 		}
-		out = append(out, Text{Title: "repaired target", Body: string(d.Proposal)})
+		if len(d.Proposal) > 0 {
+			out = append(out, Text{Title: "repaired target", Body: string(d.Proposal)})
+		}
 	}
 	return out
 }

@@ -159,7 +159,7 @@ func (c *checker) step(s *Step, at string) {
 	if s.Summary != "" && s.State == "" {
 		c.fail(at+"/summary", "summary belongs to state")
 	}
-	for member, given := range map[string]bool{"expect_status": s.ExpectStatus != 0, "requires": len(s.Requires) > 0, "strict_checks": s.StrictChecks} {
+	for member, given := range map[string]bool{"expect_status": s.ExpectStatus != 0, "requires": len(s.Requires) > 0, "strict_checks": s.StrictChecks, "fail_on_drift": s.FailOnDrift} {
 		if given && !s.Check {
 			c.fail(at+"/"+member, "%s belongs to check", member)
 		}

@@ -64,6 +64,7 @@ type Step struct {
 	ExpectStatus int      `json:"expect_status,omitempty" min:"100" max:"599" doc:"HTTP status that the document must have, of a check"`
 	Requires     []string `json:"requires,omitempty" doc:"states that must be current, of a check"`
 	StrictChecks bool     `json:"strict_checks,omitempty" doc:"a critical check must say something, of a check"`
+	FailOnDrift  bool     `json:"fail_on_drift,omitempty" doc:"a check that drifted fails, of a check"`
 
 	Args    map[string]any    `json:"args,omitempty" doc:"arguments of the action or primitive"`
 	Expect  Expectations      `json:"expect,omitempty" doc:"what must hold: JSONata over the step's result, an expectation, or a list of them"`

@@ -25,8 +25,50 @@ type Descriptor struct {
 	TextContains      string   `json:"text_contains,omitempty"`
 	URLContains       string   `json:"-"` // part of the address, case aside
 	URLMatches        string   `json:"-"` // whole address, case aside; * is any run of characters
-	// Explain requests Box, and for Near of candidates that match nothing.
+	// Explain requests Box, Near of candidates that match nothing, and what texts
+	// that were compared are.
 	Explain bool `json:"explain,omitempty"`
+	// Compare is what is expected of the chosen element: the page compares, since the
+	// whole text counts and a page can be long.
+	Compare []Comparison `json:"compare,omitempty"`
+}
+
+// Comparison is what a probe expects of an element alone. Texts are normalised.
+type Comparison struct {
+	TextEquals   *string `json:"text_equals,omitempty"`
+	TextContains *string `json:"text_contains,omitempty"`
+	ValueEquals  *string `json:"value_equals,omitempty"`
+	Visible      *bool   `json:"visible,omitempty"`
+	Enabled      *bool   `json:"enabled,omitempty"`
+	Checked      *bool   `json:"checked,omitempty"`
+	Focused      *bool   `json:"focused,omitempty"`
+	// Any means every match that is rendered, not only the chosen one: the answer is
+	// about the first that is as expected.
+	Any bool `json:"any,omitempty"`
+}
+
+// Compared is the answer to a Comparison.
+type Compared struct {
+	Failed []string `json:"failed"` // members that the element does not meet
+	// Facts and Box are those of the element when it is not the chosen one.
+	Facts *ElementFacts `json:"facts,omitempty"`
+	Box   *Box          `json:"box,omitempty"`
+	// Text and Value show what counts of a text: where it departs from what was
+	// expected, or has it.
+	Text  *Shown `json:"text,omitempty"`
+	Value *Shown `json:"value,omitempty"`
+}
+
+// Shown are excerpts of two texts; Wanted is "" where the whole was found.
+type Shown struct {
+	Found  string `json:"found"`
+	Wanted string `json:"wanted"`
+}
+
+// Departure is a predicate that an element does not meet which was found without it.
+type Departure struct {
+	Predicate string   `json:"predicate"` // "role", "name"
+	Values    []string `json:"values"`    // of the chosen element, and of at most two more matches
 }
 
 // Match says what became of a descriptor.
@@ -47,6 +89,11 @@ type Match struct {
 	// one for people. A caller that must be sure takes a non-empty list for no
 	// match.
 	Relaxed []string `json:"relaxed,omitempty"`
+	// Departures are those of Relaxed that the page contradicts: the element has
+	// another role, or another name.
+	Departures []Departure `json:"departures,omitempty"`
+	// Compared answers Compare, one each, in order.
+	Compared []Compared `json:"compared,omitempty"`
 	// Reason is why nothing was found: "url", "selector", "role", "name",
 	// "text", "empty" for a descriptor that says nothing, or an error code such
 	// as invalid_selector.

@@ -16,6 +16,8 @@ type expectations struct {
 	Requires []string `json:"requires"`
 	// StrictChecks makes critical checks fail that are skipped or say nothing.
 	StrictChecks bool `json:"strict_checks"`
+	// FailOnDrift makes checks fail that are more than information and drifted.
+	FailOnDrift bool `json:"fail_on_drift"`
 }
 
 // unmet lists, one sentence each, why a result is not ok although no check fails.
@@ -50,6 +52,13 @@ func (x expectations) unmet(r *checkReport) []string {
 				out = append(out, fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID))
 			case c.Status == verify.CheckUnknown:
 				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.CheckID))
+			}
+		}
+	}
+	if x.FailOnDrift {
+		for _, c := range r.Checks {
+			if c.Status == verify.CheckDrifted && c.Severity != "info" {
+				out = append(out, fmt.Sprintf("the check %s drifted: %s", c.CheckID, c.Drift[0].Message))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"expect_status":{"type":"integer","minimum":100,"maximum":599,"description":"HTTP status that the page's document must have in mode check. Default: any below 400."},` +
 	`"requires":{"type":"array","items":{"type":"string"},"description":"States that must be current in mode check."},` +
 	`"strict_checks":{"type":"boolean","description":"In mode check a critical check that is skipped, or says nothing, is a failure."},` +
+	`"fail_on_drift":{"type":"boolean","description":"In mode check a check that drifted is a failure: it passed by a fallback, or an element has another role or name than its target declares."},` +
 	`"remember":{"type":"boolean","description":"In mode check: say what the elements look like that checks found."},` +
 	`"lock":{"type":"object","additionalProperties":{"type":"object"},"description":"What elements looked like, by map path (actions.lock.json): mode check proposes repairs of targets that find nothing."},` +
 	`"projection_name":{"type":"string"},"projection":{"type":"string"},` +

@@ -6,6 +6,8 @@ package verify
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ type Batch struct {
 	At          time.Time
 	descriptors []descriptor.Descriptor
 	index       map[string]int // by the descriptor's text
+	compared    map[string]int // place among the comparisons of a descriptor, by both
 	matches     []descriptor.Match
 	Attached    func(m *sites.Map, id string) (state string, known bool)
 	Prepared    *manifest.Check // its setup was done for this batch
@@ -79,13 +82,16 @@ type Observation struct {
 	Verdict Verdict `json:"-"`
 }
 
-// Drift says that a target was found, but not by what the map prefers.
+// Drift says that a target was found, but not by what the map prefers, or that the
+// element has another role or name.
 type Drift struct {
 	Preferred string `json:"preferred"`
 	Matched   string `json:"matched"`
+	// Message says both in one sentence, for people.
+	Message   string `json:"message"`
 	Candidate string `json:"candidate"` // of the match: fallback_selectors/0, alternate_selectors/1
-	// Proposal is the target as the map could declare it.
-	Proposal json.RawMessage `json:"proposal"`
+	// Proposal is the target as the map could declare it, if that can be said.
+	Proposal json.RawMessage `json:"proposal,omitempty"`
 	// MapPath and Pointer are where the target stands.
 	MapPath string `json:"map_path,omitempty"`
 	Pointer string `json:"pointer,omitempty"`
@@ -96,11 +102,12 @@ const maxStateDepth = 8
 
 // Add adds what judging p needs. more are selectors to try after those of
 // the target.
-func (b *Batch) Add(m *sites.Map, p *manifest.Probe, more []string) { b.addAt(m, p, more, 0) }
+func (b *Batch) Add(m *sites.Map, p *manifest.Probe, more []string) { b.addAt(m, p, more, false, 0) }
 
-func (b *Batch) addAt(m *sites.Map, p *manifest.Probe, more []string, depth int) {
+// addAt adds a probe. A negative one is about every match.
+func (b *Batch) addAt(m *sites.Map, p *manifest.Probe, more []string, negative bool, depth int) {
 	if in, t := targetOf(b.Library, m, p); t != nil {
-		b.number(b.descriptorFor(t, p.Role, more))
+		b.compare(b.number(b.descriptorFor(t, p.Role, more)), p, negative)
 		b.addStateAt(in, t.State, depth)
 	}
 	b.addStateAt(m, p.State, depth)
@@ -115,7 +122,7 @@ func (b *Batch) addStateAt(m *sites.Map, name string, depth int) {
 		return
 	}
 	for i := range state.Diagnostics {
-		b.addAt(in, &state.Diagnostics[i], nil, depth+1)
+		b.addAt(in, &state.Diagnostics[i], nil, false, depth+1)
 	}
 }
 
@@ -146,6 +153,62 @@ func (b *Batch) number(d descriptor.Descriptor) int {
 	return len(b.descriptors) - 1
 }
 
+// compare adds what a probe expects of the element of a descriptor, and returns its place
+// among the comparisons of that; -1 when it expects nothing.
+func (b *Batch) compare(descriptor int, p *manifest.Probe, negative bool) int {
+	c := comparisonOf(p, negative)
+	text, err := json.Marshal(c)
+	if descriptor < 0 || err != nil || string(text) == "{}" {
+		return -1
+	}
+	key := strconv.Itoa(descriptor) + " " + string(text)
+	if i, ok := b.compared[key]; ok {
+		return i
+	}
+	if b.compared == nil {
+		b.compared = map[string]int{}
+	}
+	d := &b.descriptors[descriptor]
+	b.compared[key] = len(d.Compare)
+	d.Compare = append(d.Compare, c)
+	return len(d.Compare) - 1
+}
+
+// comparisonOf is what the page compares for a probe. A negative one asks more of it: a
+// match that is as it must not be can be any of them.
+func comparisonOf(p *manifest.Probe, negative bool) descriptor.Comparison {
+	c := descriptor.Comparison{ValueEquals: p.ValueEquals}
+	if p.TextEquals != nil {
+		text := normalised(*p.TextEquals)
+		c.TextEquals = &text
+	}
+	if p.TextContains != "" {
+		text := normalised(p.TextContains)
+		c.TextContains = &text
+	}
+	if negative {
+		c.Visible, c.Enabled, c.Checked, c.Focused = p.Visible, p.Enabled, p.Checked, p.Focused
+		c.Any = c != descriptor.Comparison{}
+	}
+	return c
+}
+
+// comparedFor is what the page answered about the element that a probe is judged by, with
+// its facts.
+func (b *Batch) comparedFor(d descriptor.Descriptor, match descriptor.Match, p *manifest.Probe, negative bool) descriptor.Compared {
+	out := descriptor.Compared{Failed: []string{"text_equals", "text_contains", "value_equals"}} // what was not compared does not hold
+	if i := b.compare(b.number(d), p, negative); i >= 0 && i < len(match.Compared) {
+		out = match.Compared[i]
+	}
+	if out.Facts == nil {
+		out.Facts, out.Box = match.Facts, match.Box
+	}
+	if out.Facts == nil {
+		out.Facts = &descriptor.ElementFacts{}
+	}
+	return out
+}
+
 // Evaluate observes the page, once. An empty batch costs nothing.
 func (b *Batch) Evaluate(ctx context.Context, page primitives.Page) error {
 	var err error
@@ -165,10 +228,12 @@ func (b *Batch) Match(d descriptor.Descriptor) descriptor.Match {
 // Judge decides whether a probe holds. One that says nothing in particular holds
 // when its target is there.
 func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observation {
-	return b.judgeAt(m, p, more, 0)
+	return b.judgeAt(m, p, more, false, 0)
 }
 
-func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth int) Observation {
+// judgeAt is Judge for a probe at some depth of states. A negative one holds as soon as
+// one of the matches is as it says.
+func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative bool, depth int) Observation {
 	f := Observation{Name: p.Name, Description: p.Description, Pointer: p.At.Pointer, Line: p.At.Line, Verdict: Yes}
 	claimed := false
 	claim := func(member string, holds bool) {
@@ -195,7 +260,7 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 		}
 		f.OK = f.Verdict.Pointer()
 		if b.Explain {
-			f.explain(b, m, p, descriptor.Descriptor{}, descriptor.Match{})
+			f.explain(b, m, p, descriptor.Descriptor{}, descriptor.Match{}, descriptor.Compared{})
 		}
 		return f
 	}
@@ -211,9 +276,10 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 			claim("target.state", v == Yes)
 		}
 	}
-	f.judgeElement(p, match, claim)
+	is := b.comparedFor(d, match, p, negative)
+	f.judgeElement(p, match, is, claim)
 	if match.Found {
-		if f.Drift = DriftOf(t, match, len(t.FallbackSelectors), more); f.Drift != nil && f.Drift.Pointer != "" {
+		if f.Drift = driftOf(t, d, match, more); f.Drift != nil && f.Drift.Pointer != "" {
 			f.Drift.MapPath = in.Path
 		}
 	}
@@ -222,8 +288,10 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, depth in
 	}
 	f.OK = f.Verdict.Pointer()
 	if b.Explain {
-		f.Box = boxOf(match)
-		f.explain(b, m, p, d, match)
+		if f.Box = boxOf(match); is.Box != nil {
+			f.Box = is.Box
+		}
+		f.explain(b, m, p, d, match, is)
 	}
 	return f
 }
@@ -254,11 +322,8 @@ func (f *Observation) judgeState(s *Batch, m *sites.Map, p *manifest.Probe, dept
 }
 
 // judgeElement compares the element with what the probe expects.
-func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, claim func(string, bool)) {
-	facts := match.Facts
-	if facts == nil {
-		facts = &descriptor.ElementFacts{}
-	}
+func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, is descriptor.Compared, claim func(string, bool)) {
+	facts := is.Facts
 	// A descriptor of an address alone is met without an element.
 	there := match.Found
 	before := len(f.Failed)
@@ -299,9 +364,10 @@ func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, cl
 	flag("enabled", p.Enabled, facts.Enabled)
 	flag("checked", p.Checked, facts.Checked != nil && *facts.Checked)
 	flag("focused", p.Focused, facts.Focused)
-	text("text_equals", p.TextEquals != "", facts.Text == normalised(p.TextEquals))
-	text("text_contains", p.TextContains != "", strings.Contains(facts.Text, normalised(p.TextContains)))
-	text("value_equals", p.ValueEquals != "", facts.Value != nil && *facts.Value == p.ValueEquals)
+	compared := func(member string, claimed bool) { text(member, claimed, !slices.Contains(is.Failed, member)) }
+	compared("text_equals", p.TextEquals != nil)
+	compared("text_contains", p.TextContains != "")
+	compared("value_equals", p.ValueEquals != nil)
 	if !there && !absentIsRight && len(f.Failed) == before {
 		claim("exists", false)
 	} else if !about {
@@ -336,7 +402,7 @@ func targetOf(lib *sites.Library, m *sites.Map, p *manifest.Probe) (*sites.Map, 
 	if p.Role != "" {
 		return m, &manifest.Target{}
 	}
-	if p.State == "" && p.TextEquals+p.TextContains+p.ValueEquals != "" {
+	if p.State == "" && (p.TextEquals != nil || p.TextContains != "" || p.ValueEquals != nil) {
 		return m, &manifest.Target{Selector: []string{"body"}}
 	}
 	return m, nil

@@ -15,7 +15,7 @@ import (
 // What a check comes to.
 const (
 	CheckPassed  = "passed"
-	CheckDrifted = "drifted" // it passed, by a fallback and not by what the map prefers
+	CheckDrifted = "drifted" // it passed by a fallback, or the element has another role or name
 	CheckFailed  = "failed"
 	CheckSkipped = "skipped" // it is about a state that is not current
 	CheckUnknown = "unknown" // it is about nothing that can be observed
@@ -48,6 +48,15 @@ type CheckOutcome struct {
 	// is the appearance of its targets. Both are there when the caller requested them.
 	Repairs    []Repair     `json:"repairs,omitempty"`
 	Remembered []Remembered `json:"remembered,omitempty"`
+}
+
+// AlwaysHolds is the reason of an assertion that holds on every page.
+const AlwaysHolds = "always_holds"
+
+// says reports whether a probe claims something beside what holds on every page.
+func says(p *manifest.Probe) bool {
+	return p.Visible != nil || p.Exists != nil || p.Enabled != nil || p.Checked != nil || p.Focused != nil || p.TextEquals != nil || p.ValueEquals != nil ||
+		p.TextContains+p.URLContains+p.URLMatches+p.State != "" || p.Count != nil || p.MaxCount != nil || p.MinCount != nil && *p.MinCount > 0
 }
 
 // maxReasons is how many failed assertions the message of a check names.
@@ -119,7 +128,7 @@ func (b *Batch) AddCheck(m *sites.Map, k *manifest.Check) {
 		b.Add(m, &assertions[i], alternates(k))
 	}
 	for i := range negative {
-		b.Add(m, &negative[i], nil)
+		b.addAt(m, &negative[i], nil, true, 0)
 	}
 	for _, n := range statesOf(k) {
 		b.AddState(m, n)
@@ -163,6 +172,9 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	}
 	for i := range assertions {
 		f := b.Judge(m, &assertions[i], alternates(k))
+		if f.Verdict == Yes && assertions[i].AlwaysHolds && !says(&assertions[i]) {
+			f.Verdict, f.Reason, f.OK = Unknown, AlwaysHolds, nil
+		}
 		note(&f, Yes, No, labelOf(f, "assertions", i))
 		r.Assertions = append(r.Assertions, f)
 		if f.Drift != nil {
@@ -170,13 +182,16 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		}
 	}
 	for i := range negative {
-		f := b.Judge(m, &negative[i], nil)
+		f := b.judgeAt(m, &negative[i], nil, true, 0)
 		f.Mismatches = nil // that it does not hold is right
 		if b.Explain && f.Verdict == Yes {
 			b.explainPresence(&f, m, &negative[i])
 		}
 		note(&f, No, Yes, labelOf(f, "negative_assertions", i))
 		r.NegativeAssertions = append(r.NegativeAssertions, f)
+		if f.Drift != nil && len(f.Relaxed) > 0 {
+			r.Drift = append(r.Drift, *f.Drift) // what it is about may be another element
+		}
 	}
 	if r.Status == CheckPassed && len(r.Drift) > 0 {
 		r.Status = CheckDrifted
@@ -193,10 +208,12 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
 	case CheckDrifted:
 		d := r.Drift[0]
-		r.Error = fault.New(fault.DriftDetected, "the check %s passes by a fallback: the preferred selector matches nothing", r.CheckID).
+		r.Error = fault.New(fault.DriftDetected, "the check %s passes, but not as its map says: %s", r.CheckID, d.Message).
 			With("check_id", r.CheckID).With("preferred", d.Preferred).With("matched", d.Matched).With("candidate", d.Candidate).
-			With("proposal", d.Proposal).With("severity", string(fault.Minor)).With("map_path", r.MapPath).
-			Next("put the proposed target into the map")
+			With("severity", string(fault.Minor)).With("map_path", r.MapPath)
+		if d.Proposal != nil {
+			r.Error.With("proposal", d.Proposal).Next("put the proposed target into the map")
+		}
 	}
 	if r.Error != nil && r.Contingency != "" {
 		r.Error.With("contingency", r.Contingency)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,96 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	if i, err := strconv.Atoi(number); err == nil && field == "fallback_selectors" && i >= declared {
 		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
 	}
-	return &Drift{Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched), Pointer: t.At.Pointer}
+	return &Drift{
+		Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched), Pointer: t.At.Pointer,
+		Message: fmt.Sprintf("%s matches nothing; %s does (%s)", preferred[0], matched, candidate),
+	}
+}
+
+// driftOf is DriftOf, and also says whether the element has another role or name than
+// its target declares. d is the target as it was resolved.
+func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match, alternates []string) *Drift {
+	drift := DriftOf(t, match, len(t.FallbackSelectors), alternates)
+	if len(match.Departures) == 0 {
+		return drift
+	}
+	subject := subjectOf(d, SelectorNamed(d, match.Candidate))
+	next := *t
+	var preferred, matched, messages []string
+	sure := match.Count == 1
+	if drift != nil {
+		preferred, matched, messages = []string{drift.Preferred}, []string{drift.Matched}, []string{drift.Message}
+	} else {
+		preferred, matched = []string{subject}, []string{subject}
+		drift = &Drift{Candidate: match.Candidate, Pointer: t.At.Pointer}
+	}
+	for _, x := range match.Departures {
+		is, wanted := x.Values[0], d.Name
+		if x.Predicate == "role" {
+			wanted = d.Role
+			if next.Role = is; is == "generic" {
+				next.Role = ""
+			}
+			sure = sure && t.Role == d.Role // it is not the assertion that says it
+		} else {
+			next.Name = is
+			sure = sure && len(is) < longestName
+		}
+		preferred, matched = append(preferred, x.Predicate+" "+quoted(wanted)), append(matched, x.Predicate+" "+quoted(is))
+		messages = append(messages, fmt.Sprintf("%s: %s is %s, expected %s", subject, x.Predicate, has(x.Values, match.Count), quoted(wanted)))
+	}
+	drift.Preferred, drift.Matched, drift.Message = strings.Join(preferred, " "), strings.Join(matched, " "), strings.Join(messages, "; ")
+	switch selector := SelectorNamed(DescriptorOf(t, "", alternates), match.Candidate); {
+	case !sure:
+		drift.Proposal = nil // several elements are there, and nobody knows which was meant
+	case drift.Proposal != nil:
+		drift.Proposal = repaired(&next, selector)
+	default:
+		drift.Proposal = renamed(&next)
+	}
+	return drift
+}
+
+// longestName is what the page gives of a name, in characters.
+const longestName = 2000
+
+// has lists what the first of some matches have.
+func has(values []string, count int) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = quoted(v)
+	}
+	text := strings.Join(list, ", ")
+	if more := count - len(values); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// renamed is a target as a map spells it.
+func renamed(t *manifest.Target) json.RawMessage {
+	var selector any
+	switch len(t.Selector) {
+	case 0:
+	case 1:
+		selector = t.Selector[0]
+	default:
+		selector = t.Selector
+	}
+	return call.JSON(struct {
+		Selector          any      `json:"selector,omitempty"`
+		Selectors         []string `json:"selectors,omitempty"`
+		Role              string   `json:"role,omitempty"`
+		Name              string   `json:"name,omitempty"`
+		TextEquals        string   `json:"text_equals,omitempty"`
+		TextContains      string   `json:"text_contains,omitempty"`
+		URLContains       string   `json:"url_contains,omitempty"`
+		URLMatches        string   `json:"url_matches,omitempty"`
+		State             string   `json:"state,omitempty"`
+		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
+		Confidence        string   `json:"confidence,omitempty"`
+		Notes             string   `json:"notes,omitempty"`
+	}{selector, t.Selectors, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, t.FallbackSelectors, t.Confidence, t.Notes})
 }
 
 // repaired is the target with the selector that matched in the first place. The
@@ -61,7 +151,7 @@ func repaired(t *manifest.Target, matched string) json.RawMessage {
 		URLMatches        string   `json:"url_matches,omitempty"`
 		State             string   `json:"state,omitempty"`
 		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
-		Confidence        string   `json:"confidence"`
+		Confidence        string   `json:"confidence,omitempty"`
 		Notes             string   `json:"notes,omitempty"`
 	}{matched, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, rest, "observed", t.Notes})
 }

@@ -26,7 +26,7 @@ const maxQuoted = 120
 func quoted(s string) string { return strconv.Quote(fault.Clip(s, maxQuoted)) }
 
 // explain adds to every member that failed what was expected and found.
-func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
+func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match, is descriptor.Compared) {
 	for _, member := range f.Failed {
 		x := Mismatch{Member: member}
 		subject := subjectOf(d, f.Selector)
@@ -68,7 +68,7 @@ func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descr
 		case "count", "min_count", "max_count":
 			f.counted(&x, p, subject, match)
 		default:
-			f.compared(&x, p, d, subject, match)
+			f.compared(&x, p, d, subject, match, is)
 		}
 		f.Mismatches = append(f.Mismatches, x)
 	}
@@ -85,41 +85,52 @@ func (f *Observation) counted(x *Mismatch, p *manifest.Probe, subject string, ma
 }
 
 // compared is for members that compare what an element has.
-func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, subject string, match descriptor.Match) {
-	facts := match.Facts
-	if !match.Found || facts == nil {
+func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, subject string, match descriptor.Match, is descriptor.Compared) {
+	facts := is.Facts
+	if !match.Found || match.Facts == nil {
 		f.absent(x, p, d, match)
 		return
 	}
 	flag := func(want *bool, got, yes, no string) {
-		word := map[bool]string{true: yes, false: no}
-		x.set(got, word[want != nil && *want], "%s: is %s, expected %s", subject, got, word[want != nil && *want])
+		expected := map[bool]string{true: yes, false: no}[want != nil && *want]
+		x.set(got, expected, "%s: is %s, expected %s", subject, got, expected)
 	}
-	is := func(b bool, yes, no string) string { return map[bool]string{true: yes, false: no}[b] }
+	word := func(b bool, yes, no string) string { return map[bool]string{true: yes, false: no}[b] }
 	switch x.Member {
 	case "text_equals":
-		x.set(fault.Clip(facts.Text, maxQuoted), normalised(p.TextEquals), "%s: text is %s, expected %s", subject, quoted(facts.Text), quoted(normalised(p.TextEquals)))
+		found, wanted := parting(is.Text, facts.Text, normalised(*p.TextEquals))
+		x.set(found, normalised(*p.TextEquals), "%s: text is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted))
 	case "text_contains":
 		x.set(fault.Clip(facts.Text, maxQuoted), normalised(p.TextContains), "%s: text is %s, expected it to contain %s", subject, quoted(facts.Text), quoted(normalised(p.TextContains)))
 	case "value_equals":
 		if facts.Value == nil {
-			x.set(nil, p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(p.ValueEquals))
+			x.set(nil, *p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(*p.ValueEquals))
 			return
 		}
-		x.set(fault.Clip(*facts.Value, maxQuoted), p.ValueEquals, "%s: value is %s, expected %s", subject, quoted(*facts.Value), quoted(p.ValueEquals))
+		found, wanted := parting(is.Value, *facts.Value, *p.ValueEquals)
+		x.set(found, *p.ValueEquals, "%s: value is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted))
 	case "enabled":
-		flag(p.Enabled, is(facts.Enabled, "enabled", "disabled"), "enabled", "disabled")
+		flag(p.Enabled, word(facts.Enabled, "enabled", "disabled"), "enabled", "disabled")
 	case "focused":
-		flag(p.Focused, is(facts.Focused, "focused", "not focused"), "focused", "not focused")
+		flag(p.Focused, word(facts.Focused, "focused", "not focused"), "focused", "not focused")
 	case "checked":
 		got := "nothing that can be checked"
 		if facts.Checked != nil {
-			got = is(*facts.Checked, "checked", "not checked")
+			got = word(*facts.Checked, "checked", "not checked")
 		}
 		flag(p.Checked, got, "checked", "not checked")
 	default:
 		x.set(nil, nil, "%s: %s does not hold", subject, x.Member)
 	}
+}
+
+// parting is what is shown of a text and of the one that was expected: what is around the
+// place where they part, or the beginning.
+func parting(at *descriptor.Shown, found, wanted string) (string, string) {
+	if at != nil {
+		found, wanted = at.Found, at.Wanted
+	}
+	return fault.Clip(found, 2*maxQuoted), fault.Clip(wanted, 2*maxQuoted)
 }
 
 // absent explains why there is no element, with what the nearest have instead.
@@ -142,25 +153,17 @@ func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descri
 		if SelectorNamed(d, t.Candidate) == "" {
 			near = d.Role
 		}
-		values := make([]string, len(t.Near.Values))
-		for i, v := range t.Near.Values {
-			values[i] = quoted(v)
-		}
-		more := ""
-		if n := t.Near.Count - len(values); n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		x.set(t.Near.Values, want, "%s: %s is %s%s, expected %s", near, t.Unmatched, strings.Join(values, ", "), more, quoted(want))
+		x.set(t.Near.Values, want, "%s: %s is %s, expected %s", near, t.Unmatched, has(t.Near.Values, t.Near.Count), quoted(want))
 		return
 	}
 	expected := "expected one"
 	switch {
-	case p.TextEquals != "":
-		expected = "expected one with text " + quoted(normalised(p.TextEquals))
+	case p.TextEquals != nil:
+		expected = "expected one with text " + quoted(normalised(*p.TextEquals))
 	case p.TextContains != "":
 		expected = "expected one whose text contains " + quoted(normalised(p.TextContains))
-	case p.ValueEquals != "":
-		expected = "expected one with value " + quoted(p.ValueEquals)
+	case p.ValueEquals != nil:
+		expected = "expected one with value " + quoted(*p.ValueEquals)
 	}
 	x.set(0, "present", "%s: no match, %s", subject, expected)
 }
@@ -175,9 +178,18 @@ func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe)
 		match = b.Match(d)
 	}
 	subject := subjectOf(d, f.Selector)
+	is := b.comparedFor(d, match, p, true)
 	switch {
-	case match.Found && match.Facts != nil && p.TextEquals+p.TextContains != "":
-		x.set(fault.Clip(match.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be", subject, quoted(match.Facts.Text))
+	case match.Found && match.Facts != nil && p.TextContains != "":
+		found := fault.Clip(is.Facts.Text, maxQuoted)
+		if is.Text != nil {
+			found = fault.Clip(is.Text.Found, 2*maxQuoted)
+		}
+		x.set(found, nil, "%s: text is %s, which must not be", subject, strconv.Quote(found))
+	case match.Found && match.Facts != nil && p.TextEquals != nil:
+		x.set(fault.Clip(is.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be", subject, quoted(is.Facts.Text))
+	case match.Found && p.ValueEquals != nil && is.Facts.Value != nil:
+		x.set(fault.Clip(*is.Facts.Value, maxQuoted), nil, "%s: value is %s, which must not be", subject, quoted(*is.Facts.Value))
 	case match.Found && match.Candidate != "url":
 		x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
 	case p.State != "":

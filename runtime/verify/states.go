@@ -39,7 +39,7 @@ func (b *Batch) diagnoseAt(m *sites.Map, name string, depth int) Diagnosis {
 	d.Own = state.Name
 	d.Description, d.Observables = state.Description, state.Observables
 	for i := range state.Diagnostics {
-		f := b.judgeAt(in, &state.Diagnostics[i], nil, depth)
+		f := b.judgeAt(in, &state.Diagnostics[i], nil, false, depth)
 		d.Diagnostics = append(d.Diagnostics, f)
 		if f.Verdict == No || f.Verdict == Yes && d.Verdict == Unknown {
 			d.Verdict = f.Verdict

@@ -179,10 +179,13 @@ type Probe struct {
 
 	Visible, Exists, Enabled, Checked, Focused *bool
 
-	TextEquals, TextContains, ValueEquals string
-	URLContains, URLMatches               string
-	Count, MinCount, MaxCount             *int
-	Extensions                            Extensions
+	TextEquals, ValueEquals               *string // "" is the empty text
+	TextContains, URLContains, URLMatches string
+	// AlwaysHolds says that a member holds on every page, such as a text_contains that is
+	// blank.
+	AlwaysHolds               bool
+	Count, MinCount, MaxCount *int
+	Extensions                Extensions
 }
 
 // probe reads one query. strict is true inside a check, where an unknown
@@ -196,13 +199,41 @@ func (c *checker) probe(o *object, strict bool) Probe {
 	p.Tool, p.State, p.Attachment = c.subjects(o, strict)
 	p.Visible, p.Exists, p.Enabled = o.bool("visible"), o.bool("exists"), o.bool("enabled")
 	p.Checked, p.Focused = o.bool("checked"), o.bool("focused")
-	p.TextEquals, p.TextContains, p.ValueEquals = o.string("text_equals"), o.string("text_contains"), o.string("value_equals")
-	if s := o.string("expected_text"); s != "" && p.TextContains == "" {
+	p.TextEquals, p.ValueEquals = o.given("text_equals"), o.given("value_equals")
+	p.TextContains = p.saying(o, "text_contains")
+	if s := p.saying(o, "expected_text"); p.TextContains == "" {
 		p.TextContains = s
 	}
-	p.URLContains, p.URLMatches = o.string("url_contains"), o.string("url_matches")
+	p.URLContains, p.URLMatches = p.saying(o, "url_contains"), p.saying(o, "url_matches")
 	p.Count, p.MinCount, p.MaxCount = o.integer("count", 0), o.integer("min_count", 0), o.integer("max_count", 0)
+	if v, _ := o.get("min_count"); p.MinCount != nil && *p.MinCount == 0 && p.Count == nil && p.MaxCount == nil {
+		p.AlwaysHolds = true
+		v.warn(fault.InvalidValue, "every page has 0 or more; expected at least 1")
+	}
 	return p
+}
+
+// given is a string that may be empty, nil where there is none.
+func (o *object) given(name string) *string {
+	return read(o, name, func(v value) *string {
+		s := v.string()
+		return &s
+	})
+}
+
+// saying reads a text to look for, "" where every page has it.
+func (p *Probe) saying(o *object, name string) string {
+	return read(o, name, func(v value) string {
+		s := v.string()
+		if strings.TrimSpace(s) == "" || name == "url_matches" && strings.Trim(s, "* ") == "" {
+			if v.n.kind == kindString {
+				p.AlwaysHolds = true
+				v.warn(fault.InvalidValue, "every page has it; expected a text that not every page has")
+			}
+			return ""
+		}
+		return s
+	})
 }
 
 // targetOrName reads a target descriptor or the name of something that has one.

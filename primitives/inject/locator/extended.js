@@ -213,6 +213,12 @@ function locateExtended(locator) {
   return narrowed(locator, nodes, trace);
 }
 
+/** roleWord is a role as roleOf answers it. */
+function roleWord(role) {
+  const word = String(role).trim().toLowerCase();
+  return { image: 'img', presentation: 'none' }[word] || word;
+}
+
 /** narrowed leaves of nodes what all fields of a locator hold for. */
 function narrowed(locator, nodes, trace) {
   const known = new Map();
@@ -243,9 +249,7 @@ function narrowed(locator, nodes, trace) {
     keepOnly('label', (node) => labelTexts(node, known).some(test));
   }
   if (locator.role) {
-    let role = String(locator.role).trim().toLowerCase();
-    if (role === 'image') role = 'img';
-    if (role === 'presentation') role = 'none';
+    const role = roleWord(locator.role);
     keepOnly('role', (node) => roleOf(node) === role && !leavesOut(node, known));
   }
   if (given('name')) {

@@ -53,15 +53,107 @@ function boxOf(node) {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
-/** elementFacts is what probes report of an element. A password is never reported. */
-function elementFacts(node, view) {
-  const { value } = liveValue(node);
-  const secret = tagOf(node) === 'input' && protoGet(node, 'type') === 'password';
-  const checked = ariaChecked(node);
+/** elementFacts is what probes report of an element. */
+function elementFacts(node, view, texts) {
+  const value = readableValue(node);
   return {
-    tag_name: tagOf(node), visible: isVisible(node, view, new Map()), rendered: rendered(node), enabled: !isDisabled(node), checked,
-    focused: activeElement() === node, value: typeof value === 'string' && !secret ? cut(value, maxFactText) : null, text: cut(textOrLabel(node), maxFactText),
+    tag_name: tagOf(node), visible: isVisible(node, view, new Map()), rendered: rendered(node), enabled: !isDisabled(node), checked: ariaChecked(node),
+    focused: activeElement() === node, value: value === null ? null : cut(value, maxFactText), text: cut(texts(node), maxFactText),
   };
+}
+
+/** readableValue is the live value of a control, null without one. A password is never read. */
+function readableValue(node) {
+  if (tagOf(node) === 'input' && protoGet(node, 'type') === 'password') return null;
+  const { value } = liveValue(node);
+  return typeof value === 'string' ? value : null;
+}
+
+/** textReader reads whole texts. It keeps the last one: many probes are about one element, and a page can be long. */
+function textReader() {
+  let last = null;
+  let text = '';
+  return (node) => {
+    if (node !== last) {
+      text = textOrLabel(node);
+      last = node;
+    }
+    return text;
+  };
+}
+
+/** unlike lists the members of a comparison that an element does not meet. Texts are compared whole. */
+function unlike(node, c, texts) {
+  const out = [];
+  const claim = (member, is) => {
+    if (c[member] !== undefined && !is(c[member])) out.push(member);
+  };
+  claim('visible', (want) => rendered(node) === want);
+  claim('enabled', (want) => !isDisabled(node) === want);
+  claim('checked', (want) => (ariaChecked(node) === true) === want);
+  claim('focused', (want) => (activeElement() === node) === want);
+  claim('value_equals', (want) => readableValue(node) === want);
+  claim('text_equals', (want) => texts(node) === want);
+  claim('text_contains', (want) => texts(node).includes(want));
+  return out;
+}
+
+/**
+ * compared compares an element with what a probe expects of it. With any, what must not be
+ * is expected of every match: the answer is about the first drawn one that is so.
+ */
+function compared(nodes, chosen, c, view, texts, explain) {
+  const about = c.any && c.visible !== false ? offender(nodes, chosen, c, texts) : chosen;
+  const out = { failed: unlike(about, c, texts) };
+  if (about !== chosen) {
+    out.facts = elementFacts(about, view, texts);
+    if (explain) out.box = boxOf(about);
+  }
+  if (!explain) return out;
+  if (out.failed.includes('text_equals')) out.text = difference(texts(about), c.text_equals);
+  else if (c.text_contains !== undefined && !out.failed.includes('text_contains')) {
+    out.text = { found: excerpt(texts(about), texts(about).indexOf(c.text_contains), c.text_contains.length) };
+  }
+  if (out.failed.includes('value_equals') && readableValue(about) !== null) out.value = difference(readableValue(about), c.value_equals);
+  return out;
+}
+
+/** offender is the first drawn match that is as c says, or else the one to say of that it is not. */
+function offender(nodes, chosen, c, texts) {
+  let without = null; // it does not have the text, and neither has what is inside of it
+  for (const node of nodes) {
+    if (without !== null && contains(without, node) && attributeOf(node, 'aria-label') === null) continue;
+    const missing = unlike(node, c, texts);
+    if (missing.length === 0 && rendered(node)) return node;
+    if (missing.includes('text_contains')) without = node;
+  }
+  return rendered(chosen) ? chosen : nodes.find((node) => rendered(node)) || chosen;
+}
+
+/** difference shows two texts around the place where they part. */
+function difference(found, wanted) {
+  let at = 0;
+  while (at < found.length && at < wanted.length && found[at] === wanted[at]) at++;
+  return { found: excerpt(found, at, 0), wanted: excerpt(wanted, at, 0) };
+}
+
+const excerptWhole = 120; // shown whole
+const excerptBefore = 30; // units shown in front of what counts
+const excerptAfter = 60; // and behind it
+const longWord = 200;
+
+/** excerpt is a short text, or of a long one what is around a place. It starts with a whole word: half of a secret would not be known as one. */
+function excerpt(text, at, length) {
+  if (text.length <= excerptWhole) return text;
+  let from = text.lastIndexOf(' ', at) + 1;
+  if (at - from > longWord) from = at;
+  const earlier = text.indexOf(' ', Math.max(0, at - excerptBefore)) + 1;
+  if (at <= excerptBefore) from = 0;
+  else if (earlier > 0 && earlier < from) from = earlier;
+  const most = Math.min(text.length, at + length + excerptAfter, from + maxFactText);
+  const space = text.lastIndexOf(' ', most);
+  const to = most === text.length || space <= at + length ? most : space;
+  return (from > 0 ? '... ' : '') + text.slice(from, to) + (to < text.length ? ' ...' : '');
 }
 
 /** ariaChecked is whether a control is checked, null when it is nothing that can be. */
@@ -72,7 +164,28 @@ function ariaChecked(node) {
   return value === null ? null : value === 'true';
 }
 
-function resolvedDescriptor(d, view) {
+/** Controls have a name of their own, and so have headings: that one has none is worth a word. */
+const namedRoles = /^(?:button|checkbox|combobox|heading|link|listbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|searchbox|slider|spinbutton|switch|tab|textbox|treeitem)$/;
+
+/**
+ * departures says in what an element that was found without them departs from the role and
+ * the name of a descriptor. A word that is no role, and a name of what has none, are words
+ * for people. values are those of the first matches.
+ */
+function departures(node, nodes, d) {
+  const out = [];
+  const known = new Map();
+  const depart = (predicate, of) => out.push({ predicate, values: [node, ...nodes.filter((other) => other !== node)].slice(0, 3).map((each) => cut(of(each), maxFactText)) });
+  const wanted = roleWord(d.role || '');
+  const role = roleOf(node);
+  if (knownRoles.has(wanted) && role !== wanted) depart('role', roleOf);
+  const name = nameOf(node, known);
+  const speaks = name !== '' || knownRoles.has(wanted) && namedRoles.test(role) && rendered(node) && !unexposed(node, known);
+  if (d.name && speaks && !textTest(d.name, false, false)(name)) depart('name', (each) => nameOf(each, known));
+  return out;
+}
+
+function resolvedDescriptor(d, view, texts) {
   const tried = [];
   const candidates = descriptorCandidates(d);
   const attempt = (list, loose) => {
@@ -110,11 +223,14 @@ function resolvedDescriptor(d, view) {
   const chosen = seen[0] || found.nodes[0];
   return {
     found: true, candidate: found.candidate, count: found.nodes.length, visible_count: seen.length, relaxed, handle: keep(chosen),
-    tried: tried.slice(0, 40), facts: elementFacts(chosen, view), box: d.explain ? boxOf(chosen) : undefined,
+    tried: tried.slice(0, 40), facts: elementFacts(chosen, view, texts), box: d.explain ? boxOf(chosen) : undefined,
+    departures: relaxed.length > 0 ? departures(chosen, found.nodes, d) : undefined,
+    compared: d.compare && d.compare.map((c) => compared(found.nodes, chosen, c, view, texts, d.explain)),
   };
 }
 
 queries.resolve_descriptors = ({ descriptors, view: given }) => {
   const view = viewOf(given);
-  return { url: documentURLOf(document), matches: descriptors.map((d) => resolvedDescriptor(d, view)) };
+  const texts = textReader();
+  return { url: documentURLOf(document), matches: descriptors.map((d) => resolvedDescriptor(d, view, texts)) };
 };
