@@ -239,7 +239,7 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 // lasting says whether an error says the same when the page is asked again.
 func lasting(err error) bool {
 	switch fault.CodeOf(err) {
-	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.BrowserLost, fault.SessionLost, fault.Cancelled, fault.InvalidInput, fault.PermissionDenied:
+	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost, fault.SessionLost, fault.Cancelled, fault.PermissionDenied:
 		return true
 	}
 	return false
