@@ -62,6 +62,9 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 		result.Unmet, result.unmet = "", nil
 		return
 	}
+	if result.Unmet != "" { // what the checks say
+		unmet = append([]report.Failure{sides(result.Unmet)}, unmet...)
+	}
 	var texts []string
 	for i := range unmet {
 		for _, text := range []*string{&unmet[i].Message, &unmet[i].Expected, &unmet[i].Found} {
