@@ -44,28 +44,32 @@ func (r *run) cursor(ctx context.Context, at place, name string) int {
 	return out.Cursor
 }
 
-// expect judges a step by its expectations. With an expression among them the step may
-// be well although its call failed.
+// expect judges a step by its expectations. A step that failed stays so, unless an
+// expression among them judges its failure: the others say nothing about it.
 func (r *run) expect(ctx context.Context, at place, list spec.Expectations, since marks, result *StepResult) {
-	checked := result.OK
-	judged := slices.ContainsFunc(list, func(e spec.Expectation) bool { return e.Expression != "" })
-	if result.Error != nil && !judged {
+	forgives := slices.ContainsFunc(list, func(e spec.Expectation) bool { return e.Forgives() })
+	if forgives {
+		r.expectLoss(ctx, list, result)
+	}
+	if !result.OK && !forgives {
 		return
 	}
 	var unmet []report.Failure
 	for _, e := range list {
 		unmet = append(unmet, r.unmet(ctx, at, e, since, *result)...)
 	}
-	if result.Check && !judged && !checked {
-		return // the checks say why
-	}
 	if result.OK = len(unmet) == 0; result.OK {
 		result.Unmet, result.unmet = "", nil
 		return
 	}
+	if result.Unmet != "" { // what the checks say
+		unmet = append([]report.Failure{sides(result.Unmet)}, unmet...)
+	}
 	var texts []string
 	for i := range unmet {
-		unmet[i].Message = r.o.Secrets.Mask(unmet[i].Message)
+		for _, text := range []*string{&unmet[i].Message, &unmet[i].Expected, &unmet[i].Found} {
+			*text = r.o.Secrets.Mask(*text)
+		}
 		unmet[i].Place = result.at
 		texts = append(texts, unmet[i].Message)
 	}
@@ -79,51 +83,52 @@ func (r *run) unmet(ctx context.Context, at place, e spec.Expectation, since mar
 		within = time.Duration(e.Within)
 	}
 	var out []report.Failure
-	say := func(format string, args ...any) { out = append(out, sides(fmt.Sprintf(format, args...))) }
-	if e.Expression != "" {
-		for _, why := range r.falseOf(ctx, e, result) {
+	say := func(why string) {
+		if why != "" {
 			out = append(out, sides(why))
 		}
 	}
-	if e.Text != "" && !r.waits(ctx, at, within, map[string]any{"text": e.Text}) {
-		say("the page does not show %q within %s", e.Text, within)
+	if e.Expression != "" {
+		for _, why := range r.falseOf(ctx, e, result) {
+			say(why)
+		}
 	}
-	if e.TextGone != "" && !r.waits(ctx, at, within, map[string]any{"text_gone": e.TextGone}) {
-		say("the page shows %q still after %s", e.TextGone, within)
+	if e.Text != "" {
+		out = append(out, r.shown(ctx, at, e.Text, within)...)
 	}
-	if e.URL != "" && !r.waits(ctx, at, within, map[string]any{"url": e.URL}) {
-		say("url: %s, expected %s", at.status().URL, e.URL)
+	if e.TextGone != "" {
+		switch held, err := r.waits(ctx, at, within, map[string]any{"text_gone": e.TextGone}); {
+		case err != nil:
+			say(fmt.Sprintf("whether the page shows %q is not known: %s", e.TextGone, told(err)))
+		case !held:
+			say(fmt.Sprintf("the page shows %q still after %s", e.TextGone, within))
+		}
 	}
-	if e.Title != "" && !until(ctx, at.session, within, func() bool { return at.status().Title == e.Title }) {
-		say("title: %q, expected %q", at.status().Title, e.Title)
+	if e.URL != "" {
+		switch held, err := r.waits(ctx, at, within, map[string]any{"url": e.URL}); {
+		case err != nil:
+			say(fmt.Sprintf("url: %s, expected %s", told(err), e.URL))
+		case !held:
+			say(fmt.Sprintf("url: %s, expected %s", at.status().URL, e.URL))
+		}
+	}
+	if e.Title != "" {
+		say(r.title(ctx, at, e.Title, within))
 	}
 	if e.State != "" {
-		current := func() bool { return slices.Contains(at.status().States, e.State) }
-		if !until(ctx, at.session, within, current) {
-			found := "none"
-			if s := at.status().States; len(s) > 0 {
-				found = strings.Join(s, ", ")
-			}
-			say("current states: %s, expected %s", found, e.State)
-		}
+		say(r.current(ctx, at, e.State, within))
 	}
 	if e.Status != 0 {
-		if got := r.status(ctx, at); got != e.Status {
-			say("HTTP status: %d, expected %d", got, e.Status)
-		}
+		say(r.status(ctx, at, e.Status, within))
 	}
 	if e.Element() {
 		out = append(out, r.element(ctx, at, e, within)...)
 	}
 	if e.ConsoleErrors != nil {
-		if errors := r.consoleErrors(ctx, at, since.console); len(errors) > *e.ConsoleErrors {
-			say("console errors: %d, expected at most %d (%s)", len(errors), *e.ConsoleErrors, report.Shorten(errors[0], 200))
-		}
+		say(r.consoleErrors(ctx, at, *e.ConsoleErrors, since.console))
 	}
 	for _, q := range e.Network {
-		if why := r.request(ctx, at, q, since.network, within); why != "" {
-			say("%s", why)
-		}
+		say(r.request(ctx, at, q, since.network, within))
 	}
 	return out
 }
@@ -138,53 +143,207 @@ func (p place) status() runtime.TabStatus {
 	return runtime.TabStatus{}
 }
 
-func (r *run) waits(ctx context.Context, at place, within time.Duration, condition map[string]any) bool {
-	arguments, err := json.Marshal(map[string]any{"conditions": []any{condition}, "timeout_ms": within.Milliseconds()})
-	if err != nil {
-		return false
+// waits waits for a condition of the page. The error is why it cannot be known whether it
+// holds.
+func (r *run) waits(ctx context.Context, at place, within time.Duration, condition map[string]any) (held bool, err *fault.Error) {
+	arguments, e := json.Marshal(map[string]any{"conditions": []any{condition}, "timeout_ms": within.Milliseconds()})
+	if e != nil {
+		return false, fault.From(e)
 	}
-	reply := at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: "page.wait", Arguments: arguments, Timeout: within + r.o.CallTimeout})
-	return reply.Err == nil
+	err = at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: "page.wait", Arguments: arguments, Timeout: within + r.o.CallTimeout}).Err
+	if err == nil {
+		return true, nil
+	}
+	if _, judged := err.Evidence["met"]; judged {
+		return false, nil // the page was asked to the end
+	}
+	return false, err
+}
+
+// told is an error in a sentence.
+func told(err error) string {
+	f := fault.From(err)
+	return string(f.Code) + ": " + f.Message
+}
+
+// beginning is how much of a page's text a failure shows, in characters.
+const beginning = 120
+
+// shown is why a page does not show a text, with what it shows.
+func (r *run) shown(ctx context.Context, at place, text string, within time.Duration) []report.Failure {
+	held, err := r.waits(ctx, at, within, map[string]any{"text": text})
+	switch {
+	case err != nil:
+		return []report.Failure{{Message: fmt.Sprintf("whether the page shows %q is not known: %s", text, told(err)), Expected: text}}
+	case held:
+		return nil
+	}
+	f := report.Failure{Message: fmt.Sprintf("the page does not show %q within %s", text, within), Expected: text}
+	var page struct{ URL, Title, Text string }
+	if r.value(ctx, at, "page.extract", `{"formats":["text"],"max_bytes":4000}`, &page) == nil {
+		f.Found = report.Shorten(report.Printable(strings.Join(strings.Fields(page.Text), " ")), beginning)
+		f.Message += fmt.Sprintf(": %s, %q, begins with %q", page.URL, page.Title, f.Found)
+	}
+	return []report.Failure{f}
 }
 
 // value is the value of a primitive's result.
 func (r *run) value(ctx context.Context, at place, name, arguments string, out any) error {
-	raw := evidenceCall(ctx, at.session, at.target, r.o, name, arguments)
-	if raw == nil {
-		return fault.New(fault.Timeout, "%s could not be read", name)
+	reply := at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: name, Arguments: json.RawMessage(arguments), Timeout: evidenceTimeout, OwnWords: true})
+	if reply.Err != nil {
+		return reply.Err
 	}
-	return json.Unmarshal(raw, out)
+	return json.Unmarshal(unwrapped(reply.Output), out)
 }
 
-func (r *run) status(ctx context.Context, at place) int {
-	var info struct {
-		Status int `json:"http_status"`
+// Pauses between two questions to a page.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = 250 * time.Millisecond
+)
+
+// asks asks until the answer is that nothing is wrong, or the time is up. It returns what
+// is wrong then. The pauses grow, and something that happens in the session ends one.
+func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong func() (why string, final bool)) string {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	news := make(chan struct{}, 1)
+	defer at.session.Subscribe(func(runtime.Event) {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})()
+	why := ""
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		last := bounded.Err() != nil
+		next, final := wrong()
+		if next != "" && why != "" && ctx.Err() != nil {
+			return why // the step has no time left: what was found before says more
+		}
+		if why = next; why == "" || final || last {
+			return why
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-news:
+			timer.Reset(firstPause) // events come in swarms
+			select {
+			case <-timer.C:
+			case <-bounded.Done():
+			}
+		case <-bounded.Done():
+		}
+		timer.Stop()
 	}
-	_ = r.value(ctx, at, "page.info", `{}`, &info) // 0 is no status
-	return info.Status
 }
 
-func (r *run) consoleErrors(ctx context.Context, at place, since int) []string {
+// lasting says whether an error says the same when the page is asked again.
+func lasting(err error) bool {
+	switch fault.CodeOf(err) {
+	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost, fault.SessionLost, fault.Cancelled, fault.PermissionDenied:
+		return true
+	}
+	return false
+}
+
+// info is the document of a tab: what the tab says of itself lags behind.
+type info struct {
+	URL    string `json:"url"`
+	Title  string `json:"title"`
+	Status int    `json:"http_status"`
+}
+
+func (r *run) title(ctx context.Context, at place, want string, within time.Duration) string {
+	return r.asks(ctx, at, within, func() (string, bool) {
+		var page info
+		if err := r.value(ctx, at, "page.info", `{}`, &page); err != nil {
+			return fmt.Sprintf("title: %s, expected %q", told(err), want), lasting(err)
+		}
+		if page.Title == want {
+			return "", true
+		}
+		return fmt.Sprintf("title: %q, expected %q", page.Title, want), false
+	})
+}
+
+func (r *run) status(ctx context.Context, at place, want int, within time.Duration) string {
+	return r.asks(ctx, at, within, func() (string, bool) {
+		var page info
+		err := r.value(ctx, at, "page.info", `{}`, &page)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("HTTP status: %s, expected %d", told(err), want), lasting(err)
+		case page.Status == want:
+			return "", true
+		case page.Status == 0:
+			return fmt.Sprintf("HTTP status: %s has no HTTP status, expected %d", page.URL, want), false
+		}
+		return fmt.Sprintf("HTTP status: %d, expected %d", page.Status, want), false
+	})
+}
+
+// current is why a state is not current. The states are observed for it: what was seen
+// before the step ended says nothing about what it led to.
+func (r *run) current(ctx context.Context, at place, want string, within time.Duration) string {
+	return r.asks(ctx, at, within, func() (string, bool) {
+		var seen struct {
+			URL    string `json:"url"`
+			States []struct {
+				Name    string `json:"name"`
+				Current *bool  `json:"current"`
+			} `json:"states"`
+			Current []string     `json:"current_states"`
+			Unknown *fault.Error `json:"states_unknown"`
+		}
+		err := r.value(ctx, at, runtime.SiteTool, `{"mode":"list","only":"states"}`, &seen)
+		if err == nil && seen.Unknown != nil {
+			err = seen.Unknown
+		}
+		if err != nil {
+			return fmt.Sprintf("current states: %s, expected %s", told(err), want), lasting(err)
+		}
+		if slices.Contains(seen.Current, want) {
+			return "", true
+		}
+		found := "none"
+		if len(seen.Current) > 0 {
+			found = strings.Join(seen.Current, ", ")
+		}
+		why := fmt.Sprintf("current states: %s, expected %s", found, want)
+		declared := false
+		for _, s := range seen.States {
+			if s.Name != want {
+				continue
+			}
+			if declared = true; s.Current == nil {
+				why += " (nothing on the page says whether it is current)"
+			}
+		}
+		if !declared {
+			why += " (no map of " + seen.URL + " declares it)"
+		}
+		return why, false
+	})
+}
+
+// consoleErrors is why there are more errors in the console than expected.
+func (r *run) consoleErrors(ctx context.Context, at place, most, since int) string {
 	var list struct {
 		Entries []struct {
 			Text string `json:"text"`
 		} `json:"entries"`
 	}
-	if err := r.value(ctx, at, "console.list", fmt.Sprintf(`{"levels":["error"],"since":%d,"limit":1000}`, since), &list); err != nil {
-		return []string{err.Error()}
+	err := r.value(ctx, at, "console.list", fmt.Sprintf(`{"levels":["error"],"since":%d,"limit":1000}`, since), &list)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("console errors: %s, expected at most %d", told(err), most)
+	case len(list.Entries) <= most:
+		return ""
 	}
-	var out []string
-	for _, e := range list.Entries {
-		out = append(out, report.Printable(e.Text))
-	}
-	return out
+	return fmt.Sprintf("console errors: %d, expected at most %d (%s)", len(list.Entries), most, report.Shorten(report.Printable(list.Entries[0].Text), 200))
 }
-
-// Pauses between two reads of the network.
-const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = 250 * time.Millisecond
-)
 
 // request waits for a request, and says what was found in its place.
 func (r *run) request(ctx context.Context, at place, q spec.NetworkRequest, since int, within time.Duration) string {
@@ -204,7 +363,7 @@ func (r *run) request(ctx context.Context, at place, q spec.NetworkRequest, sinc
 			return err.Error()
 		}
 		if err := r.value(ctx, at, "network.list", string(arguments), &list); err != nil {
-			return err.Error()
+			return fmt.Sprintf("requests of %s: %s, expected one", what, told(err))
 		}
 		found := 0
 		var statuses []string

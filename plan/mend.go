@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/authoring/mend"
@@ -61,22 +62,45 @@ func (r *run) look(result *StepResult, x *spec.Step, reply runtime.Reply) {
 	if reply.Err == nil {
 		result.mended = wentOn
 	}
-	if r.o.Heal && len(result.mended) > 0 {
-		return
+	if !r.heals(result) {
+		result.lose()
 	}
-	result.OK, result.Error = false, result.lost
 }
 
-// heal says with which change a step is well that had failed without it.
+// heals says whether the change with which an action went on may make its step well.
+func (r *run) heals(result *StepResult) bool { return r.o.Heal && len(result.mended) > 0 }
+
+// lose makes the step what it is without the change.
+func (r *StepResult) lose() { r.OK, r.Error, r.Output = false, r.lost, nil }
+
+// expectLoss has a step fail for which it is expected that a target is not found, although
+// the run may heal.
+func (r *run) expectLoss(ctx context.Context, list spec.Expectations, result *StepResult) {
+	if !result.OK || result.lost == nil {
+		return
+	}
+	without := *result
+	without.lose()
+	for _, e := range list {
+		if e.Forgives() && len(r.falseOf(ctx, e, without)) > 0 {
+			return
+		}
+	}
+	*result = without
+}
+
+// heal says with which change a step is well that had failed without it. One whose failure
+// was expected is well without a change, and nothing is to be repaired.
 func (r *StepResult) heal() {
-	if r.lost == nil {
-		return
-	}
-	if !r.OK {
+	switch {
+	case r.lost == nil:
+	case !r.OK:
 		r.Error = cmp.Or(r.Error, r.lost)
-		return
+	case r.Error == r.lost:
+		r.mended = nil
+	default:
+		r.Healed = mend.Diff(r.mended)
 	}
-	r.Healed = mend.Diff(r.mended)
 }
 
 // Repairs are the maps as they could be, by what the steps of the run were mended with.

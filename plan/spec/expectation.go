@@ -1,19 +1,170 @@
 package spec
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/projection/expr"
 )
 
-// Expand replaces the references in an expectation.
+// UnmarshalJSON keeps which members are there: an expected text may be empty.
+func (e *Expectation) UnmarshalJSON(b []byte) error {
+	type members Expectation
+	if err := json.Unmarshal(b, (*members)(e)); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, &e.given)
+}
+
+func (e *Expectation) has(members ...string) bool {
+	return slices.ContainsFunc(members, func(m string) bool { _, ok := e.given[m]; return ok })
+}
+
+// Members of an expectation. Those of an element need a target. An element can be without
+// text or value, so that these two may be expected to be empty.
+var (
+	ofElement = []string{"text_equals", "text_contains", "value_equals", "visible", "exists", "enabled", "checked", "focused", "count", "min_count", "max_count"}
+	ofPage    = []string{"expression", "text", "text_gone", "state", "url", "title", "status", "console_errors", "network"}
+	mayEmpty  = []string{"text_equals", "value_equals"}
+)
+
+// expectation finds what is odd in an expectation as it is written.
+func (c *checker) expectation(e *Expectation, at string, i, of int) {
+	if _, list := c.places.lines[at+"/0"]; list && of > 0 {
+		at += "/" + strconv.Itoa(i)
+	}
+	switch {
+	case e.has(ofElement...) && !e.has("target"):
+		c.fail(at, "the expectation is about an element and has no target")
+	case strings.TrimSpace(e.Expression) == "" && !e.has("target") && !e.has(ofPage...):
+		c.fail(at, "the expectation is empty")
+	}
+	for _, o := range e.odd() {
+		c.fail(at+o.pointer, "%s %s", o.member, o.why)
+	}
+	if strings.TrimSpace(e.Expression) != "" {
+		place := at
+		if _, ok := c.places.lines[at+"/expression"]; ok {
+			place += "/expression"
+		}
+		if e.program, e.engine = c.compile(e.Expression, place), c.engine; e.program != nil {
+			e.forgives = expr.Reads(e.program, "error", "ok")
+		}
+	}
+}
+
+// Forgives says whether the expectation judges the failure of its step: its expression
+// reads error or ok. No other can make a step well that failed.
+func (e *Expectation) Forgives() bool { return e.forgives }
+
+// texts are the members that are texts.
+func (e *Expectation) texts() map[string]*string {
+	return map[string]*string{
+		"text": &e.Text, "text_gone": &e.TextGone, "text_equals": &e.TextEquals, "text_contains": &e.TextContains, "value_equals": &e.ValueEquals,
+		"state": &e.State, "url": &e.URL, "title": &e.Title,
+	}
+}
+
+// oddity is why a member cannot be judged; member is what its author calls it.
+type oddity struct{ pointer, member, why string }
+
+const (
+	noText   = "is empty, expected a text"
+	noTarget = "is empty, expected a selector or an object"
+	noSecret = "has a secret, expected none: secrets are only typed"
+)
+
+// odd lists members that are given and say nothing, and secrets where no page is searched
+// for one.
+func (e *Expectation) odd() []oddity {
+	var out []oddity
+	say := func(pointer, why string) {
+		out = append(out, oddity{pointer, strings.ReplaceAll(pointer[1:], "/", "."), why})
+	}
+	text := func(pointer, text string) {
+		switch {
+		case strings.TrimSpace(text) == "":
+			say(pointer, noText)
+		case len(mask.Used(text)) > 0 && pointer != "/title": // a title is compared as it is shown, masked
+			say(pointer, noSecret)
+		}
+	}
+	if e.has("expression") && strings.TrimSpace(e.Expression) == "" {
+		say("/expression", noText)
+	}
+	texts := e.texts()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		value := *texts[name]
+		if e.has(name) && (strings.TrimSpace(value) != "" || !slices.Contains(mayEmpty, name)) {
+			text("/"+name, value)
+		}
+	}
+	if e.has("target") {
+		oddTarget(e.Target, say, text)
+	}
+	if e.has("network") && len(e.Network) == 0 {
+		say("/network", "is empty, expected a request")
+	}
+	for i, q := range e.Network {
+		text(fmt.Sprintf("/network/%d/url", i), q.URL)
+	}
+	return out
+}
+
+// oddTarget is odd of a target. A map takes an empty member for one that is absent, and
+// would look for another element.
+func oddTarget(v any, say, text func(pointer, what string)) {
+	switch v := v.(type) {
+	case nil:
+		say("/target", noTarget)
+	case string:
+		if strings.TrimSpace(v) == "" {
+			say("/target", noTarget)
+			return
+		}
+		text("/target", v)
+	case map[string]any:
+		if len(v) == 0 {
+			say("/target", noTarget)
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at := "/target/" + escapePointer(name)
+			switch member := v[name].(type) {
+			case nil:
+				say(at, noText)
+			case string:
+				if name != "notes" {
+					text(at, member)
+				}
+			case []any:
+				for i := range member {
+					if one, ok := member[i].(string); ok {
+						text(at+"/"+strconv.Itoa(i), one)
+					}
+				}
+			}
+		}
+	default:
+		say("/target", "is neither a selector nor an object, expected one")
+	}
+}
+
+// Expand replaces the references in an expectation. It is an error when nothing is left
+// to expect by a member.
 func (e *Expectation) Expand(s *Scope) error {
-	for _, field := range []*string{&e.Text, &e.TextGone, &e.TextEquals, &e.TextContains, &e.ValueEquals, &e.State, &e.URL, &e.Title} {
-		text, err := s.Text(*field)
+	written := *e
+	texts := e.texts()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text, err := s.Text(*texts[name])
 		if err != nil {
 			return err
 		}
-		*field = text
+		*texts[name] = text
 	}
 	target, err := s.Expand(e.Target)
 	if err != nil {
@@ -26,7 +177,28 @@ func (e *Expectation) Expand(s *Scope) error {
 			return err
 		}
 	}
+	if odd := e.odd(); len(odd) > 0 {
+		return fmt.Errorf("%s: %s %s", odd[0].member, writtenAt(plain(written), odd[0].pointer), odd[0].why)
+	}
 	return nil
+}
+
+// writtenAt is the text that an expectation has at a pointer, or around it.
+func writtenAt(v any, pointer string) string {
+	for _, token := range strings.Split(pointer[1:], "/") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[unescapePointer(token)]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i >= len(at) {
+				return "…"
+			}
+			v = at[i]
+		}
+	}
+	text, _ := v.(string)
+	return text
 }
 
 // Probe is the expectation of an element as an assertion of a map.
@@ -37,7 +209,7 @@ func (e *Expectation) Probe() map[string]any {
 	}
 	out := map[string]any{"target": target}
 	for name, text := range map[string]string{"text_equals": e.TextEquals, "text_contains": e.TextContains, "value_equals": e.ValueEquals} {
-		if text != "" {
+		if e.has(name) {
 			out[name] = text
 		}
 	}
@@ -77,6 +249,9 @@ func (e *Expectation) String() string {
 		text := target
 		for _, name := range []string{"text_equals", "text_contains", "value_equals", "visible", "exists", "enabled", "checked", "focused", "count", "min_count", "max_count"} {
 			if v, ok := probe[name]; ok {
+				if v == "" {
+					v = `""`
+				}
 				text += fmt.Sprintf(" %s %v", name, v)
 			}
 		}

@@ -208,34 +208,6 @@ func (c *checker) step(s *Step, at string) {
 	}
 }
 
-func (c *checker) expectation(e *Expectation, at string, i, of int) {
-	if _, list := c.places.lines[at+"/0"]; list && of > 0 {
-		at += "/" + strconv.Itoa(i)
-	}
-	elementary := e.TextEquals != "" || e.TextContains != "" || e.ValueEquals != "" || e.Visible != nil || e.Exists != nil || e.Enabled != nil ||
-		e.Checked != nil || e.Focused != nil || e.Count != nil || e.MinCount != nil || e.MaxCount != nil
-	other := e.Expression != "" || e.Text != "" || e.TextGone != "" || e.State != "" || e.URL != "" || e.Title != "" || e.Status != 0 ||
-		e.ConsoleErrors != nil || len(e.Network) > 0
-	switch {
-	case elementary && e.Target == nil:
-		c.fail(at, "the expectation is about an element and has no target")
-	case !elementary && !other && e.Target == nil:
-		c.fail(at, "the expectation is empty")
-	}
-	switch e.Target.(type) {
-	case nil, string, map[string]any:
-	default:
-		c.fail(at+"/target", "target: expected a selector or an object")
-	}
-	if e.Expression != "" {
-		place := at
-		if _, ok := c.places.lines[at+"/expression"]; ok {
-			place += "/expression"
-		}
-		e.program, e.engine = c.compile(e.Expression, place), c.engine
-	}
-}
-
 // compile compiles an expression. One with a variable in it is compiled when it runs.
 func (c *checker) compile(text, at string) expr.Program {
 	if reference.MatchString(text) {

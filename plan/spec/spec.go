@@ -120,8 +120,11 @@ type Expectation struct {
 	Network       []NetworkRequest `json:"network,omitempty" doc:"requests since the step began"`
 	Within        Duration         `json:"within,omitempty" doc:"how long it may take to hold; default 5s"`
 
+	given   map[string]json.RawMessage // the members that are there, also when they are empty
 	program expr.Program
 	engine  expr.Engine
+	// forgives: the expression judges the failure of the step.
+	forgives bool
 }
 
 // NetworkRequest is a request that must have been made.

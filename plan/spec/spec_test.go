@@ -189,3 +189,35 @@ func FuzzRead(f *testing.F) {
 		_, _ = spec.Source{Engine: e}.Cases(path)
 	})
 }
+
+// What is expected to be empty is judged like any other value, and what is not given is not.
+func TestExpectedToBeEmpty(t *testing.T) {
+	p, err := spec.Read(write(t, "plan.yaml", `
+steps:
+  - expect:
+      - {target: "#a", text_equals: "", value_equals: "${vars.none}"}
+      - {target: "#a", text_equals: "${vars.some}"}
+      - {target: "#a"}
+`), engine(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := spec.Scope{Vars: map[string]any{"none": nil, "some": "x"}}
+	for i, want := range []string{
+		`{"target":{"selector":"#a"},"text_equals":"","value_equals":""}`,
+		`{"target":{"selector":"#a"},"text_equals":"x"}`,
+		`{"target":{"selector":"#a"}}`,
+	} {
+		e := p.Steps[0].Expect[i]
+		if err := e.Expand(&scope); err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(e.Probe())
+		if err != nil || string(got) != want {
+			t.Errorf("expectation %d: got %s, %v, want %s", i, got, err, want)
+		}
+	}
+	if got, want := p.Steps[0].Expect[0].String(), `#a text_equals "" value_equals ${vars.none}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

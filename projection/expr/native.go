@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -59,6 +60,23 @@ func (p *nativeProgram) Eval(ctx context.Context, in Input, l Limits) (Value, er
 
 // Members is jsonata's.
 func (p *nativeProgram) Members() [][2]string { return p.program.Members() }
+
+// Named is jsonata's.
+func (p *nativeProgram) Named() []string { return p.program.Named() }
+
+// Reads says whether an expression reads one of these members of its input by its name.
+// One that comes by it in another way, such as $lookup($, 'error'), does not.
+func Reads(p Program, members ...string) bool {
+	parsed, ok := p.(interface{ Named() []string })
+	if !ok { // another engine keeps no tree; the language is the same
+		native, err := jsonata.Compile(p.Source())
+		if err != nil {
+			return false
+		}
+		parsed = native
+	}
+	return slices.ContainsFunc(parsed.Named(), func(name string) bool { return slices.Contains(members, name) })
+}
 
 // Warnings implements Explainer.
 func (p *nativeProgram) Warnings() []Warning {

@@ -79,6 +79,16 @@ type listedCondition struct {
 	MaxAttempts  *int   `json:"max_attempts,omitempty"`
 }
 
+// stateListing is the output of mode list for the states alone.
+type stateListing struct {
+	URL           string             `json:"url"`
+	Title         string             `json:"title"`
+	States        []verify.Diagnosis `json:"states"`
+	Current       []string           `json:"current_states"`
+	ObservedAt    string             `json:"observed_at,omitempty"`
+	StatesUnknown *fault.Error       `json:"states_unknown,omitempty"`
+}
+
 // maxHandlersProbed bounds the functions of the page that a list probes.
 const maxHandlersProbed = 20
 
@@ -92,6 +102,9 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 		return call.Reply{Err: fault.From(e)}
 	}
 	maps := o.Library.For(url)
+	if in.Only == "states" {
+		return x.onlyStates(ctx, c, o, url)
+	}
 	out := siteListing{
 		Listing: o.Library.List(url), URL: url, Title: page.Tab().Title,
 		Actions: []listedAction{}, States: []verify.Diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
@@ -128,6 +141,42 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 	}
 	out.Signals, out.Attachments = x.signals.List(o.Library, maps), x.attachments.List(o.Library, maps)
 	return call.Encoded(out)
+}
+
+// onlyStates answers mode list for the states alone: with one call of the page.
+func (x *Tool) onlyStates(ctx context.Context, c siteaction.Caller, o *mapset.Offer, url string) call.Reply {
+	page, err := x.actions.LivePage(ctx)
+	if err != nil {
+		return call.Reply{Err: fault.From(err)}
+	}
+	out := stateListing{URL: url, Title: page.Tab().Title, States: []verify.Diagnosis{}, Current: []string{}}
+	for {
+		b := verify.Batch{Library: o.Library, Attached: x.attachments.State}
+		states := verify.StatesOffered(o.Library, o.Library.For(out.URL))
+		if len(states) == 0 {
+			return call.Encoded(out)
+		}
+		for _, n := range states {
+			b.AddState(n.In, n.Own)
+		}
+		err := b.Evaluate(ctx, page)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return call.Reply{Err: fault.From(err)}
+		case err != nil:
+			out.StatesUnknown = fault.From(err)
+			return call.Encoded(out)
+		case b.URL != out.URL && out.URL == url:
+			out.URL = b.URL // the tab's own address lags behind a navigation: other maps may apply
+			continue
+		}
+		seen := b.DiagnoseAll(states)
+		if c.Message().Map == nil {
+			x.monitor.Note(seen)
+		}
+		out.States, out.Current, out.ObservedAt = seen.States, append(out.Current, seen.Current()...), call.Time(seen.At)
+		return call.Encoded(out)
+	}
 }
 
 // listStates observes the states of the maps, and the targets on which their

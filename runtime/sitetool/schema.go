@@ -5,6 +5,7 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn","record"]},` +
 	`"action":{"type":"string","description":"Name of an action, or of a transition, for mode call."},"action_name":{"type":"string"},"name":{"type":"string"},` +
 	`"task":{"type":"string","description":"What the caller is about, in its own words: chooses among the context blocks of mode list."},` +
+	`"only":{"enum":["states"],"description":"In mode list: this part alone, for the least work of the page."},` +
 	`"arguments":{"type":"object"},` +
 	`"wait_ms":{"type":"integer","minimum":0,"maximum":60000,"description":"How long mode check looks again while it is not ok. Default 0."},` +
 	`"expect_status":{"type":"integer","minimum":100,"maximum":599,"description":"HTTP status that the page's document must have in mode check. Default: any below 400."},` +

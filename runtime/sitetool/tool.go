@@ -52,6 +52,8 @@ type arguments struct {
 
 	// Task is what the caller is about, for the choice of context in mode list.
 	Task string `json:"task"`
+	// Only makes mode list answer a part: states.
+	Only string `json:"only"`
 	// WaitMS is how long mode check probes again while its result is not ok.
 	WaitMS *int `json:"wait_ms"`
 	expectations

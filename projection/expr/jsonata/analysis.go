@@ -39,7 +39,7 @@ func (p *Program) analyse(tree *ast) {
 	if mayCollapse(tree) {
 		a.warn(WarnSingleton, tree, "one hit gives a single value, not a list of one; append [] to keep a list")
 	}
-	if p.readsAll {
+	if p.named = p.reads; p.readsAll {
 		p.reads = nil
 	}
 }

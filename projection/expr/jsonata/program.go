@@ -17,6 +17,7 @@ type Program struct {
 	caches int
 
 	reads    []string
+	named    []string    // of reads, also where the whole input may be needed
 	members  [][2]string // of paths; see Members
 	readsAll bool
 	impure   bool
@@ -69,6 +70,10 @@ func (p *Program) Source() string { return p.src }
 // Reads tells which members of the input object the expression can read. all
 // is true when it may need the whole input, as with $, $$, * or $keys($).
 func (p *Program) Reads() (names []string, all bool) { return p.reads, p.readsAll }
+
+// Named tells which members of the input object the expression reads by their names,
+// whatever else it may read.
+func (p *Program) Named() []string { return p.named }
 
 // Members lists paths of two names that the expression reads from the input, such
 // as input and title. What it reads in other ways is not in it.
