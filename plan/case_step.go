@@ -112,7 +112,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		result.Error = r.o.Secrets.Fault(fault.From(err))
 		return result
 	}
-	home, err := r.session(ctx, x.Session)
+	home, err := r.session(ctx, x.Session, x)
 	if err != nil {
 		return fail(err), place{}
 	}
@@ -137,6 +137,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	var reply runtime.Reply
 	if x.Open != "" {
 		reply = r.navigate(ctx, home, on, x.Open, limit)
+		if status := badStatus(reply); status != 0 && !judges(x, status) {
+			reply.Err = r.refusal(x.Open, reply, status)
+		}
 	}
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}

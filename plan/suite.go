@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,6 +40,8 @@ type Suite struct {
 	jobs  []schedule.Job
 	// single says that the run is one plan without data, whose result is its own.
 	single bool
+	part   schedule.Part
+	of     int // how many cases the selection has, of which these are the part
 }
 
 // Load reads the plans of a selection and refuses what is odd in any of them.
@@ -85,11 +88,23 @@ func Load(s Selection) (*Suite, error) {
 			jobs, cases = append(jobs, job), append(cases, &again)
 		}
 	}
-	out := &Suite{single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
+	out := &Suite{part: s.Part, of: len(cases), single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
 	for _, i := range schedule.Shard(jobs, s.Part) {
 		out.Cases, out.jobs = append(out.Cases, cases[i]), append(out.jobs, jobs[i])
 	}
 	return out, nil
+}
+
+// Nothing says that the suite has no case although the selection has some: a shard may be
+// empty. It is "" when there are cases, and an error when nothing is selected.
+func (s *Suite) Nothing() (string, error) {
+	switch {
+	case len(s.Cases) > 0:
+		return "", nil
+	case s.of == 0:
+		return "", errors.New("no case is selected")
+	}
+	return fmt.Sprintf("shard %d/%d has none of the %s", s.part.Index, s.part.Of, report.Count(s.of, "case")), nil
 }
 
 // expandPaths are the files of paths, globs and folders, each once.
