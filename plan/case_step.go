@@ -144,7 +144,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last)})
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last), Secrets: r.o.own})
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()

@@ -42,6 +42,9 @@ type Suite struct {
 	single bool
 	part   schedule.Part
 	of     int // how many cases the selection has, of which these are the part
+	// own are what placeholders stand for in the cases of a plan, by its path, where that is
+	// not what they stand for in others.
+	own map[string]*mask.Set
 }
 
 // Load reads the plans of a selection and refuses what is odd in any of them.
@@ -175,28 +178,6 @@ func (s *Suite) Maps() []string {
 	return out
 }
 
-// Resolve adds the secrets that the plans declare to a set. One that the set has
-// already stays.
-func (s *Suite) Resolve(ctx context.Context, set *mask.Set) error {
-	given := set.Names()
-	for _, c := range s.Cases {
-		err := c.References(func(name, dir string, r mask.Reference) error {
-			if slices.Contains(given, name) {
-				return nil
-			}
-			value, err := r.Resolve(ctx, dir)
-			if err != nil {
-				return fmt.Errorf("the secret %s: %w", name, err)
-			}
-			return set.Add(name, value, r.Origins...)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Explain writes what the suite would run.
 func (s *Suite) Explain(w io.Writer) {
 	for _, c := range s.Cases {
@@ -209,6 +190,9 @@ func (s *Suite) Explain(w io.Writer) {
 		for _, p := range c.All() {
 			steps += count(p.Steps, &c.Scope)
 		}
+	}
+	if none, _ := s.Nothing(); none != "" {
+		fmt.Fprintln(w, none)
 	}
 	fmt.Fprintf(w, "%s, %s\n", report.Count(len(s.Cases), "case"), report.Count(steps, "step"))
 }
@@ -268,6 +252,7 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		if attempt <= retries(job) && !how.Heal {
 			how.Locks = nil // the case comes again: nothing goes on that would be done twice
 		}
+		how.own = s.own[s.Cases[job].Plan.Path()]
 		one := RunCase(ctx, b, s.Cases[job], how)
 		one.Failed = before
 		one.Outcome = one.outcome()
