@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 	"workflow":                           {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection", "primitives/quirks", "primitives/span"},
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                                                  // our provider, for tests
-	"runtime/call":                       {"primitives/fault"},
+	"runtime/call":                       {"evidence/mask", "primitives/fault"},
 	"runtime/announced":                  {"primitives", "primitives/quirks", "primitives/upstream", "runtime/call", "runtime/sitetool"},
 	"runtime/calllog":                    {"primitives/fault", "runtime/call"},
 	"runtime/stores":                     {"primitives/session", "runtime/calllog", "runtime/clipboard"},
@@ -179,6 +179,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/early":                 nil,
 	"cmd/outrider/fleetverbs":            {"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault"},
+	"cmd/outrider/cases":                 {"plan", "plan/schedule", "plan/spec", "primitives/catalog", "projection/expr", "runtime", "sites"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/terminal":              {"evidence/report"},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},

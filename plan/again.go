@@ -8,7 +8,7 @@ import (
 
 // Only is the suite with some of its cases.
 func (s *Suite) Only(ids map[string]bool) *Suite {
-	out := &Suite{single: s.single}
+	out := &Suite{single: s.single, part: s.part, of: s.of, own: s.own}
 	for i, c := range s.Cases {
 		if ids[c.ID] {
 			out.Cases, out.jobs = append(out.Cases, c), append(out.jobs, s.jobs[i])

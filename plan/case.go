@@ -39,6 +39,9 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		r.plan(bounded, p, "setup")
 	}
 	r.plan(bounded, c.Plan, "")
+	if !slices.ContainsFunc(r.results, func(s StepResult) bool { return s.Phase == "" }) {
+		r.stop("steps", fault.New(fault.InvalidInput, "no step ran, expected at least 1")) // for_each over nothing
+	}
 	if len(c.Teardown) > 0 && r.sessions[""] != nil {
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), teardownTime)
 		for _, p := range c.Teardown {
@@ -149,8 +152,11 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 		if tabErr != nil {
 			err = tabErr
 		} else if err == nil && !isFile(open) {
-			if reply := r.navigate(ctx, s, on, open, r.o.CallTimeout); reply.Err != nil {
+			reply := r.navigate(ctx, s, on, open, r.o.CallTimeout)
+			if status := badStatus(reply); reply.Err != nil {
 				err = reply.Err
+			} else if status != 0 && !judgesOpen(p.Steps, status) {
+				err = r.refusal(open, reply, status)
 			}
 		}
 		if err != nil {
@@ -182,6 +188,10 @@ func (r *run) each(ctx context.Context, s *spec.Step, phase, suffix string) {
 		r.stop(s.Name+suffix, err)
 		return
 	}
+	if len(items) == 0 && !s.ForEach.AllowEmpty {
+		r.nothing(s, phase, suffix)
+		return
+	}
 	before, had := r.scope.Items[s.ForEach.As]
 	for i, item := range items {
 		r.scope.Items[s.ForEach.As] = item
@@ -194,4 +204,14 @@ func (r *run) each(ctx context.Context, s *spec.Step, phase, suffix string) {
 	if delete(r.scope.Items, s.ForEach.As); had {
 		r.scope.Items[s.ForEach.As] = before
 	}
+}
+
+// nothing is the failure of a for_each without items: its steps would have judged something.
+func (r *run) nothing(s *spec.Step, phase, suffix string) {
+	result := StepResult{Name: spec.Numbered(s.Name+suffix, r.seen), Phase: phase, Unmet: spec.NoItems, at: report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer}}
+	result.unmet = []report.Failure{sides(spec.NoItems)}
+	result.unmet[0].Place = result.at
+	r.stopped = r.stopped || s.OnFailure != "continue"
+	r.results = append(r.results, result)
+	r.tell(result)
 }

@@ -24,16 +24,25 @@ type session struct {
 
 // begin makes the first session.
 func (r *run) begin(ctx context.Context) {
-	if _, err := r.session(ctx, ""); err != nil {
+	if _, err := r.session(ctx, "", nil); err != nil {
 		r.stop("start", err)
 	}
 }
 
-// session is the session of a name, which is made when it is new.
-func (r *run) session(ctx context.Context, name string) (*session, error) {
+// session is the session of a name, which is made when it is new. x is the step that needs it.
+func (r *run) session(ctx context.Context, name string, x *spec.Step) (made *session, err error) {
 	if s := r.sessions[name]; s != nil {
 		return s, nil
 	}
+	defer func() {
+		if err != nil && name != "" {
+			delete(r.sessions, name) // a retry begins it again
+		}
+	}()
+	return r.newSession(ctx, name, x)
+}
+
+func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*session, error) {
 	made, err := r.browser.Session(ctx, name == "")
 	if err != nil {
 		return nil, err
@@ -63,8 +72,12 @@ func (r *run) session(ctx context.Context, name string) (*session, error) {
 		}
 	}
 	if open != "" {
-		if reply := r.navigate(ctx, s, on, open, r.o.CallTimeout); reply.Err != nil {
+		reply := r.navigate(ctx, s, on, open, r.o.CallTimeout)
+		if reply.Err != nil {
 			return nil, reply.Err
+		}
+		if status := badStatus(reply); status != 0 && !(x.Open == "" && x.Tab == "" && judges(x, status)) {
+			return nil, r.refusal(open, reply, status)
 		}
 	}
 	return s, nil

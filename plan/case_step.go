@@ -112,7 +112,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		result.Error = r.o.Secrets.Fault(fault.From(err))
 		return result
 	}
-	home, err := r.session(ctx, x.Session)
+	home, err := r.session(ctx, x.Session, x)
 	if err != nil {
 		return fail(err), place{}
 	}
@@ -137,11 +137,14 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	var reply runtime.Reply
 	if x.Open != "" {
 		reply = r.navigate(ctx, home, on, x.Open, limit)
+		if status := badStatus(reply); status != 0 && !judges(x, status) {
+			reply.Err = r.refusal(x.Open, reply, status)
+		}
 	}
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last)})
+		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last), Secrets: r.o.own})
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()

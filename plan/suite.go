@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,6 +40,11 @@ type Suite struct {
 	jobs  []schedule.Job
 	// single says that the run is one plan without data, whose result is its own.
 	single bool
+	part   schedule.Part
+	of     int // how many cases the selection has, of which these are the part
+	// own are what placeholders stand for in the cases of a plan, by its path, where that is
+	// not what they stand for in others.
+	own map[string]*mask.Set
 }
 
 // Load reads the plans of a selection and refuses what is odd in any of them.
@@ -85,11 +91,23 @@ func Load(s Selection) (*Suite, error) {
 			jobs, cases = append(jobs, job), append(cases, &again)
 		}
 	}
-	out := &Suite{single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
+	out := &Suite{part: s.Part, of: len(cases), single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
 	for _, i := range schedule.Shard(jobs, s.Part) {
 		out.Cases, out.jobs = append(out.Cases, cases[i]), append(out.jobs, jobs[i])
 	}
 	return out, nil
+}
+
+// Nothing says that the suite has no case although the selection has some: a shard may be
+// empty. It is "" when there are cases, and an error when nothing is selected.
+func (s *Suite) Nothing() (string, error) {
+	switch {
+	case len(s.Cases) > 0:
+		return "", nil
+	case s.of == 0:
+		return "", errors.New("no case is selected")
+	}
+	return fmt.Sprintf("shard %d/%d has none of the %s", s.part.Index, s.part.Of, report.Count(s.of, "case")), nil
 }
 
 // expandPaths are the files of paths, globs and folders, each once.
@@ -160,28 +178,6 @@ func (s *Suite) Maps() []string {
 	return out
 }
 
-// Resolve adds the secrets that the plans declare to a set. One that the set has
-// already stays.
-func (s *Suite) Resolve(ctx context.Context, set *mask.Set) error {
-	given := set.Names()
-	for _, c := range s.Cases {
-		err := c.References(func(name, dir string, r mask.Reference) error {
-			if slices.Contains(given, name) {
-				return nil
-			}
-			value, err := r.Resolve(ctx, dir)
-			if err != nil {
-				return fmt.Errorf("the secret %s: %w", name, err)
-			}
-			return set.Add(name, value, r.Origins...)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Explain writes what the suite would run.
 func (s *Suite) Explain(w io.Writer) {
 	for _, c := range s.Cases {
@@ -194,6 +190,9 @@ func (s *Suite) Explain(w io.Writer) {
 		for _, p := range c.All() {
 			steps += count(p.Steps, &c.Scope)
 		}
+	}
+	if none, _ := s.Nothing(); none != "" {
+		fmt.Fprintln(w, none)
 	}
 	fmt.Fprintf(w, "%s, %s\n", report.Count(len(s.Cases), "case"), report.Count(steps, "step"))
 }
@@ -253,6 +252,7 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		if attempt <= retries(job) && !how.Heal {
 			how.Locks = nil // the case comes again: nothing goes on that would be done twice
 		}
+		how.own = s.own[s.Cases[job].Plan.Path()]
 		one := RunCase(ctx, b, s.Cases[job], how)
 		one.Failed = before
 		one.Outcome = one.outcome()

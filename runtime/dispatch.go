@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime/debug"
@@ -147,7 +148,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	}
 	v.tab.stores().Clipboard.Used(record.Acts)
 	done := v.recordPrimitive(ctx, page, record, args)
-	args, problem := secret.Reveal(v.host.opts.Secrets, v.job.call.Arguments, v.tab.Status().URL, name, args)
+	args, problem := secret.Reveal(cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
 		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
 		done(r)

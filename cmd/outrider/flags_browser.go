@@ -39,6 +39,7 @@ type browserFlags struct {
 	maxTabs                                                                       int
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
+	secretsRead                                                                   int // how many of them were read
 	recording                                                                     reproduce.RecordFlags
 	cdpLog                                                                        string
 	storageState, saveStorageState, login                                         string
@@ -169,10 +170,8 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if a.origins["pacing"] != config.ByDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
-	for _, assignment := range b.secrets {
-		if err := a.secrets.AddReference(context.Background(), assignment); err != nil {
-			return runtime.Options{}, usage("--secret %w", err)
-		}
+	if err = a.readSecrets(context.Background()); err != nil {
+		return runtime.Options{}, err
 	}
 	limits, err := a.limits()
 	if err != nil {
@@ -181,19 +180,34 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if options.CDPLog, err = a.cdpLog(); err != nil {
 		return runtime.Options{}, err
 	}
-	how := runtime.MapsIn(profile)
-	how.AcceptDrafts, how.Checked = b.acceptDrafts, checked.User(version)
 	out = runtime.Options{
 		Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
 		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
 		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
 	}
-	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, how)
+	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
 	if err := b.recording.Record(&out, reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}); err != nil {
 		return runtime.Options{}, usage("%w", err)
 	}
 	return out, nil
+}
+
+// readSecrets reads the secrets of --secret, each once.
+func (a *app) readSecrets(ctx context.Context) error {
+	for b := &a.browser; b.secretsRead < len(b.secrets); b.secretsRead++ {
+		if err := a.secrets.AddReference(ctx, b.secrets[b.secretsRead]); err != nil {
+			return usage("--secret %w", err)
+		}
+	}
+	return nil
+}
+
+// mapsAs are the options that maps are read with.
+func (a *app) mapsAs(profile quirks.Set) runtime.MapOptions {
+	how := runtime.MapsIn(profile)
+	how.AcceptDrafts, how.Checked = a.browser.acceptDrafts, checked.User(version)
+	return how
 }
 
 // withoutSandbox says whether the browser runs without its sandbox. For root it

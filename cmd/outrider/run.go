@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/cmd/outrider/cases"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -20,7 +21,7 @@ func (a *app) runCommand() *cobra.Command {
 	var reports reportFlags
 	var at fleetverbs.Flags
 	var how fleetverbs.JobFlags
-	var which planFlags
+	var which cases.Flags
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN...",
 		Short: "Run one site action on a page, or plans of them",
@@ -65,27 +66,27 @@ func (a *app) runCommand() *cobra.Command {
 	at.Add(f, "run the plans there")
 	at.AddVerify(f)
 	how.Add(f)
-	which.add(f)
+	which.Add(f)
 	a.addBrowserFlags(cmd)
 	a.addStateFlags(cmd)
 	return cmd
 }
 
-func (a *app) runAction(ctx context.Context, p planFlags, action string, arguments json.RawMessage, artifacts string) error {
+func (a *app) runAction(ctx context.Context, p cases.Flags, action string, arguments json.RawMessage, artifacts string) error {
 	o := a.runOptions(artifacts)
-	if err := o.Mend(a.browser.maps, p.updateLock, p.heal, p.heal || p.fix); err != nil {
+	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
-	if !p.heal && !p.fix {
+	if !p.Heal && !p.Fix {
 		o.Locks = nil // it ends with what it does not find
 	}
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
 		result := plan.Action(ctx, h, action, arguments, o)
-		failed := mend.Apply(result.Repairs, p.fix)
+		failed := mend.Apply(result.Repairs, p.Fix)
 		if a.json {
 			a.printJSON(result)
 		} else {
-			mend.Print(a.stderr, result.Locks, result.Repairs, p.fix)
+			mend.Print(a.stderr, result.Locks, result.Repairs, p.Fix)
 			if result.Error != nil {
 				_ = a.ending(true, true, failed) // the action's own error decides
 				return result.Error

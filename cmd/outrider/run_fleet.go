@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/outrider-run/outrider/cmd/outrider/cases"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/evidence/traces"
@@ -126,23 +127,22 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before
 // anything is sent.
-func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, p planFlags, paths []string, out reports, artifacts string) error {
+func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, p cases.Flags, paths []string, out reports, artifacts string) error {
 	if err := a.refuseGiven("with --fleet: the slots of its workers are how many cases run at once", "workers"); err != nil {
 		return err
 	}
-	suite, vars, closing, err := a.suite(p, paths)
+	suite, vars, closing, err := a.suite(p, paths, false)
 	if err != nil {
 		return err
 	}
 	defer closing()
-	if p.dryRun {
-		suite.Explain(a.stdout)
-		return nil
+	if done, err := a.idle(ctx, suite, p, out); done {
+		return err
 	}
 	if len(a.browser.maps) == 0 {
 		a.browser.maps = suite.Maps()
 	}
-	show := remote.Show{Artifacts: artifacts, FailFast: p.failFast, FailOnFlaky: p.failOnFlaky, Retries: p.retries}
+	show := remote.Show{Artifacts: artifacts, FailFast: p.FailFast, FailOnFlaky: p.FailOnFlaky, Retries: p.Retries}
 	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
 		s.Vars = vars
 		return s.Cases(ctx, suite)
@@ -153,7 +153,7 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how flee
 func (a *app) checkOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, x plan.Expectations, before string, out reports, artifacts string) error {
 	var first *plan.Suite
 	if before != "" {
-		suite, _, closing, err := a.suite(planFlags{workers: 1, repeat: 1}, []string{before})
+		suite, _, closing, err := a.suite(cases.Once(), []string{before}, true)
 		if err != nil {
 			return err
 		}

@@ -5,105 +5,80 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/cmd/outrider/cases"
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/plan/schedule"
-	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// planFlags say which cases of plans run, and how.
-type planFlags struct {
-	vars, durations                      []string
-	varsFile, grep, grepInvert, shard    string
-	workers, retries, repeat             int
-	failFast, failOnFlaky, dryRun, watch bool
-	updateLock, fix, heal                bool
-}
-
-func (p *planFlags) add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.vars, "var", nil, "variable of plans: NAME=VALUE (repeatable)")
-	f.StringVar(&p.varsFile, "vars", "", "YAML or JSON file with variables of plans")
-	f.StringVar(&p.grep, "grep", "", "run only cases whose name or tag matches this regular expression")
-	f.StringVar(&p.grepInvert, "grep-invert", "", "leave out cases whose name or tag matches this regular expression")
-	f.StringVar(&p.shard, "shard", "", "run one of several equal parts of the cases, such as 1/8")
-	f.StringArrayVar(&p.durations, "durations", nil, "json report of an earlier run, by whose durations shards are balanced (repeatable)")
-	f.IntVar(&p.workers, "workers", 1, "how many cases run at once, each in a session of its own")
-	f.IntVar(&p.retries, "retries", 0, "how often a case that failed is run again; one that passes then is flaky")
-	f.IntVar(&p.repeat, "repeat-each", 1, "run each case so many times")
-	f.BoolVar(&p.failFast, "fail-fast", false, "start no more cases after one has failed")
-	f.BoolVar(&p.failOnFlaky, "fail-on-flaky", false, "exit with 1 when a case is flaky")
-	f.BoolVar(&p.updateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
-	f.BoolVar(&p.fix, "fix", false, "write the repairs of actions into the maps")
-	f.BoolVar(&p.watch, "watch", false, "run what a changed plan, map, lock file or file of data touches again, until q or an interrupt")
-	f.BoolVar(&p.heal, "heal", false, "go on with a proposed target where an action is done with it; the result is healed, and its diff is shown")
-	f.BoolVar(&p.dryRun, "dry-run", false, "print what would run, without a browser")
-}
-
-func (a *app) selection(p planFlags, paths []string, engine expr.Engine) (plan.Selection, error) {
-	s := plan.Selection{Paths: paths, Repeat: p.repeat, Source: spec.Source{Engine: engine}}
-	if p.workers < 1 || p.workers > 64 || p.retries < 0 || p.retries > 10 || p.repeat < 1 || p.repeat > 10_000 {
-		return s, usage("expected --workers 1 to 64, --retries 0 to 10 and --repeat-each 1 to 10000")
-	}
-	var err error
-	if s.Source.Vars, err = spec.ReadVars(p.varsFile, p.vars); err == nil {
-		s.Source.Secrets, err = spec.SecretNames(a.browser.secrets)
-	}
-	if err == nil {
-		s.Filter, err = schedule.NewFilter(p.grep, p.grepInvert)
-	}
-	if err == nil {
-		s.Part, err = schedule.ParsePart(p.shard)
-	}
-	if err == nil {
-		s.Costs, err = plan.ReadCosts(p.durations)
-	}
-	if err != nil {
-		return s, usage("%w", err)
-	}
-	return s, nil
+// reader is what plans are read with.
+func (a *app) reader(p cases.Flags, paths []string, engine expr.Engine) cases.Reader {
+	profile, _ := quirks.Profile(a.browser.profile) // an unknown one is refused with the other flags
+	return cases.Reader{Flags: p, Paths: paths, Secrets: a.browser.secrets, Maps: a.browser.maps, Engine: engine, MapsAs: a.mapsAs(profile)}
 }
 
 // suite reads the plans that are selected. closing ends what their expressions use.
-func (a *app) suite(p planFlags, paths []string) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
+func (a *app) suite(p cases.Flags, paths []string, before bool) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
 		return nil, nil, nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
 	}
-	s, err := a.selection(p, paths, engine)
-	if err == nil {
-		if suite, err = plan.Load(s); err != nil {
-			err = usage("%w", err)
-		} else if len(suite.Cases) == 0 {
-			err = usage("no case is selected")
-		}
-	}
-	if err != nil {
+	r := a.reader(p, paths, engine)
+	r.MoreMaps = before
+	if suite, vars, err = r.Load(); err != nil {
 		_ = engine.Close()
-		return nil, nil, nil, err
+		return nil, nil, nil, usage("%w", err)
 	}
-	return suite, s.Source.Vars, func() { _ = engine.Close() }, nil
+	return suite, vars, func() { _ = engine.Close() }, nil
 }
 
-func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out reports, artifacts string) error {
-	suite, _, closing, err := a.suite(p, paths)
+// resolve reads the secrets of plans, after those of --secret, which come before them.
+func (a *app) resolve(ctx context.Context, suite *plan.Suite) (*plan.Secrets, error) {
+	if err := a.readSecrets(ctx); err != nil {
+		return nil, err
+	}
+	resolved := plan.NewSecrets(a.secrets)
+	if err := resolved.Resolve(ctx, suite); err != nil {
+		return nil, usage("%w", err)
+	}
+	return resolved, nil
+}
+
+// idle ends what needs no browser: a dry run, and a shard without cases, whose reports are empty.
+func (a *app) idle(ctx context.Context, suite *plan.Suite, p cases.Flags, out reports) (done bool, err error) {
+	none, _ := suite.Nothing()
+	switch {
+	case p.DryRun:
+		suite.Explain(a.stdout)
+		return true, nil
+	case none == "" || p.Watch:
+		return false, nil
+	}
+	result := suite.Run(ctx, nil, plan.RunOptions{})
+	if a.printJSONOr(result.JSON(), "%s\n", none); a.json {
+		fmt.Fprintf(a.stderr, "outrider: %s\n", none)
+	}
+	return true, verdict(true, a.writeReports(out, result.Report(), ""))
+}
+
+func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out reports, artifacts string) error {
+	suite, _, closing, err := a.suite(p, paths, false)
 	if err != nil {
 		return err
 	}
 	defer closing()
-	if p.dryRun {
-		suite.Explain(a.stdout)
-		return nil
+	if done, err := a.idle(ctx, suite, p, out); done {
+		return err
 	}
-	if err := suite.Resolve(ctx, a.secrets); err != nil {
-		return usage("%w", err)
+	resolved, err := a.resolve(ctx, suite)
+	if err != nil {
+		return err
 	}
 	profile := a.browser.inProfile()
-	if profile && p.workers > 1 {
+	if profile && p.Workers > 1 {
 		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with --attach without --isolated")
 	}
 	if len(a.browser.maps) == 0 {
@@ -126,29 +101,29 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
 	}
 	o := a.runOptions(artifacts)
-	if err := o.Mend(a.browser.maps, p.updateLock, p.heal, p.heal || p.fix); err != nil {
+	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	r := &planRun{app: a, flags: p, paths: paths, out: out, storage: storage, profile: profile}
+	r := &planRun{app: a, flags: p, paths: paths, out: out, storage: storage, profile: profile, resolved: resolved}
 	h, closeHost, err := a.openHost(ctx, func(o *runtime.Options) error { r.maps = o.Maps; return nil })
 	if err != nil {
 		return err
 	}
 	defer closeHost()
 	r.host = h
-	r.o = plan.RunOptions{Options: o, Workers: p.workers, FailFast: p.failFast, Retries: p.retries}
+	r.o = plan.RunOptions{Options: o, Workers: p.Workers, FailFast: p.FailFast, Retries: p.Retries}
 	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
 	var result plan.Result
 	complete := true
-	if p.watch {
+	if p.Watch {
 		result, err = r.watch(ctx)
 	} else {
-		result = r.cases(ctx, suite)
+		result = r.round(ctx, suite)
 		complete, err = r.finish(result)
 	}
-	if end := a.ending(result.OK && !(p.failOnFlaky && result.Totals["flaky"] > 0), complete, err); !errors.Is(ctx.Err(), context.Canceled) {
+	if end := a.ending(result.OK && !(p.FailOnFlaky && result.Totals["flaky"] > 0), complete, err); !errors.Is(ctx.Err(), context.Canceled) {
 		return end
 	}
 	return ended(ctx)
@@ -157,18 +132,20 @@ func (a *app) runPlans(ctx context.Context, p planFlags, paths []string, out rep
 // planRun is one run of plans, or with --watch as many as there are changes.
 type planRun struct {
 	*app
-	flags   planFlags
+	flags   cases.Flags
 	paths   []string
 	out     reports
 	storage plan.Storage
 	profile bool
-	host    *runtime.Host
-	maps    *runtime.Maps
-	o       plan.RunOptions
+	// resolved has the secrets of plans, over the rounds of a watch.
+	resolved *plan.Secrets
+	host     *runtime.Host
+	maps     *runtime.Maps
+	o        plan.RunOptions
 }
 
-// cases runs cases and shows them.
-func (r *planRun) cases(ctx context.Context, suite *plan.Suite) plan.Result {
+// round runs cases and shows them.
+func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.Result {
 	o := r.o
 	done := r.follow(&o, suite)
 	b := plan.Isolated(r.host)
@@ -189,14 +166,14 @@ func (r *planRun) cases(ctx context.Context, suite *plan.Suite) plan.Result {
 func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	var written []string
 	var failed error
-	if r.flags.updateLock {
+	if r.flags.UpdateLock {
 		written, failed = result.UpdateLocks(r.o.Maps)
 	}
 	repairs := result.Repairs()
-	failed = errors.Join(failed, mend.Apply(repairs, r.flags.fix))
+	failed = errors.Join(failed, mend.Apply(repairs, r.flags.Fix))
 	complete = r.writeReports(r.out, result.Report(), "")
 	if !r.json {
-		mend.Print(r.stdout, written, repairs, r.flags.fix)
+		mend.Print(r.stdout, written, repairs, r.flags.Fix)
 	}
 	saved := result.State()
 	complete = complete && (saved != nil || !r.o.SaveState || !result.OK) // why there is none was said
@@ -235,14 +212,13 @@ func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
 
 // runBefore has a plan run in the host's first tab before its addresses are opened.
 func (a *app) runBefore(ctx context.Context, path string) (end func(), err error) {
-	suite, _, closing, err := a.suite(planFlags{workers: 1, repeat: 1}, []string{path})
+	suite, _, closing, err := a.suite(cases.Once(), []string{path}, true)
 	if err != nil {
 		return nil, err
 	}
-	err = suite.Resolve(ctx, a.secrets)
-	if err != nil {
+	if _, err = a.resolve(ctx, suite); err != nil {
 		closing()
-		return nil, usage("--before: %w", err)
+		return nil, err
 	}
 	a.browser.maps = append(a.browser.maps, suite.Maps()...)
 	a.browser.prepare = func(ctx context.Context, h *runtime.Host) error {

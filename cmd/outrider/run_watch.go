@@ -19,23 +19,21 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		return plan.Result{}, err
 	}
 	defer engine.Close()
-	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.cases, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{config.ProjectFile}}
+	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.round, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{config.ProjectFile}}
 	for _, file := range r.out.files {
 		o.Own = append(o.Own, file)
 	}
-	if r.flags.varsFile != "" {
-		o.Every = []string{r.flags.varsFile}
+	if r.flags.VarsFile != "" {
+		o.Every = []string{r.flags.VarsFile}
 	}
 	if r.origins["maps"] == config.ByDefault { // each case needs those of its plans alone
 		o.Maps = nil
 	}
 	o.Say = func(text string) { fmt.Fprintf(r.stderr, "outrider: %s\n", text) }
 	o.Load = func() (*plan.Suite, error) {
-		s, err := r.selection(r.flags, r.paths, engine)
-		if err != nil {
-			return nil, err
-		}
-		suite, err := plan.Load(s)
+		reader := r.reader(r.flags, r.paths, engine)
+		reader.Again = true
+		suite, _, err := reader.Load()
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +48,7 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		if r.o.Locks, err = mend.LocksOf(r.browser.maps); err != nil {
 			return nil, err
 		}
-		return suite, suite.Resolve(ctx, r.secrets)
+		return suite, r.resolved.Resolve(ctx, suite)
 	}
 	o.Done = func(all plan.Result) error {
 		_, err := r.finish(all)

@@ -23,12 +23,14 @@ import (
 // Set is the secrets of a run. Nil and the zero Set hold none and change nothing. It
 // is safe for concurrent use.
 type Set struct {
-	state atomic.Pointer[state]
+	state  atomic.Pointer[state]
+	parent *Set // that With made it of
 }
 
 // state is one version of a set; it never changes.
 type state struct {
 	secrets  map[string]secret
+	hidden   map[string][]secret // further values that are masked under a name, see Hide
 	patterns []pattern
 	begins   [256]bool // bytes that a pattern can begin with, in any form
 }
@@ -61,14 +63,8 @@ func CheckName(name string) error {
 // Add adds a secret. origins limit where it may be used; none is everywhere. The same
 // secret may be added again, another one of its name may not.
 func (s *Set) Add(name, value string, origins ...string) error {
-	if err := CheckName(name); err != nil {
+	if err := check(name, value); err != nil {
 		return err
-	}
-	switch n := utf8.RuneCountInString(value); {
-	case n < leastLength:
-		return fault.New(fault.InvalidInput, "the secret %s has %d characters: expected at least %d, because fewer could not be told from other text", name, n, leastLength)
-	case len(value) > maxLength:
-		return fault.New(fault.PayloadTooLarge, "the secret %s has %d bytes: expected at most %d", name, len(value), maxLength)
 	}
 	for {
 		old := s.state.Load()
@@ -87,6 +83,53 @@ func (s *Set) Add(name, value string, origins ...string) error {
 			return nil
 		}
 	}
+}
+
+func check(name, value string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	switch n := utf8.RuneCountInString(value); {
+	case n < leastLength:
+		return fault.New(fault.InvalidInput, "the secret %s has %d characters: expected at least %d, because fewer could not be told from other text", name, n, leastLength)
+	case len(value) > maxLength:
+		return fault.New(fault.PayloadTooLarge, "the secret %s has %d bytes: expected at most %d", name, len(value), maxLength)
+	}
+	return nil
+}
+
+// Hide masks a value under a name that another one may have: the placeholder stands for
+// that one, and nothing is given this value. See With.
+func (s *Set) Hide(name, value string) error {
+	if err := check(name, value); err != nil {
+		return err
+	}
+	for {
+		old := s.state.Load()
+		next := old.clone()
+		if slices.ContainsFunc(next.hidden[name], func(h secret) bool { return h.value == value }) {
+			return nil
+		}
+		next.hidden[name] = append(slices.Clone(next.hidden[name]), secret{value: value})
+		next.compile()
+		if s.state.CompareAndSwap(old, next) {
+			return nil
+		}
+	}
+}
+
+// With is a set in which a name stands for another value than in s. The output is still
+// masked by s, which has the value hidden.
+func (s *Set) With(name, value string, origins ...string) (*Set, error) {
+	if err := s.Hide(name, value); err != nil {
+		return nil, err
+	}
+	out := &Set{parent: s}
+	st := s.load().clone()
+	st.secrets[name] = secret{value: value, origins: slices.Clone(origins)}
+	st.compile()
+	out.state.Store(st)
+	return out, nil
 }
 
 // Grant is a set with the secrets of these names, each for use where both this set and
@@ -131,14 +174,17 @@ func (s *Set) Grant(wanted map[string][]string) (*Set, error) {
 
 func (st *state) clone() *state {
 	if st == nil {
-		return &state{secrets: map[string]secret{}}
+		return &state{secrets: map[string]secret{}, hidden: map[string][]secret{}}
 	}
-	return &state{secrets: maps.Clone(st.secrets)}
+	return &state{secrets: maps.Clone(st.secrets), hidden: maps.Clone(st.hidden)}
 }
 
 // TypedByKeys says that secrets are typed key by key. A page may then have shown their
 // beginnings, so those are masked too.
 func (s *Set) TypedByKeys(names ...string) {
+	if s != nil && s.parent != nil {
+		s.parent.TypedByKeys(names...) // it masks
+	}
 	for {
 		old := s.load()
 		next := old.clone()
@@ -146,6 +192,10 @@ func (s *Set) TypedByKeys(names ...string) {
 			if sec, ok := next.secrets[name]; ok {
 				sec.typed = true
 				next.secrets[name] = sec
+			}
+			next.hidden[name] = slices.Clone(next.hidden[name])
+			for i := range next.hidden[name] {
+				next.hidden[name][i].typed = true
 			}
 		}
 		next.compile()
@@ -176,6 +226,11 @@ func (s *Set) Values() []string {
 	for _, name := range slices.Sorted(maps.Keys(st.secrets)) {
 		out = append(out, st.secrets[name].value)
 	}
+	for _, name := range slices.Sorted(maps.Keys(st.hidden)) {
+		for _, h := range st.hidden[name] {
+			out = append(out, h.value)
+		}
+	}
 	return out
 }
 
@@ -190,16 +245,11 @@ func (s *Set) load() *state {
 // three places that it can have in a longer text.
 func (st *state) compile() {
 	for name, sec := range st.secrets {
-		st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
-		if lines := strings.Split(sec.value, "\n"); len(lines) > 1 {
-			for _, l := range lines { // a log indents the lines of a key
-				if l = strings.TrimSpace(l); len(l) >= leastLineLength {
-					st.add(name, l, false)
-				}
-			}
-		}
-		for _, text := range inBase64(sec.value) {
-			st.add(name, text, true)
+		st.addForms(name, sec)
+	}
+	for name, list := range st.hidden {
+		for _, sec := range list {
+			st.addForms(name, sec)
 		}
 	}
 	// The longest comes first: of a secret that begins with another, all is hidden.
@@ -222,6 +272,21 @@ func (st *state) compile() {
 }
 
 const leastLineLength = 8
+
+// addForms adds the forms of one value.
+func (st *state) addForms(name string, sec secret) {
+	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
+	if lines := strings.Split(sec.value, "\n"); len(lines) > 1 {
+		for _, l := range lines { // a log indents the lines of a key
+			if l = strings.TrimSpace(l); len(l) >= leastLineLength {
+				st.add(name, l, false)
+			}
+		}
+	}
+	for _, text := range inBase64(sec.value) {
+		st.add(name, text, true)
+	}
+}
 
 func (st *state) add(name, text string, literal bool) {
 	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(text), literal: literal})

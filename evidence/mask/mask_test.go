@@ -430,3 +430,39 @@ func TestGrant(t *testing.T) {
 		}
 	}
 }
+
+func TestSeveralValuesOfOneName(t *testing.T) {
+	all := &mask.Set{}
+	if err := all.Add("PW", "first value"); err != nil {
+		t.Fatal(err)
+	}
+	own, err := all.With("PW", "second value", "https://example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "{{secret:PW}}"
+	for _, one := range []struct {
+		name, address, want string
+		set                 *mask.Set
+	}{
+		{"of the set", "https://other.test/", "first value", all},
+		{"its own", "https://example.com/", "second value", own},
+	} {
+		if got, err := one.set.Reveal(text, one.address); err != nil || got != one.want {
+			t.Errorf("%s: Reveal(%q) is %q, %v; want %q", one.name, text, got, err, one.want)
+		}
+	}
+	if _, err := own.Reveal(text, "https://other.test/"); err == nil {
+		t.Error("the second value is revealed outside of its origins")
+	}
+	if got, want := all.Mask("first value, second value"), text+", "+text; got != want {
+		t.Errorf("both values masked are %q, want %q", got, want)
+	}
+	if got := all.Mask("typed: secon"); got != "typed: secon" {
+		t.Errorf("a beginning that was not typed is %q", got)
+	}
+	own.TypedByKeys("PW")
+	if got, want := all.Mask("typed: secon"), "typed: "+text; got != want {
+		t.Errorf("a beginning that was typed is %q, want %q", got, want)
+	}
+}

@@ -44,7 +44,7 @@ func (st *state) placeholder(text string) (name string, n int) {
 		return "", 0
 	}
 	name, _, ok = strings.Cut(rest[:min(len(rest), longestName+len(closing))], closing)
-	if _, known := st.secrets[name]; !ok || !known {
+	if _, known := st.secrets[name]; !ok || !known && len(st.hidden[name]) == 0 {
 		return "", 0
 	}
 	return name, len(Placeholder(name))

@@ -297,12 +297,12 @@ func (c *Case) Absolute() string {
 	return ""
 }
 
-// References are the secrets that the plans of the case declare, with the folder of
-// the plan that does.
-func (c *Case) References(each func(name, dir string, r mask.Reference) error) error {
+// References are the secrets that the plans of the case declare, with the path of the
+// plan that does.
+func (c *Case) References(each func(name, path string, r mask.Reference) error) error {
 	for _, p := range c.All() {
 		for _, name := range slices.Sorted(maps.Keys(p.Secrets)) {
-			if err := each(name, filepath.Dir(p.path), p.Secrets[name].Reference()); err != nil {
+			if err := each(name, p.path, p.Secrets[name].Reference()); err != nil {
 				return Problems{{p.places.at("/secrets/" + escapePointer(name)), err.Error()}}
 			}
 		}

@@ -15,9 +15,14 @@ import (
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
+// fresh is the scope of the case before its first step.
+func (c *Case) fresh() Scope {
+	return Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}
+}
+
 // check refuses references that nothing declares: variables, columns, items, secrets.
 func (s Source) check(c *Case) error {
-	x := &useChecker{root: s.Root, scope: Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}, secrets: slices.Clone(s.Secrets)}
+	x := &useChecker{root: s.Root, scope: c.fresh(), secrets: slices.Clone(s.Secrets)}
 	for _, p := range c.All() {
 		x.secrets = append(x.secrets, slices.Collect(maps.Keys(p.Secrets))...)
 	}
@@ -40,6 +45,7 @@ type useChecker struct {
 	root     string // of Source
 	scope    Scope
 	secrets  []string
+	names    *Names // judged in place of references; nil judges references
 	problems Problems
 }
 
@@ -54,6 +60,7 @@ func (x *useChecker) steps(steps []Step) {
 }
 
 func (x *useChecker) step(s *Step, at string) {
+	x.named(s, at)
 	x.value(s.Open, at+"/open")
 	for member, text := range map[string]string{"action": s.Action, "state": s.State, "summary": s.Summary, "call": s.Call, "session": s.Session, "tab": s.Tab} {
 		x.value(text, at+"/"+member)
@@ -69,19 +76,24 @@ func (x *useChecker) step(s *Step, at string) {
 			x.fail(at+"/for_each/in", err)
 			return
 		}
-		var item any = unknown{}
+		items := []any{unknown{}}
 		switch v := list.(type) {
 		case []any:
 			if len(v) > 0 {
-				item = v[0]
+				items = v
 			}
 		case unknown:
 		default:
 			x.fail(at+"/for_each/in", errors.New("in: expected a list"))
 		}
+		if x.names == nil {
+			items = items[:1] // the others have the same members
+		}
 		before, had := x.scope.Items[f.As]
-		x.scope.Items[f.As] = item
-		x.steps(f.Steps)
+		for _, item := range items {
+			x.scope.Items[f.As] = item
+			x.steps(f.Steps)
+		}
 		if delete(x.scope.Items, f.As); had {
 			x.scope.Items[f.As] = before
 		}
@@ -93,6 +105,9 @@ func (x *useChecker) step(s *Step, at string) {
 
 // value checks the texts in a value.
 func (x *useChecker) value(v any, at string) {
+	if x.names != nil {
+		return
+	}
 	switch v := v.(type) {
 	case string:
 		if _, err := x.scope.Text(v); err != nil {
@@ -132,7 +147,7 @@ func plain(v any) any {
 // Explain writes what the case would run, one line for each step.
 func (c *Case) Explain(line func(depth int, text string)) {
 	line(0, c.Name)
-	scope := Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}
+	scope := c.fresh()
 	for i, p := range c.All() {
 		depth := 1
 		if p != c.Plan {

@@ -182,6 +182,9 @@ func (c *checker) step(s *Step, at string) {
 		if !word.MatchString(f.As) || slices.Contains(roots, f.As) {
 			c.fail(at+"/for_each/as", "%q is no name of an item: expected letters, digits and _, and none of %s", f.As, strings.Join(roots, ", "))
 		}
+		if list, ok := f.In.([]any); ok && len(list) == 0 && !f.AllowEmpty {
+			c.fail(at+"/for_each/in", "%s; allow_empty: true allows none", NoItems)
+		}
 		c.steps(f.Steps, at+"/for_each/steps")
 	}
 	if s.Name == "" {

@@ -90,7 +90,12 @@ type ForEach struct {
 	In    any    `json:"in" doc:"a list, or a variable that is one"`
 	As    string `json:"as,omitempty" doc:"name of the item: ${item}; default item"`
 	Steps []Step `json:"steps" doc:"at least one step"`
+
+	AllowEmpty bool `json:"allow_empty,omitempty" doc:"a list without items is no failure"`
 }
+
+// NoItems is what is wrong with a for_each over an empty list.
+const NoItems = "for_each: 0 items, expected at least 1"
 
 // Expectation is one thing that must hold after a step. All of its members must.
 type Expectation struct {

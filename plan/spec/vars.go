@@ -88,7 +88,7 @@ func (s *Scope) Text(text string) (string, error) {
 		case nil:
 			return ""
 		case unknown:
-			return "…"
+			return unknownText
 		}
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -174,8 +174,11 @@ func member(v any, path []string, whole string) (any, error) {
 // unknown is a value that a step will give.
 type unknown struct{}
 
+// unknownText stands for it in a text.
+const unknownText = "…"
+
 // MarshalJSON implements json.Marshaler.
-func (unknown) MarshalJSON() ([]byte, error) { return []byte(`"…"`), nil }
+func (unknown) MarshalJSON() ([]byte, error) { return []byte(`"` + unknownText + `"`), nil }
 
 // ReadVars reads a file of variables, "" for none, and NAME=VALUE pairs, which come
 // before it.

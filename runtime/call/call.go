@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -28,6 +29,9 @@ type Call struct {
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.
 	Map *SuppliedMap
+	// Secrets, when not nil, are what placeholders stand for in place of the host's, which
+	// masks them: see mask.Set.With.
+	Secrets *mask.Set
 	// Appearance, when not nil, asks for what the elements of a site action's steps look
 	// like, see Reply.Remembered and Reply.Repairs.
 	Appearance *Appearance
