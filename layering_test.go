@@ -164,6 +164,7 @@ var mayImport = map[string][]string{
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"authoring/mend", "plan/schedule", "plan/spec", "evidence/mask", "evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites"},
 	"plan":                               {"authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
+	"plan/names":                         {"plan/spec", "primitives/fault", "runtime", "sites"},
 	"plan/schedule":                      {},
 	"plan/watch":                         {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec":                          {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},
@@ -179,7 +180,7 @@ var mayImport = map[string][]string{
 	"cmd/outrider":                       {"..."},
 	"cmd/outrider/early":                 nil,
 	"cmd/outrider/fleetverbs":            {"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit", "fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault"},
-	"cmd/outrider/cases":                 {"plan", "plan/schedule", "plan/spec", "primitives/catalog", "projection/expr", "runtime", "sites"},
+	"cmd/outrider/cases":                 {"plan", "plan/names", "plan/schedule", "plan/spec", "primitives/catalog", "projection/expr", "runtime", "sites"},
 	"cmd/outrider/config":                {},
 	"cmd/outrider/terminal":              {"evidence/report"},
 	"cmd/outrider/complete":              {"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime"},

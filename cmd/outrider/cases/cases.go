@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/plan"
+	"github.com/outrider-run/outrider/plan/names"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -83,7 +84,7 @@ func (r Reader) Load() (*plan.Suite, map[string]any, error) {
 	if r.MoreMaps || len(maps) == 0 {
 		maps = append(maps[:len(maps):len(maps)], suite.Maps()...)
 	}
-	return suite, s.Source.Vars, suite.CheckNames(maps, r.names())
+	return suite, s.Source.Vars, names.Check(suite.Cases, maps, r.known())
 }
 
 func (r Reader) selection() (plan.Selection, error) {
@@ -109,9 +110,9 @@ func (r Reader) selection() (plan.Selection, error) {
 }
 
 // names are what steps may name.
-func (r Reader) names() plan.Names {
+func (r Reader) known() names.Known {
 	known := catalog.Standard()
-	return plan.Names{Primitives: known.Names(), Maps: func(paths []string) (*sites.Library, bool) {
+	return names.Known{Primitives: known.Names(), Maps: func(paths []string) (*sites.Library, bool) {
 		maps, read := runtime.ReadMaps(paths, known, r.Engine, r.MapsAs)
 		for _, report := range read() {
 			if !report.OK || len(report.Left) > 0 {
@@ -119,6 +120,6 @@ func (r Reader) names() plan.Names {
 			}
 		}
 		l := maps.Current().Library
-		return l, plan.Whole(l)
+		return l, names.Whole(l)
 	}}
 }

@@ -1,4 +1,6 @@
-package plan
+// Package names says which primitives, actions and states plans name that a run is certain not to have. It says nothing
+// where maps may offer more than was read. The command calls it before a browser starts.
+package names
 
 import (
 	"fmt"
@@ -12,8 +14,8 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// Names are what there is for steps to name.
-type Names struct {
+// Known is what there is for steps to name.
+type Known struct {
 	Primitives []string
 	// Maps reads the maps of a run. whole says that nothing else can be on offer: all of
 	// them were read, and none imports from the web.
@@ -36,13 +38,13 @@ func Whole(l *sites.Library) bool {
 // enoughProblems is when no further case is judged: fewer are shown.
 const enoughProblems = 100
 
-// CheckNames refuses primitives, actions and states that a run with these maps is certain
-// not to have.
-func (s *Suite) CheckNames(paths []string, n Names) error {
+// Check refuses primitives, actions and states of cases that a run with these maps is certain
+// not to have. The error is spec.Problems.
+func Check(cases []*spec.Case, paths []string, n Known) error {
 	read := sync.OnceValues(func() (*sites.Library, bool) { return n.Maps(paths) }) // only where a step asks
 	judges := n.judges(read)
 	var problems spec.Problems
-	for _, c := range s.Cases {
+	for _, c := range cases {
 		if len(problems) > enoughProblems {
 			break
 		}
@@ -59,7 +61,7 @@ func (s *Suite) CheckNames(paths []string, n Names) error {
 	return problems
 }
 
-func (n Names) judges(read func() (*sites.Library, bool)) spec.Names {
+func (n Known) judges(read func() (*sites.Library, bool)) spec.Names {
 	action := func(name string) (known []string, unknown bool) {
 		l, whole := read()
 		if !whole {
