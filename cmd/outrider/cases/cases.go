@@ -109,7 +109,7 @@ func (r Reader) selection() (plan.Selection, error) {
 	return s, err
 }
 
-// names are what steps may name.
+// known is what steps may name.
 func (r Reader) known() names.Known {
 	known := catalog.Standard()
 	return names.Known{Primitives: known.Names(), Maps: func(paths []string) (*sites.Library, bool) {
