@@ -36,16 +36,20 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 
 // folder is where the files of a flag may be written. What a project file names
 // stays below its folder, symbolic links that come with a checkout included.
-// Texts in them show no secret.
+// Texts in them show no secret; reports are made of texts that show none.
 func (a *app) folder(flag string) report.Folder {
-	if a.origins[flag] != config.FromProjectFile {
-		return report.Changed(report.Anywhere, a.secrets.MaskBytes)
+	to := report.Anywhere
+	if a.origins[flag] == config.FromProjectFile {
+		root, err := os.OpenRoot(".")
+		if err != nil {
+			return noFolder{err}
+		}
+		to = root
 	}
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		return noFolder{err}
+	if flag == "report" {
+		return to
 	}
-	return report.Changed(root, a.secrets.MaskBytes)
+	return report.Changed(to, a.secrets.MaskBytes)
 }
 
 // noFolder is a folder that cannot be opened.

@@ -8,6 +8,7 @@ package mask
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -31,6 +32,9 @@ type state struct {
 	secrets  map[string]secret
 	patterns []pattern
 	begins   [256]bool // bytes that a pattern can begin with, in any form
+	// long has the patterns alone that no ordinary word or number is, and spread has those
+	// of them that can reach over several values of a JSON text.
+	long, spread *state
 }
 
 type secret struct {
@@ -206,6 +210,25 @@ func (st *state) compile() {
 	slices.SortFunc(st.patterns, func(a, b pattern) int {
 		return cmp.Or(cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.name, b.name), cmp.Compare(string(a.runes), string(b.runes)))
 	})
+	st.index()
+	st.long = st.with(func(p pattern) bool { return len(p.runes) >= shortPattern })
+	st.spread = st.long.with(func(p pattern) bool { return strings.ContainsAny(string(p.runes), `"{}[]:,`) })
+}
+
+// with is the state with some of the patterns.
+func (st *state) with(some func(pattern) bool) *state {
+	out := &state{secrets: st.secrets}
+	for _, p := range st.patterns {
+		if some(p) {
+			out.patterns = append(out.patterns, p)
+		}
+	}
+	out.index()
+	return out
+}
+
+// index notes what the patterns can begin with.
+func (st *state) index() {
 	st.begins[opening[0]] = true
 	for _, p := range st.patterns {
 		first := p.runes[0]
@@ -266,10 +289,13 @@ const (
 // Mask is a text with a placeholder for each secret: as it is, escaped as in JSON, Go,
 // HTML or an address, or as base64.
 func (s *Set) Mask(text string) string {
-	st := s.load()
-	if st == nil {
-		return text
+	if st := s.load(); st != nil {
+		return st.mask(text)
 	}
+	return text
+}
+
+func (st *state) mask(text string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
@@ -289,10 +315,22 @@ func (s *Set) Mask(text string) string {
 	return b.String()
 }
 
-// MaskBytes is Mask for the content of a file.
+// MaskLong is Mask without the secrets that an ordinary word or number could be, for a text
+// such as a path, which is useless when a word of it is gone.
+func (s *Set) MaskLong(text string) string {
+	if st := s.load(); st != nil {
+		return st.long.mask(text)
+	}
+	return text
+}
+
+// MaskBytes is Mask for the content of a file, and MaskStrings for one that is JSON.
 func (s *Set) MaskBytes(text []byte) []byte {
-	if s.Empty() || !utf8.Valid(text) { // no text is a picture, which is painted
+	switch {
+	case s.Empty() || !utf8.Valid(text): // no text is a picture, which is painted
 		return text
+	case json.Valid(text):
+		return s.MaskStrings(text)
 	}
 	before := string(text)
 	if after := s.Mask(before); after != before {
