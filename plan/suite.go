@@ -333,11 +333,8 @@ func (r Result) Report() report.Run {
 	if r.single && len(r.Cases) == 1 {
 		run.Title = r.Cases[0].Name
 	}
-	seen := map[string]int{}
 	for _, c := range r.Cases {
-		s := c.suite()
-		s.Name = spec.Numbered(s.Name, seen)
-		run.Suites = append(run.Suites, s)
+		run.Suites = append(run.Suites, c.suite())
 	}
 	return run
 }

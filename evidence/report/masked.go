@@ -44,7 +44,7 @@ func (s Suite) masked(m Masker) Suite {
 }
 
 func (t Test) masked(m Masker) Test {
-	t.Name, t.Description, t.Message, t.URL = m.Mask(t.Name), m.Mask(t.Description), m.Mask(t.Message), m.Mask(t.URL)
+	t.Name, t.ID, t.Description, t.Message, t.URL = m.Mask(t.Name), m.Mask(t.ID), m.Mask(t.Description), m.Mask(t.Message), m.Mask(t.URL)
 	t.Place, t.PictureFile = t.Place.masked(m), m.MaskLong(t.PictureFile)
 	t.Failures, t.Steps = slices.Clone(t.Failures), slices.Clone(t.Steps)
 	for i := range t.Failures {
