@@ -23,6 +23,7 @@ type Checked struct {
 
 	tabs    []runtime.Target
 	started time.Time
+	warn    func(error)
 }
 
 // Expectations are what must hold of a page beyond its checks.
@@ -59,7 +60,7 @@ func (x Expectations) arguments() ([]byte, error) {
 // Check runs every check and diagnoses every state of the maps that apply to
 // each open page.
 func Check(ctx context.Context, h Host, x Expectations, o Options) (Checked, error) {
-	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
+	c := Checked{Raw: []json.RawMessage{}, started: time.Now(), warn: o.Warn}
 	tabs := h.Tabs()
 	for i, tab := range tabs {
 		on := runtime.Target{RuntimeID: tab.RuntimeID}

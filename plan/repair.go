@@ -10,6 +10,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -94,8 +95,9 @@ func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab ru
 // changesFor are the changes that could make a check pass.
 func changesFor(k report.Check) []mend.Change {
 	var out []mend.Change
+	// One that would put a secret into the map is none.
 	add := func(mapPath, pointer string, target json.RawMessage) {
-		if pointer != "" && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
+		if pointer != "" && len(mask.Used(string(target))) == 0 && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
 			out = append(out, mend.Change{MapPath: mapPath, Pointer: pointer, Target: target})
 		}
 	}
@@ -198,5 +200,5 @@ func (c Checked) UpdateLocks(files mend.Files) ([]string, error) {
 			seen = append(seen, k.Remembered...)
 		}
 	}
-	return mend.UpdateLocks(seen, files)
+	return mend.UpdateLocks(seen, files, c.warn)
 }

@@ -218,12 +218,13 @@ type Result struct {
 
 	single  bool
 	started time.Time
+	warn    func(error)
 }
 
 // Run runs the cases of the suite.
 func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 	started := time.Now()
-	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started}
+	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started, warn: o.Warn}
 	o.Many = o.Many || len(s.Cases) > 1
 	finished := make(chan int) // cases that ended for good
 	var heard chan struct{}

@@ -183,6 +183,28 @@ func (s *Set) Values() []string {
 	return out
 }
 
+// Shown are the texts that a page can show of secrets: their values, and each line of one
+// that has several.
+func (s *Set) Shown() []string {
+	var out []string
+	for _, value := range s.Values() {
+		out = append(append(out, value), linesOf(value)...)
+	}
+	return out
+}
+
+// linesOf are the lines of a text of several that can be told from other text: a log, or a
+// page, indents those of a key.
+func linesOf(value string) (out []string) {
+	lines := strings.Split(value, "\n")
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); len(lines) > 1 && len(l) >= leastLineLength {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 func (s *Set) load() *state {
 	if s == nil {
 		return nil
@@ -195,12 +217,8 @@ func (s *Set) load() *state {
 func (st *state) compile() {
 	for name, sec := range st.secrets {
 		st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
-		if lines := strings.Split(sec.value, "\n"); len(lines) > 1 {
-			for _, l := range lines { // a log indents the lines of a key
-				if l = strings.TrimSpace(l); len(l) >= leastLineLength {
-					st.add(name, l, false)
-				}
-			}
+		for _, l := range linesOf(sec.value) {
+			st.add(name, l, false)
 		}
 		for _, text := range inBase64(sec.value) {
 			st.add(name, text, true)

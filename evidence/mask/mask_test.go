@@ -498,3 +498,23 @@ func TestGrant(t *testing.T) {
 		}
 	}
 }
+
+// TestCutTextsShowNoHalf: a text that was cut inside a secret shows nothing of it, however
+// little is left.
+func TestCutTextsShowNoHalf(t *testing.T) {
+	s := setOf(t, "TOKEN", "tok-0123456789-0123456789-0123456789")
+	for text, want := range map[string]string{
+		"found tok-01…":     "found {{secret:TOKEN}}…",
+		`text is "tok-0…"`:  `text is "{{secret:TOKEN}}…"`,
+		"found tok-0123...": "found {{secret:TOKEN}}...",
+		"tok…":              "tok…",
+	} {
+		if got := s.Mask(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	key := setOf(t, "KEY", "-----BEGIN-----\n  c29tZXRoaW5n\nshort\n-----END-----")
+	if got := key.Shown(); !slices.Equal(got[1:], []string{"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----"}) {
+		t.Errorf("shown are %q", got)
+	}
+}
