@@ -107,13 +107,16 @@ const longestBody = 4_000
 // plain is what a reader of a log needs of a test that did not simply pass.
 func (t Test) plain() string {
 	var b strings.Builder
+	if t.Outcome == Flaky {
+		fmt.Fprintf(&b, "flaky: %s\n", line(t.Message))
+	}
 	for _, f := range t.Failures {
 		fmt.Fprintln(&b, line(f.Message))
 		if place := f.Place.String(); place != "" {
 			fmt.Fprintf(&b, "    at %s\n", place)
 		}
 	}
-	if len(t.Failures) == 0 && t.Outcome != Passed && t.Message != "" {
+	if len(t.Failures) == 0 && t.Outcome != Passed && t.Outcome != Flaky && t.Message != "" {
 		fmt.Fprintln(&b, line(t.Message))
 		if place := t.Place.String(); place != "" {
 			fmt.Fprintf(&b, "    at %s\n", place)
