@@ -63,7 +63,7 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 func (r *ActionResult) mended(reply runtime.Reply, o Options) {
 	var seen []report.Remembered
 	if len(reply.Remembered) > 0 && json.Unmarshal(reply.Remembered, &seen) == nil {
-		locks, err := mend.UpdateLocks(seen, o.Maps)
+		locks, err := mend.UpdateLocks(seen, o.Maps, o.Warn)
 		if err != nil {
 			o.warn("%w", err)
 		}

@@ -24,7 +24,7 @@ func (r Result) With(s *Suite, newer Result) Result {
 	for _, c := range slices.Concat(r.Cases, newer.Cases) {
 		byID[c.ID] = c
 	}
-	out := Result{OK: true, Totals: map[string]int{}, DurationMS: newer.DurationMS, single: s.single, started: newer.started, Cases: []CaseResult{}}
+	out := Result{OK: true, Totals: map[string]int{}, DurationMS: newer.DurationMS, single: s.single, started: newer.started, warn: newer.warn, Cases: []CaseResult{}}
 	for _, c := range s.Cases {
 		one, ok := byID[c.ID]
 		if !ok {

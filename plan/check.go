@@ -29,6 +29,7 @@ type Checked struct {
 	tabs    []runtime.Target
 	broken  []*fault.Error // by page: why it could not be judged
 	started time.Time
+	warn    func(error)
 }
 
 // Expectations are what must hold of a page beyond its checks.
@@ -69,7 +70,7 @@ func (x Expectations) arguments() ([]byte, error) {
 // Check runs every check and diagnoses every state of the maps that apply to
 // each open page. A page that cannot be opened or judged is a result of its own.
 func Check(ctx context.Context, h Host, x Expectations, o Options) Checked {
-	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
+	c := Checked{Raw: []json.RawMessage{}, started: time.Now(), warn: o.Warn}
 	pages := o.Opened.with(h.Tabs())
 	for i, at := range pages {
 		on := runtime.Target{RuntimeID: at.tab}

@@ -123,5 +123,5 @@ func (r Result) UpdateLocks(files mend.Files) ([]string, error) {
 			seen = append(seen, s.remembered...)
 		}
 	}
-	return mend.UpdateLocks(seen, files)
+	return mend.UpdateLocks(seen, files, r.warn)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -138,8 +139,9 @@ func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab ru
 // changesFor are the changes that could make a check pass.
 func changesFor(k report.Check) []mend.Change {
 	var out []mend.Change
+	// One that would put a secret into the map is none.
 	add := func(mapPath, pointer string, target json.RawMessage) {
-		if pointer != "" && len(target) > 0 && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
+		if pointer != "" && len(target) > 0 && len(mask.Used(string(target))) == 0 && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
 			out = append(out, mend.Change{MapPath: mapPath, Pointer: pointer, Target: target})
 		}
 	}
@@ -242,5 +244,5 @@ func (c Checked) UpdateLocks(files mend.Files) ([]string, error) {
 			seen = append(seen, k.Remembered...)
 		}
 	}
-	return mend.UpdateLocks(seen, files)
+	return mend.UpdateLocks(seen, files, c.warn)
 }

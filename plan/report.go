@@ -64,17 +64,8 @@ func (r StepResult) repairs(t *stepTest) {
 // that a step checked.
 func (c CaseResult) suite() report.Suite {
 	s := report.Suite{Name: c.Name, File: c.Plan, StartedAt: stamp(c.started), DurationMS: c.DurationMS}
-	var first *FailedCase
-	if len(c.Failed) > 0 {
-		first = &c.Failed[0]
-	}
 	for _, r := range c.Steps {
-		t := r.test(c.Plan)
-		if first != nil && first.Step == r.Name && t.Outcome == report.Passed {
-			t.flaky(first.Detail, len(c.Failed), first.result.shot, first.result.texts)
-			first = nil
-		}
-		s.Tests = append(s.Tests, t.Test)
+		s.Tests = append(s.Tests, r.test(c.Plan).Test)
 		if r.page != nil {
 			r.page.Shot, r.page.Texts = r.shot, r.texts
 			page := report.PageSuite(*r.page)
@@ -82,10 +73,37 @@ func (c CaseResult) suite() report.Suite {
 			s.Suites = append(s.Suites, page)
 		}
 	}
+	for i, f := range c.Failed {
+		c.earlier(&s, i+1, f)
+	}
 	if c.Outcome == report.Skipped {
 		s.Tests = append(s.Tests, report.Test{Name: "case", Class: "plan", Outcome: report.Skipped, Message: "the run ended before it", Place: report.Place{File: c.Plan}})
 	}
 	return s
+}
+
+// earlier shows an attempt of the case at the test of the step that it failed at. What is no
+// step, such as opening the page, has a test only when it fails: one that is flaky is added,
+// and of a case that stayed red the attempt is shown where it is red.
+func (c CaseResult) earlier(s *report.Suite, attempt int, f FailedCase) {
+	at := slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Name == f.Step })
+	if at < 0 && c.OK {
+		at = 0
+		s.Tests = slices.Insert(s.Tests, 0, report.Test{Name: f.Step, Class: "plan", Outcome: report.Passed, DurationMS: f.DurationMS, Place: report.Place{File: c.Plan}})
+	}
+	if at < 0 || s.Tests[at].Outcome == report.Skipped {
+		at = max(0, slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Outcome.Red() }))
+	}
+	if len(s.Tests) == 0 {
+		return
+	}
+	t := stepTest{s.Tests[at]}
+	if t.Outcome == report.Passed {
+		t.flaky(f.Detail, len(c.Failed), f.result.shot, f.result.texts)
+	} else {
+		t.earlier(attempt, f.Step+": "+f.Detail, f.result.Artifacts, f.result.texts)
+	}
+	s.Tests[at] = t.Test
 }
 
 func stamp(t time.Time) string {
@@ -115,6 +133,7 @@ func (r StepResult) test(path string) stepTest {
 		return t
 	case r.Flaky():
 		t.flaky(r.Failed[0].Detail, len(r.Failed), r.Failed[0].shot, r.Failed[0].texts)
+		r.attempts(&t, 1)
 		return t
 	case r.OK:
 		r.repairs(&t)
@@ -152,7 +171,28 @@ func (r StepResult) test(path string) stepTest {
 		t.Texts = append(t.Texts, report.Text{Title: "screenshot", Body: shot})
 	}
 	t.Texts = append(t.Texts, r.texts...)
+	r.attempts(&t, 0)
 	return t
+}
+
+// attempts shows those before the last, from one on.
+func (r StepResult) attempts(t *stepTest, from int) {
+	for i := from; i < len(r.Failed); i++ {
+		t.earlier(i+1, r.Failed[i].Detail, r.Failed[i].Artifacts, r.Failed[i].texts)
+	}
+}
+
+// earlier shows an attempt that failed, with what was known then.
+func (t *stepTest) earlier(attempt int, detail string, artifacts map[string]string, texts []report.Text) {
+	name := fmt.Sprintf("attempt %d", attempt)
+	t.Texts = append(t.Texts, report.Text{Title: name, Body: detail})
+	if shot := artifacts["screenshot"]; shot != "" {
+		t.Texts = append(t.Texts, report.Text{Title: name + ": screenshot", Body: shot})
+	}
+	for _, x := range texts {
+		x.Title = name + ": " + x.Title
+		t.Texts = append(t.Texts, x)
+	}
 }
 
 // stepTest is the test of a step.

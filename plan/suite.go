@@ -217,12 +217,13 @@ type Result struct {
 
 	single  bool
 	started time.Time
+	warn    func(error)
 }
 
 // Run runs the cases of the suite.
 func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 	started := time.Now()
-	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started}
+	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started, warn: o.Warn}
 	o.Many = o.Many || len(s.Cases) > 1
 	finished := make(chan int) // cases that ended for good
 	var heard chan struct{}
@@ -333,11 +334,8 @@ func (r Result) Report() report.Run {
 	if r.single && len(r.Cases) == 1 {
 		run.Title = r.Cases[0].Name
 	}
-	seen := map[string]int{}
 	for _, c := range r.Cases {
-		s := c.suite()
-		s.Name = spec.Numbered(s.Name, seen)
-		run.Suites = append(run.Suites, s)
+		run.Suites = append(run.Suites, c.suite())
 	}
 	return run
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/picture"
@@ -16,12 +17,28 @@ func (h *Host) hideResult(r primitives.Result) primitives.Result {
 }
 
 // hideReply masks an answer on its way out: projections and checks read the page
-// without a primitive.
-func (h *Host) hideReply(r Reply) Reply {
-	if s := h.opts.Secrets; !s.Empty() {
-		r.Output, r.Answer, r.Steps, r.URL, r.Err = s.MaskJSON(r.Output), s.MaskJSON(r.Answer), s.MaskJSON(r.Steps), s.Mask(r.URL), s.Fault(r.Err)
+// without a primitive. What a judgement of maps has for members is ours, so their names and
+// numbers tell nothing of the page.
+func (h *Host) hideReply(r Reply, of Call) Reply {
+	s := h.opts.Secrets
+	if s.Empty() {
+		return r
 	}
+	output := s.MaskJSON
+	if judges(of) {
+		output = s.MaskStrings
+	}
+	r.Output, r.Answer, r.Steps, r.URL, r.Err = output(r.Output), s.MaskJSON(r.Answer), s.MaskStrings(r.Steps), s.Mask(r.URL), s.Fault(r.Err)
+	r.Remembered, r.Repairs = s.MaskStrings(r.Remembered), s.MaskStrings(r.Repairs)
 	return r
+}
+
+// judges says whether a call is about maps and not about what a page holds.
+func judges(c Call) bool {
+	var in struct {
+		Mode string `json:"mode"`
+	}
+	return c.Name == SiteTool && json.Unmarshal(c.Arguments, &in) == nil && (in.Mode == "check" || in.Mode == "list")
 }
 
 func (h *Host) hideEvent(e Event) Event {

@@ -425,7 +425,7 @@ func (j *job) finish(r Reply) {
 			r.RuntimeID = id
 		}
 	}
-	j.done(j.host.hideReply(r))
+	j.done(j.host.hideReply(r, j.call))
 }
 
 // progress records where the call is, for its answer should its time run out.

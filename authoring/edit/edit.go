@@ -28,6 +28,15 @@ func Replace(text []byte, pointer string, value json.RawMessage) ([]byte, error)
 	return slices.Concat(text[:start], next, text[end:]), nil
 }
 
+// Value is what stands at a JSON pointer.
+func Value(text []byte, pointer string) (json.RawMessage, error) {
+	start, end, err := locate(text, pointer)
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(text[start:end]), nil
+}
+
 // locate finds the first and the last offset of the value at a pointer.
 func locate(text []byte, pointer string) (start, end int, err error) {
 	lost := func() (int, int, error) {

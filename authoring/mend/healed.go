@@ -24,6 +24,7 @@ func WentOn(repairs json.RawMessage, files Files, action string) (out []Mended, 
 		MapPath string          `json:"map_path"`
 		Pointer string          `json:"pointer"`
 		Target  json.RawMessage `json:"target"`
+		Was     json.RawMessage `json:"was"`
 		Step    string          `json:"step_id"`
 		Cause   *fault.Error    `json:"cause"`
 	}
@@ -38,7 +39,7 @@ func WentOn(repairs json.RawMessage, files Files, action string) (out []Mended, 
 		if !known {
 			return nil, all[0].Cause
 		}
-		out = append(out, Mended{file, Change{MapPath: w.MapPath, Pointer: w.Pointer, Target: w.Target, Who: action + ": " + w.Step}})
+		out = append(out, Mended{file, Change{MapPath: w.MapPath, Pointer: w.Pointer, Target: w.Target, Was: w.Was, Who: action + ": " + w.Step}})
 	}
 	return out, all[0].Cause
 }

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/edit"
 	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -30,6 +32,8 @@ type Repaired struct {
 	File   string   `json:"file"`
 	Checks []string `json:"checks"`
 	Diff   string   `json:"diff"`
+	// Refused says why the file is not changed.
+	Refused string `json:"refused,omitempty"`
 
 	before, after []byte
 	maps          []string // paths by which results call the file, one for each of Checks
@@ -63,7 +67,9 @@ func FilesOf(given []string) Files {
 type Change struct {
 	MapPath, Pointer string
 	Target           json.RawMessage
-	Who              string
+	// Was is what stands there in the map with which it was found; nil when that is not known.
+	Was json.RawMessage
+	Who string
 }
 
 // LocksOf are the lock files beside the maps that were given as files and as storage
@@ -108,6 +114,10 @@ func Of(file string, changes []Change) *Repaired {
 		return nil
 	}
 	for _, c := range changes {
+		if r.Refused = r.refuses(c); r.Refused != "" {
+			r.after, r.Diff, r.Checks, r.maps = r.before, "", []string{c.Who}, []string{c.MapPath}
+			return r
+		}
 		next, err := r.With(c)
 		if err != nil {
 			return nil
@@ -115,6 +125,32 @@ func Of(file string, changes []Change) *Repaired {
 		r.Take(next, c)
 	}
 	return r
+}
+
+// refuses says why a change is not made: the map is not the one any more that it is for, or a
+// secret would go into it. "" is that it can be.
+func (r *Repaired) refuses(c Change) string {
+	if c.Was != nil {
+		if is, err := edit.Value(r.before, c.Pointer); err != nil || !same(is, c.Was) {
+			return fmt.Sprintf("the map %s has another value at %s than when it was loaded: run it again", r.File, c.Pointer)
+		}
+	}
+	if names := secretsIn(c.Target, c.Was); names != "" {
+		return fmt.Sprintf("the target at %s of %s would hold the secret %s: give it a locator without it", c.Pointer, r.File, names)
+	}
+	return ""
+}
+
+// secretsIn are the names of secrets that a target holds which the map does not name.
+func secretsIn(target, was json.RawMessage) string {
+	names := slices.DeleteFunc(mask.Used(string(target)), func(n string) bool { return slices.Contains(mask.Used(string(was)), n) })
+	return strings.Join(names, ", ")
+}
+
+// same says whether two JSON texts have one value.
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // Read is a file as it is.
@@ -165,6 +201,9 @@ func diffOf(file string, before, after []byte) string {
 
 // Apply writes the map, unless somebody changed it meanwhile.
 func (r Repaired) Apply() error {
+	if r.Refused != "" {
+		return fault.New(fault.InvalidInput, "%s", r.Refused)
+	}
 	text, err := os.ReadFile(r.File)
 	if err == nil && !bytes.Equal(text, r.before) {
 		return fault.New(fault.InvalidInput, "the map %s changed while it was checked: check it again", r.File)
@@ -215,7 +254,10 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 	}
 	for _, r := range repairs {
 		word, next := "repair ", ": it passes with this change, which --fix writes"
-		if applied {
+		switch {
+		case r.Refused != "":
+			word, next = "refused", ": "+report.Printable(r.Refused)
+		case applied:
 			word, next = "fixed  ", ""
 		}
 		if applied && r.unwritten {
@@ -233,11 +275,20 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 }
 
 // UpdateLocks writes what elements look like into the lock files beside their maps. It
-// returns the files that changed. One that cannot be read or written leaves the others.
-func UpdateLocks(remembered []report.Remembered, files Files) ([]string, error) {
+// returns the files that changed. One that cannot be read or written leaves the others. What
+// holds a secret is not remembered: it is told to warn.
+func UpdateLocks(remembered []report.Remembered, files Files, warn func(error)) ([]string, error) {
 	seen := map[string][]lock.Entry{}
+	told := map[string]bool{}
 	for _, r := range remembered {
 		if file, ok := files(r.MapPath); ok {
+			if names := held(r.Entry); names != "" {
+				if key := lock.Key(r.Target); !told[key] && warn != nil {
+					told[key] = true
+					warn(fmt.Errorf("a target of %s is not remembered: its element holds the secret %s", file, names))
+				}
+				continue
+			}
 			seen[lock.PathOf(file)] = append(seen[lock.PathOf(file)], r.Entry)
 		}
 	}
@@ -270,6 +321,15 @@ func updateLock(path string, entries []lock.Entry) (wrote bool, err error) {
 		return false, fmt.Errorf("writing the lock file %s: %w", path, err)
 	}
 	return true, nil
+}
+
+// held are the names of the secrets that an entry holds.
+func held(e lock.Entry) string {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(mask.Used(string(raw)), ", ")
 }
 
 // replaceFile writes a file whole or not at all, with the mode that it had.

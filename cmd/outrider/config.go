@@ -1,9 +1,6 @@
 package main
 
 import (
-	"io/fs"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
@@ -36,23 +33,16 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 
 // folder is where the files of a flag may be written. What a project file names
 // stays below its folder, symbolic links that come with a checkout included.
-// Texts in them show no secret.
-func (a *app) folder(flag string) report.Folder {
-	if a.origins[flag] != config.FromProjectFile {
-		return report.Changed(report.Anywhere, a.secrets.MaskBytes)
+// Texts in them show no secret; reports are made of texts that show none.
+func (a *app) folder(flag string) (to report.Folder) {
+	if to = report.Anywhere; a.origins[flag] == config.FromProjectFile {
+		to = report.Here()
 	}
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		return noFolder{err}
+	if flag == "report" {
+		return to
 	}
-	return report.Changed(root, a.secrets.MaskBytes)
+	return report.Changed(to, a.secrets.MaskBytes)
 }
-
-// noFolder is a folder that cannot be opened.
-type noFolder struct{ err error }
-
-func (f noFolder) MkdirAll(string, fs.FileMode) error          { return f.err }
-func (f noFolder) WriteFile(string, []byte, fs.FileMode) error { return f.err }
 
 // mapsAtHand are the maps that the flags, the environment and the files of the project give.
 func (a *app) mapsAtHand(cmd *cobra.Command) (*runtime.Maps, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/cmd/outrider/terminal"
+	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 )
 
@@ -57,6 +58,7 @@ func (r *reportFlags) open(a *app) (reports, error) {
 // writeReports comes after the result: a full disk must not take what was found
 // out from standard output too. artifacts is the folder for pictures, "" for none.
 func (a *app) writeReports(out reports, run report.Run, artifacts string) (complete bool) {
+	run = run.Masked(a.secrets)
 	run.Past = out.past
 	var failed []error
 	if artifacts != "" {
@@ -64,7 +66,7 @@ func (a *app) writeReports(out reports, run report.Run, artifacts string) (compl
 			failed = append(failed, err)
 		}
 	}
-	failed = append(failed, out.files.Write(a.folder("report"), a.stdout, run)...)
+	failed = append(failed, out.files.Write(a.folder("report"), mask.Written(a.stdout), run)...)
 	for _, err := range failed {
 		a.warn(err)
 	}

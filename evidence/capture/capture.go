@@ -103,6 +103,7 @@ func New(opts Options) *Recorder {
 	r.secrets.declared = opts.Secrets
 	r.ctx, r.end = context.WithCancel(context.Background())
 	r.log = record.NewLog(opts.Header, r.secrets.mask, opts.Sinks...)
+	r.log.Strings = r.secrets.strings
 	r.recordMaps(opts.Maps)
 	return r
 }

@@ -80,3 +80,8 @@ func (s *secrets) mask(data []byte) []byte {
 	}
 	return s.learned.MaskBytes(s.declared.MaskBytes(data))
 }
+
+// strings masks the strings alone of an event.
+func (s *secrets) strings(data []byte) []byte {
+	return s.learned.MaskStrings(s.declared.MaskStrings(data))
+}

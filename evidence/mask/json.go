@@ -8,14 +8,42 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// MaskJSON is a JSON text with its strings and names of members masked; a number that
-// is a secret becomes a string. Everything else stays as it is written.
+// MaskJSON is a JSON text of a page with its strings and names of members masked; a number
+// that is a secret becomes a string. Everything else stays as it is written.
 func (s *Set) MaskJSON(raw json.RawMessage) json.RawMessage {
 	st := s.load()
 	if st == nil || !st.occurs(string(raw)) {
 		return raw
 	}
 	return s.mapStrings(raw, s.Mask)
+}
+
+// MaskStrings is a JSON text of ours with its strings masked. Names of members, numbers and
+// words of ours stay, so that who reads it finds what it looks for when a secret is an
+// ordinary word or number. What of it a page said went through MaskJSON before.
+func (s *Set) MaskStrings(raw json.RawMessage) json.RawMessage {
+	st := s.load()
+	if st == nil || !st.occurs(string(raw)) {
+		return raw
+	}
+	out := eachToken(raw, func(out, token []byte, kind tokenKind) []byte {
+		switch kind {
+		case aName:
+			return appendChanged(out, token, st.long.mask)
+		case aNumber:
+			return st.long.appendNumber(out, token)
+		}
+		return appendChanged(out, token, func(text string) string {
+			if ourWord(text) {
+				return text
+			}
+			return st.mask(text)
+		})
+	})
+	if text := string(out); st.spread.occurs(text) { // a secret is JSON itself
+		return json.RawMessage(st.spread.mask(text))
+	}
+	return out
 }
 
 // FromPage is MaskJSON for what a page says: what looks like a placeholder there is no
@@ -34,40 +62,75 @@ func (s *Set) FromPage(raw json.RawMessage) json.RawMessage {
 // occurs says whether there is a secret in a text.
 func (st *state) occurs(text string) bool {
 	for i := range len(text) {
-		if _, end, _ := st.at(text, i); end != 0 {
+		if name, end, _ := st.at(text, i); end != 0 && text[i:end] != Placeholder(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// mapStrings applies change to each string and number of a JSON text.
+// mapStrings applies change to each string, name and number of a JSON text. A name that is
+// one of ours says nothing, and stays. So does a number that is more than a secret.
 func (s *Set) mapStrings(raw json.RawMessage, change func(string) string) json.RawMessage {
+	return eachToken(raw, func(out, token []byte, kind tokenKind) []byte {
+		switch {
+		case kind == aName && ourName(string(token[1:max(len(token)-1, 1)])):
+			return append(out, token...)
+		case kind != aNumber:
+			return appendChanged(out, token, change)
+		}
+		return s.load().appendNumber(out, token)
+	})
+}
+
+// appendNumber adds a number: when it is a secret, as a string with its placeholder.
+func (st *state) appendNumber(out, token []byte) []byte {
+	if st != nil {
+		masked := st.mask(strings.TrimPrefix(string(token), "-"))
+		if _, n := st.placeholder(masked); n > 0 && n == len(masked) {
+			return append(out, quote(masked)...)
+		}
+	}
+	return append(out, token...)
+}
+
+type tokenKind int
+
+const (
+	aString tokenKind = iota
+	aName             // of a member
+	aNumber
+)
+
+// eachToken makes a JSON text of another: add appends what a string, a name or a number
+// becomes. What stands between them stays.
+func eachToken(raw json.RawMessage, add func(out, token []byte, kind tokenKind) []byte) json.RawMessage {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
+		end := i + 1
 		switch c := raw[i]; {
 		case c == '"':
-			end := stringEnd(raw, i)
-			out = appendChanged(out, raw[i:end], change)
-			i = end
+			end = stringEnd(raw, i)
+			kind := aString
+			if rest := bytes.TrimLeft(raw[end:min(len(raw), end+longestGap)], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+				kind = aName
+			}
+			out = add(out, raw[i:end], kind)
 		case c == '-' || c >= '0' && c <= '9':
-			end := i
 			for end < len(raw) && strings.IndexByte("+-.eE0123456789", raw[end]) >= 0 {
 				end++
 			}
-			if masked := change(string(raw[i:end])); masked != string(raw[i:end]) {
-				out = append(out, quote(masked)...)
-			} else {
-				out = append(out, raw[i:end]...)
-			}
-			i = end
+			out = add(out, raw[i:end], aNumber)
 		default:
 			out = append(out, c)
-			i++
 		}
+		i = end
 	}
 	return out
 }
+
+// longestGap is how far after a name its colon is looked for.
+const longestGap = 64
 
 // appendChanged adds a string of a JSON text, as it is written when it does not change.
 func appendChanged(out, token []byte, change func(string) string) []byte {

@@ -8,6 +8,7 @@ package mask
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -33,6 +34,9 @@ type state struct {
 	hidden   map[string][]secret // further values that are masked under a name, see Hide
 	patterns []pattern
 	begins   [256]bool // bytes that a pattern can begin with, in any form
+	// long has the patterns alone that no ordinary word or number is, and spread has those
+	// of them that can reach over several values of a JSON text.
+	long, spread *state
 }
 
 type secret struct {
@@ -234,6 +238,28 @@ func (s *Set) Values() []string {
 	return out
 }
 
+// Shown are the texts that a page can show of secrets: their values, and each line of one
+// that has several.
+func (s *Set) Shown() []string {
+	var out []string
+	for _, value := range s.Values() {
+		out = append(append(out, value), linesOf(value)...)
+	}
+	return out
+}
+
+// linesOf are the lines of a text of several that can be told from other text: a log, or a
+// page, indents those of a key.
+func linesOf(value string) (out []string) {
+	lines := strings.Split(value, "\n")
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); len(lines) > 1 && len(l) >= leastLineLength {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 func (s *Set) load() *state {
 	if s == nil {
 		return nil
@@ -256,6 +282,25 @@ func (st *state) compile() {
 	slices.SortFunc(st.patterns, func(a, b pattern) int {
 		return cmp.Or(cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.name, b.name), cmp.Compare(string(a.runes), string(b.runes)))
 	})
+	st.index()
+	st.long = st.with(func(p pattern) bool { return len(p.runes) >= shortPattern })
+	st.spread = st.long.with(func(p pattern) bool { return strings.ContainsAny(string(p.runes), `"{}[]:,`) })
+}
+
+// with is the state with some of the patterns.
+func (st *state) with(some func(pattern) bool) *state {
+	out := &state{secrets: st.secrets}
+	for _, p := range st.patterns {
+		if some(p) {
+			out.patterns = append(out.patterns, p)
+		}
+	}
+	out.index()
+	return out
+}
+
+// index notes what the patterns can begin with.
+func (st *state) index() {
 	st.begins[opening[0]] = true
 	for _, p := range st.patterns {
 		first := p.runes[0]
@@ -276,12 +321,8 @@ const leastLineLength = 8
 // addForms adds the forms of one value.
 func (st *state) addForms(name string, sec secret) {
 	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
-	if lines := strings.Split(sec.value, "\n"); len(lines) > 1 {
-		for _, l := range lines { // a log indents the lines of a key
-			if l = strings.TrimSpace(l); len(l) >= leastLineLength {
-				st.add(name, l, false)
-			}
-		}
+	for _, l := range linesOf(sec.value) {
+		st.add(name, l, false)
 	}
 	for _, text := range inBase64(sec.value) {
 		st.add(name, text, true)
@@ -331,10 +372,13 @@ const (
 // Mask is a text with a placeholder for each secret: as it is, escaped as in JSON, Go,
 // HTML or an address, or as base64.
 func (s *Set) Mask(text string) string {
-	st := s.load()
-	if st == nil {
-		return text
+	if st := s.load(); st != nil {
+		return st.mask(text)
 	}
+	return text
+}
+
+func (st *state) mask(text string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
@@ -354,10 +398,22 @@ func (s *Set) Mask(text string) string {
 	return b.String()
 }
 
-// MaskBytes is Mask for the content of a file.
+// MaskLong is Mask without the secrets that an ordinary word or number could be, for a text
+// such as a path, which is useless when a word of it is gone.
+func (s *Set) MaskLong(text string) string {
+	if st := s.load(); st != nil {
+		return st.long.mask(text)
+	}
+	return text
+}
+
+// MaskBytes is Mask for the content of a file, and MaskStrings for one that is JSON.
 func (s *Set) MaskBytes(text []byte) []byte {
-	if s.Empty() || !utf8.Valid(text) { // no text is a picture, which is painted
+	switch {
+	case s.Empty() || !utf8.Valid(text): // no text is a picture, which is painted
 		return text
+	case json.Valid(text):
+		return s.MaskStrings(text)
 	}
 	before := string(text)
 	if after := s.Mask(before); after != before {

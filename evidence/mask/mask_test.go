@@ -257,6 +257,74 @@ func TestWriterHoldsNothingBackWithoutNeed(t *testing.T) {
 	write("ing\n", "hx\nhunting\n")
 }
 
+// documents are outputs of ours, as they are without a secret and with these.
+var documents = []struct{ name, text, want string }{
+	{"names, numbers and words of ours stay",
+		`{"name":"my name is test","test":true,"duration_ms":1234,"outcome":"passed","root":["root","1234"],"code":"target_not_found"}` + "\n",
+		`{"name":"my {{secret:N}} is {{secret:T}}","test":true,"duration_ms":1234,"outcome":"passed","root":["{{secret:R}}","{{secret:D}}"],"code":"target_not_found"}` + "\n"},
+	{"an indented one", "{\n  \"name\": \"test\",\n  \"n\": 1234\n}\n", "{\n  \"name\": \"{{secret:T}}\",\n  \"n\": 1234\n}\n"},
+	{"words after it", "{\"a\":1234}\nthe name\n", "{\"a\":1234}\nthe {{secret:N}}\n"},
+	{"two of them", "[1234]\n[\"test\"]\n", "[1234]\n[\"{{secret:T}}\"]\n"},
+	{"none", "[1234] name\n{test}\n", "[{{secret:D}}] {{secret:N}}\n{{{secret:T}}}\n"},
+	{"one that was cut", "{\"name\": \"te", "{\"{{secret:N}}\": \"te"},
+	{"a long secret as a name and as a number", "{\"hunter2-correct\":41111111111,\"x\":411111111112}\n", "{\"{{secret:LONG}}\":\"{{secret:CARD}}\",\"x\":411111111112}\n"},
+	{"a secret that is JSON", "{\"key\":\"abcdef\"}\n", "{{secret:KEY}}\n"},
+	{"not at the beginning of a line", "got {\"name\":1234}\n", "got {\"{{secret:N}}\":{{secret:D}}}\n"},
+}
+
+// TestDocumentsStayJSON: secrets that are ordinary words and numbers take nothing from a
+// JSON document but what its strings say, however it is written.
+func TestDocumentsStayJSON(t *testing.T) {
+	s := setOf(t, "T", "test")
+	for name, value := range map[string]string{"R": "root", "D": "1234", "N": "name", "P": "pass", "LONG": "hunter2-correct", "CARD": "41111111111", "KEY": `{"key":"abcdef"}`} {
+		if err := s.Add(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range documents {
+		for _, step := range []int{1, 7, len(d.text)} {
+			var b bytes.Buffer
+			w := s.Writer(&b)
+			for text := d.text; text != ""; text = text[min(step, len(text)):] {
+				if _, err := w.Write([]byte(text[:min(step, len(text))])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != d.want {
+				t.Errorf("%s, %d bytes at a time: got %q, want %q", d.name, step, b.String(), d.want)
+			}
+		}
+		if json.Valid([]byte(d.text)) {
+			if got := string(s.MaskBytes([]byte(d.text))); got != d.want {
+				t.Errorf("%s, as a file: got %q, want %q", d.name, got, d.want)
+			}
+		}
+	}
+	var b bytes.Buffer
+	w := s.Writer(&b)
+	fmt.Fprint(w, "[y/N] ")
+	if b.String() != "[y/N] " {
+		t.Errorf("a question waits: %q", b.String())
+	}
+	fmt.Fprint(w, "\n{\"name\":")
+	fmt.Fprint(mask.Written(w), "::name::\n")
+	if want := "[y/N] \n{\"{{secret:N}}\":::name::\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+// TestNumbersOfPages: a number that a page says is a secret when all of it is.
+func TestNumbersOfPages(t *testing.T) {
+	s := setOf(t, "PIN", "1234")
+	got := string(s.MaskJSON([]byte(`{"pin":1234,"minus":-1234,"other":12345,"name":"x1234","pin 1234":1}`)))
+	if want := `{"pin":"{{secret:PIN}}","minus":"{{secret:PIN}}","other":12345,"name":"x{{secret:PIN}}","pin {{secret:PIN}}":1}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestNamesAndValuesThatAreRefused(t *testing.T) {
 	s := setOf(t, "PW", "hunter2")
 	for _, c := range []struct{ name, value, want string }{
@@ -464,5 +532,25 @@ func TestSeveralValuesOfOneName(t *testing.T) {
 	own.TypedByKeys("PW")
 	if got, want := all.Mask("typed: secon"), "typed: "+text; got != want {
 		t.Errorf("a beginning that was typed is %q, want %q", got, want)
+	}
+}
+
+// TestCutTextsShowNoHalf: a text that was cut inside a secret shows nothing of it, however
+// little is left.
+func TestCutTextsShowNoHalf(t *testing.T) {
+	s := setOf(t, "TOKEN", "tok-0123456789-0123456789-0123456789")
+	for text, want := range map[string]string{
+		"found tok-01…":     "found {{secret:TOKEN}}…",
+		`text is "tok-0…"`:  `text is "{{secret:TOKEN}}…"`,
+		"found tok-0123...": "found {{secret:TOKEN}}...",
+		"tok…":              "tok…",
+	} {
+		if got := s.Mask(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	key := setOf(t, "KEY", "-----BEGIN-----\n  c29tZXRoaW5n\nshort\n-----END-----")
+	if got := key.Shown(); !slices.Equal(got[1:], []string{"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----"}) {
+		t.Errorf("shown are %q", got)
 	}
 }

@@ -83,7 +83,7 @@ func (p pattern) cutOff(text string, at []int, n int) int {
 	}
 	for _, to := range at {
 		rest := text[to:]
-		if 2*n >= len(p.runes) && (strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")) {
+		if strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") {
 			return to
 		}
 		if next, _ := utf8.DecodeRuneInString(rest); p.typed && (rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next)) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,9 @@ type Resource struct {
 type Log struct {
 	start time.Time
 	mask  func([]byte) []byte // nil for nothing
+	// Strings masks the strings alone of an event that mask made unreadable, when a secret
+	// is a word or a number of the event itself. It is set before the first event, or nil.
+	Strings func([]byte) []byte
 
 	mu      sync.Mutex
 	seq     int64
@@ -70,9 +74,7 @@ func (l *Log) Put(kind Kind, tab int, data any, resources ...string) {
 func (l *Log) PutAt(at time.Time, kind Kind, tab int, data any, resources ...string) {
 	raw, err := encode(data)
 	if err == nil && l.mask != nil {
-		if raw = l.mask(raw); !json.Valid(raw) {
-			err = fmt.Errorf("an event of kind %s is no JSON after masking", kind)
-		}
+		raw, err = l.masked(raw, kind, data)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,6 +94,21 @@ func (l *Log) PutAt(at time.Time, kind Kind, tab int, data any, resources ...str
 			l.failed(err)
 		}
 	}
+}
+
+// masked is an event without what is secret, as its readers expect it.
+func (l *Log) masked(raw []byte, kind Kind, data any) ([]byte, error) {
+	out := l.mask(raw)
+	readable := func() bool {
+		return bytes.Equal(out, raw) || json.Unmarshal(out, reflect.New(reflect.TypeOf(data)).Interface()) == nil
+	}
+	if !readable() && l.Strings != nil {
+		out = l.Strings(raw)
+	}
+	if !readable() {
+		return nil, fmt.Errorf("an event of kind %s cannot be read after masking", kind)
+	}
+	return out, nil
 }
 
 // Keep stores content and returns its name. Text is masked.

@@ -41,6 +41,8 @@ type Page struct {
 	// it then; both only when something is not well and a report asks.
 	Shot  *Picture `json:"-"`
 	Texts []Text   `json:"-"`
+
+	file string // of the first map that applies, see Locate
 }
 
 type Check struct {
@@ -94,6 +96,9 @@ func (p *Page) Locate(files func(mapPath string) (file string, ok bool)) {
 		}
 		file, _ := files(mapPath)
 		return filepath.ToSlash(file)
+	}
+	if len(p.Maps) > 0 {
+		p.file = cmp.Or(find(p.Maps[0]), p.Maps[0])
 	}
 	for i := range p.Checks {
 		p.Checks[i].File = find(p.Checks[i].MapPath)

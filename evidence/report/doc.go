@@ -72,8 +72,9 @@ func (f Files) Pictures() bool { return f["html"] != "" || f["junit"] != "" }
 // not be written.
 func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 	var failed []error
+	run = run.Distinct()
 	if f.Annotates() {
-		if _, err := w.Write(Annotations(run)); err != nil {
+		if _, err := w.Write(Annotations(run, f.elsewhere()...)); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -96,6 +97,22 @@ func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 		}
 	}
 	return failed
+}
+
+// elsewhere are the reports that have what annotations leave out.
+func (f Files) elsewhere() []string {
+	var out []string
+	if file := f["github"]; file != "" {
+		name := file
+		if file == os.Getenv("GITHUB_STEP_SUMMARY") {
+			name = "the summary of the job"
+		}
+		out = append(out, name)
+	}
+	if file := f["html"]; file != "" {
+		out = append(out, file)
+	}
+	return out
 }
 
 // Render is the run in one format.

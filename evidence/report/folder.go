@@ -32,6 +32,21 @@ func (c changed) AppendFile(name string, data []byte, perm os.FileMode) error {
 	return a.AppendFile(name, c.change(data), perm)
 }
 
+// Here is the working directory and what is below it.
+func Here() Folder {
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return noFolder{err}
+	}
+	return root
+}
+
+// noFolder is a folder that cannot be opened.
+type noFolder struct{ err error }
+
+func (f noFolder) MkdirAll(string, os.FileMode) error          { return f.err }
+func (f noFolder) WriteFile(string, []byte, os.FileMode) error { return f.err }
+
 // Anywhere is the whole file system. It is for paths that the user gave.
 var Anywhere Folder = anywhere{}
 

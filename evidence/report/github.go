@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -12,26 +13,48 @@ const (
 	mostListed      = 100
 )
 
-// Annotations are workflow commands: GitHub shows each beside its line.
-func Annotations(r Run) []byte {
+// Annotations are workflow commands: GitHub shows each beside its line. Of each level it
+// shows few. The last one says then how many there are besides, and where: in the reports
+// that are elsewhere.
+func Annotations(r Run, elsewhere ...string) []byte {
 	var b bytes.Buffer
-	given := map[string]int{}
-	for _, f := range r.Findings() {
-		given[f.Level]++
-		if given[f.Level] > mostAnnotations {
-			continue
+	all := r.Findings()
+	for _, level := range []string{"error", "warning"} {
+		var mine []Finding
+		for _, f := range all {
+			if f.Level == level {
+				mine = append(mine, f)
+			}
 		}
-		var props []string
-		if f.Place.File != "" {
-			props = append(props, "file="+property(f.Place.File))
+		more := 0
+		if len(mine) > mostAnnotations {
+			more = len(mine) - (mostAnnotations - 1)
+			mine = mine[:mostAnnotations-1]
 		}
-		if f.Place.Line > 0 {
-			props = append(props, "line="+itoa(f.Place.Line))
+		for _, f := range mine {
+			annotate(&b, f)
 		}
-		props = append(props, "title="+property(f.Rule))
-		fmt.Fprintf(&b, "::%s %s::%s\n", f.Level, strings.Join(props, ","), data(line(f.Message)))
+		if more > 0 {
+			where := "--report html=FILE shows them"
+			if len(elsewhere) > 0 {
+				where = "see " + strings.Join(elsewhere, " and ")
+			}
+			fmt.Fprintf(&b, "::%s title=outrider::%s\n", level, data(line(fmt.Sprintf("%d more: %s", more, where))))
+		}
 	}
 	return b.Bytes()
+}
+
+func annotate(b *bytes.Buffer, f Finding) {
+	var props []string
+	if f.Place.File != "" {
+		props = append(props, "file="+property(filepath.ToSlash(fromHere(f.Place.File))))
+	}
+	if f.Place.Line > 0 {
+		props = append(props, "line="+itoa(f.Place.Line))
+	}
+	props = append(props, "title="+property(f.Rule))
+	fmt.Fprintf(b, "::%s %s::%s\n", f.Level, strings.Join(props, ","), data(line(f.Message)))
 }
 
 // data and property escape as the runner of GitHub expects.

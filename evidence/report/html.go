@@ -145,6 +145,7 @@ func (t *Test) place() Place {
 // cleaned is the test with its texts cut and without what a reader would obey.
 func (t *Test) cleaned() Test {
 	c := *t
+	c.ID = "" // the page has the suites
 	c.Name, c.Message, c.Description, c.URL = line(t.Name), line(t.Message), line(t.Description), line(t.URL)
 	c.Failures = slices.Clone(t.Failures)
 	for i := range c.Failures {

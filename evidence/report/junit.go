@@ -54,8 +54,9 @@ type junitMessage struct {
 // cannot carry are replaced.
 func JUnit(r Run) ([]byte, error) {
 	all := junitSuites{Name: "outrider", junitCounts: counts(r.Total(), r.DurationMS)}
+	classes := r.classes()
 	for _, s := range r.Suites {
-		all.Suites = append(all.Suites, junitOf(s))
+		all.Suites = append(all.Suites, junitOf(s, nil, classes))
 	}
 	out, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -68,11 +69,13 @@ func counts(t Totals, ms int64) junitCounts {
 	return junitCounts{Tests: t.All(), Failures: t[Failed], Errors: t[Broken], Skipped: t[Skipped], Time: seconds(ms)}
 }
 
-func junitOf(s Suite) junitSuite {
+func junitOf(s Suite, path []string, classes func([]string, *Test) string) junitSuite {
+	path = append(path[:len(path):len(path)], s.Name)
 	// The timestamp has no zone: it is UTC.
 	one := junitSuite{Name: line(s.Name), junitCounts: counts(s.total(), s.DurationMS), Timestamp: strings.TrimSuffix(s.StartedAt, "Z"), File: s.File}
-	for _, t := range s.Tests {
-		c := junitCase{Name: line(t.Name), Class: t.Class, Time: seconds(t.DurationMS), File: t.Place.File, Line: t.Place.Line}
+	for i := range s.Tests {
+		t := &s.Tests[i]
+		c := junitCase{Name: line(t.Name), Class: line(classes(path, t)), Time: seconds(t.DurationMS), File: t.Place.File, Line: t.Place.Line}
 		m := &junitMessage{Message: line(t.Message), Type: t.Kind, Text: t.plain()}
 		switch t.Outcome {
 		case Failed:
@@ -91,7 +94,7 @@ func junitOf(s Suite) junitSuite {
 		one.Cases = append(one.Cases, c)
 	}
 	for _, n := range s.Suites {
-		one.Suites = append(one.Suites, junitOf(n))
+		one.Suites = append(one.Suites, junitOf(n, path, classes))
 	}
 	return one
 }
@@ -104,13 +107,16 @@ const longestBody = 4_000
 // plain is what a reader of a log needs of a test that did not simply pass.
 func (t Test) plain() string {
 	var b strings.Builder
+	if t.Outcome == Flaky {
+		fmt.Fprintf(&b, "flaky: %s\n", line(t.Message))
+	}
 	for _, f := range t.Failures {
 		fmt.Fprintln(&b, line(f.Message))
 		if place := f.Place.String(); place != "" {
 			fmt.Fprintf(&b, "    at %s\n", place)
 		}
 	}
-	if len(t.Failures) == 0 && t.Outcome != Passed && t.Message != "" {
+	if len(t.Failures) == 0 && t.Outcome != Passed && t.Outcome != Flaky && t.Message != "" {
 		fmt.Fprintln(&b, line(t.Message))
 		if place := t.Place.String(); place != "" {
 			fmt.Fprintf(&b, "    at %s\n", place)

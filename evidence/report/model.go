@@ -55,7 +55,9 @@ type Suite struct {
 
 // Test is one step of a plan, one check, or one state.
 type Test struct {
-	Name        string  `json:"name"`
+	Name string `json:"name"`
+	// ID is the name with those of the suites that the test is in, see Run.Distinct.
+	ID          string  `json:"id,omitempty"`
 	Class       string  `json:"class"`
 	Description string  `json:"description,omitempty"`
 	Outcome     Outcome `json:"outcome"`

@@ -16,8 +16,8 @@ import (
 // PageSuite is a page as a suite: a test for the page itself, one for each check,
 // and one for each state, which is skipped while it is not current.
 func PageSuite(p Page) Suite {
-	s := Suite{Name: p.URL, URL: p.URL, DurationMS: Milliseconds(p.Duration), StartedAt: p.ObservedAt}
-	page := Test{Name: "page", Class: "page", Outcome: Passed, URL: p.URL, Description: "The document, and what must hold beside the checks."}
+	s := Suite{Name: p.URL, URL: p.URL, File: p.file, DurationMS: Milliseconds(p.Duration), StartedAt: p.ObservedAt}
+	page := Test{Name: "page", Class: "page", Outcome: Passed, URL: p.URL, Place: Place{File: p.file}, Description: "The document, and what must hold beside the checks."}
 	if len(p.Unmet) > 0 {
 		page.Outcome, page.Kind, page.Message, page.Picture = Failed, "page", p.Unmet[0], p.Shot.clone()
 		for _, m := range p.Unmet {

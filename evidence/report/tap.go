@@ -31,14 +31,18 @@ func tapSuite(b *bytes.Buffer, indent string, number int, s Suite) {
 			directive = " # SKIP " + tapText(t.Message)
 		}
 		fmt.Fprintf(b, "%s%s %d - %s%s\n", in, word, i+1, tapText(t.Name), strings.TrimRight(directive, " "))
-		if word == "ok" {
+		outcome := ""
+		if t.Outcome == Flaky {
+			outcome = string(Flaky)
+		}
+		if word == "ok" && outcome == "" {
 			continue
 		}
 		fmt.Fprintf(b, "%s  ---\n", in)
 		for _, m := range []struct {
 			name  string
 			value any
-		}{{"message", line(t.Message)}, {"severity", t.Kind}, {"at", t.Place.String()}, {"failures", messages(t)}, {"duration_ms", t.DurationMS}} {
+		}{{"id", t.ID}, {"outcome", outcome}, {"message", line(t.Message)}, {"severity", t.Kind}, {"at", t.Place.String()}, {"failures", messages(t)}, {"duration_ms", t.DurationMS}} {
 			v, err := json.Marshal(m.value) // every JSON document is YAML
 			if err == nil && m.value != "" {
 				fmt.Fprintf(b, "%s  %s: %s\n", in, m.name, v)

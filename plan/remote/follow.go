@@ -18,7 +18,6 @@ import (
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -299,7 +298,6 @@ func Merge(ended []Ended, began time.Time) Outcome {
 	o := Outcome{OK: true, results: []json.RawMessage{}, totals: plan.Result{Totals: map[string]int{}, DurationMS: time.Since(began).Milliseconds()}}
 	o.single = len(ended) == 1 && ended[0].Answer.Single
 	o.Report = report.Run{Title: "run", Suites: []report.Suite{}}
-	seen := map[string]int{}
 	for _, e := range ended {
 		if o.single {
 			o.Report = e.Report
@@ -321,13 +319,11 @@ func Merge(ended []Ended, began time.Time) Outcome {
 		if at := e.Report.StartedAt; at != "" && (o.Report.StartedAt == "" || at < o.Report.StartedAt) {
 			o.Report.StartedAt = at
 		}
-		for _, s := range e.Report.Suites {
-			s.Name = spec.Numbered(s.Name, seen)
-			o.Report.Suites = append(o.Report.Suites, s)
-		}
+		o.Report.Suites = append(o.Report.Suites, e.Report.Suites...)
 	}
 	o.Report.OK = o.OK
 	if !o.single {
+		o.Report = o.Report.Distinct()
 		o.Report.DurationMS, o.Report.Result = o.totals.DurationMS, o.JSON()
 	}
 	return o

@@ -130,7 +130,7 @@ func (a Answer) encode(result any, paths *strings.Replacer, secrets *mask.Set) (
 	if err != nil {
 		return nil, err
 	}
-	return secrets.MaskJSON(json.RawMessage(paths.Replace(string(raw)))), nil
+	return secrets.MaskStrings(json.RawMessage(paths.Replace(string(raw)))), nil
 }
 
 // Decode reads the answer of a job.

@@ -19,7 +19,7 @@ import (
 
 // Capture is page.Capture without the secrets.
 func Capture(ctx context.Context, page primitives.Page, secrets *mask.Set, opts primitives.CaptureOptions) (primitives.Picture, error) {
-	values := secrets.Values()
+	values := secrets.Shown()
 	if len(values) == 0 {
 		return page.Capture(ctx, opts)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/authoring/edit"
 	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/authoring/lock"
@@ -29,6 +30,8 @@ type Repair struct {
 	MapPath string          `json:"map_path"`
 	Pointer string          `json:"pointer"` // of the target in the map
 	Target  json.RawMessage `json:"target"`
+	// Was is what stands there in the map as it was loaded.
+	Was json.RawMessage `json:"was,omitempty"`
 	// Role and Name are those of the element that is proposed.
 	Role string `json:"role,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -157,8 +160,12 @@ func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manif
 	if text == nil {
 		return nil, nil
 	}
+	was, err := edit.Value(in.Manifest.Raw, t.At.Pointer)
+	if err != nil {
+		return nil, err
+	}
 	return &Repair{
-		MapPath: in.Path, Pointer: t.At.Pointer, Target: text,
+		MapPath: in.Path, Pointer: t.At.Pointer, Target: text, Was: was,
 		Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: kind, relocated: to,
 	}, nil
 }

@@ -8,7 +8,13 @@ queries.private_boxes = ({ secrets, view: given }) => {
   const view = viewOf(given);
   const boxes = [];
   const cache = new Map();
-  const holds = (text) => secrets.reduce((n, secret) => n + text.split(secret).length - 1, 0);
+  const plain = (text) => text.replace(/\s+/g, ' ').trim();
+  const count = (text, part) => (part ? text.split(part).length - 1 : 0);
+  const spaced = secrets.map(plain);
+  const holds = (text) => {
+    const drawn = plain(text);
+    return secrets.reduce((n, secret, i) => n + Math.max(count(text, secret), count(drawn, spaced[i])), 0);
+  };
   const cover = (node, rect) => {
     const parent = flatParentElement(node);
     let seen = parent ? contentClip(parent, cache)[slotOfPosition(styleOf(node).position)] : everything;

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Masker hides secrets: a mask.Set.
+type Masker interface {
+	Mask(text string) string
+	// MaskStrings masks the strings of JSON, and leaves names and numbers.
+	MaskStrings(raw json.RawMessage) json.RawMessage
+	// MaskLong masks a path: of secrets that are ordinary words or numbers it shows all.
+	MaskLong(text string) string
+}
+
+// Masked is the run with its texts masked: what pages, maps and plans say. Outcomes, kinds,
+// times and numbers stay, so that each format is what its readers expect, whatever word or
+// number a secret is. So do paths of files, which a secret that is a word may be in by chance.
+func (r Run) Masked(m Masker) Run {
+	r.Title = m.Mask(r.Title)
+	r.Suites = slices.Clone(r.Suites)
+	for i := range r.Suites {
+		r.Suites[i] = r.Suites[i].masked(m)
+	}
+	if r.Result != nil {
+		if raw, err := json.Marshal(r.Result); err == nil { // else the format says why
+			r.Result = m.MaskStrings(raw)
+		}
+	}
+	return r
+}
+
+func (s Suite) masked(m Masker) Suite {
+	s.Name, s.URL, s.File = m.Mask(s.Name), m.Mask(s.URL), m.MaskLong(s.File)
+	s.Tests, s.Suites = slices.Clone(s.Tests), slices.Clone(s.Suites)
+	for i := range s.Tests {
+		s.Tests[i] = s.Tests[i].masked(m)
+	}
+	for i := range s.Suites {
+		s.Suites[i] = s.Suites[i].masked(m)
+	}
+	return s
+}
+
+func (t Test) masked(m Masker) Test {
+	t.Name, t.ID, t.Description, t.Message, t.URL = m.Mask(t.Name), m.Mask(t.ID), m.Mask(t.Description), m.Mask(t.Message), m.Mask(t.URL)
+	t.Place, t.PictureFile = t.Place.masked(m), m.MaskLong(t.PictureFile)
+	t.Failures, t.Steps = slices.Clone(t.Failures), slices.Clone(t.Steps)
+	for i := range t.Failures {
+		f := &t.Failures[i]
+		f.Message, f.Expected, f.Found, f.Place = m.Mask(f.Message), m.Mask(f.Expected), m.Mask(f.Found), f.Place.masked(m)
+	}
+	for i := range t.Steps {
+		t.Steps[i].Name, t.Steps[i].Message = m.Mask(t.Steps[i].Name), m.Mask(t.Steps[i].Message)
+	}
+	t.Repairs, t.Texts = maskedTexts(t.Repairs, m), maskedTexts(t.Texts, m)
+	return t
+}
+
+func (p Place) masked(m Masker) Place {
+	p.File, p.Pointer, p.Lines = m.MaskLong(p.File), m.Mask(p.Pointer), slices.Clone(p.Lines)
+	for i := range p.Lines {
+		p.Lines[i].Text = m.Mask(p.Lines[i].Text)
+	}
+	return p
+}
+
+func maskedTexts(texts []Text, m Masker) []Text {
+	texts = slices.Clone(texts)
+	for i := range texts {
+		texts[i].Body = m.Mask(texts[i].Body)
+	}
+	return texts
+}
