@@ -112,7 +112,7 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 	openTab := func() {
 		page = ""
 		var opened *sdk.CallToolResult
-		for try := 0; try < hostileTries && page == ""; try++ {
+		for deadline := time.Now().Add(time.Minute); page == "" && time.Now().Before(deadline); {
 			opened = attempt(t, cs, "tabs", fmt.Sprintf(`{"action":"open","page":"p1","url":"%s/fine"}`, site))
 			result, _ := opened.StructuredContent.(map[string]any)
 			page, _ = result["page"].(string)
