@@ -163,7 +163,8 @@ var mayImport = map[string][]string{
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"authoring/mend", "plan/schedule", "plan/spec", "evidence/mask", "evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites"},
-	"plan":                               {"authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
+	"plan":                               {"authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/har", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
+	"plan/har":                           {"primitives/fault", "runtime/browser"},
 	"plan/names":                         {"plan/spec", "primitives/fault", "runtime", "sites"},
 	"plan/schedule":                      {},
 	"plan/watch":                         {"evidence/report", "plan", "plan/spec", "sites/filewatch"},

@@ -1,4 +1,6 @@
-package plan
+// Package har reads the answers of HAR files, with which plans answer requests. It says nothing of which answer a
+// request gets: that is a matter of the browser's routes.
+package har
 
 import (
 	"bytes"
@@ -16,8 +18,9 @@ import (
 // maxHAR bounds a HAR file, which has the bodies of a whole visit.
 const maxHAR = 64 << 20
 
-// readHAR reads the answers of a HAR 1.2 file.
-func readHAR(path string) (*browser.Recorded[browser.Answer], error) {
+// Read reads the answers of a HAR 1.2 file. A file that cannot be read, that is none, or that has no
+// answers is invalid_input.
+func Read(path string) (*browser.Recorded[browser.Answer], error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "%v", err)
