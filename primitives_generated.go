@@ -784,7 +784,8 @@ type PageWaitCondition struct {
 	// shown. One of attached, rendered, visible, hidden, detached. Default
 	// visible.
 	State string `json:"state,omitempty"`
-	// Some drawn text has this part; white space aside, case matters. Frames are
+	// Some drawn text has this part, as it is drawn or, where styles draw it in
+	// other letters, as it is written; white space aside, case matters. Frames are
 	// looked into, at any depth and origin.
 	Text string `json:"text,omitempty"`
 	// No drawn text has this part, in no frame.

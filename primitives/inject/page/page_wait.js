@@ -1,13 +1,37 @@
 // page_wait answers when conditions about this document hold: text, the state
 // of a locator, the address, how far the document has loaded.
 
-/** shownTexts reports whether some drawn part of the page has a text, shadow roots included. */
+const folded = (text) => text.toUpperCase(); // as text-transform makes it, ß too
+
+/**
+ * writtenIn reports whether a drawn part of an element has a text as the document has it. Styles show it in other
+ * letters, so what is drawn is compared without their case.
+ */
+function writtenIn(node, needle) {
+  let own = '';
+  for (const child of childNodesOf(node)) {
+    const type = nodeType(child);
+    const text = type === 1 ? textOf(child) : type === 3 ? nodeValueOf(child) : '';
+    // The text may be in several of them, and what has no box is a part of this one.
+    if (type !== 1 || !norm(text).includes(needle) || styleOf(child).display === 'contents') own += text;
+    else if (writtenIn(child, needle)) return true;
+    else own += ' ';
+  }
+  return norm(own).includes(needle) && rendered(node) && folded(norm(protoGet(node, 'innerText') ?? '')).includes(folded(needle));
+}
+
+/**
+ * showsText reports whether some drawn part of the page has a text, shadow roots included: as it is drawn, or as it is
+ * written, which is what snapshots and other reads of the page show.
+ */
 function showsText(needle) {
   for (const root of withShadows(document)) {
     const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
     for (const top of tops) {
-      if (!top || !norm(textOf(top)).includes(needle)) continue; // cheaper than what follows, and never less
+      const text = top ? norm(textOf(top)) : '';
+      if (!top || !folded(text).includes(folded(needle))) continue; // cheaper than what follows, and never less
       if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
+      if (text.includes(needle) && writtenIn(top, needle)) return true;
     }
   }
   return false;
