@@ -85,7 +85,7 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 	case drift.Proposal != nil:
 		drift.Proposal = repaired(&next, selector)
 	default:
-		drift.Proposal = renamed(&next)
+		drift.Proposal = spelled(&next)
 	}
 	return drift
 }
@@ -106,8 +106,8 @@ func has(values []string, count int) string {
 	return text
 }
 
-// renamed is a target as a map spells it.
-func renamed(t *manifest.Target) json.RawMessage {
+// spelled is a target as a map spells it.
+func spelled(t *manifest.Target) json.RawMessage {
 	var selector any
 	switch len(t.Selector) {
 	case 0:
@@ -141,17 +141,7 @@ func repaired(t *manifest.Target, matched string) json.RawMessage {
 			rest = append(rest, s)
 		}
 	}
-	return call.JSON(struct {
-		Selector          string   `json:"selector"`
-		Role              string   `json:"role,omitempty"`
-		Name              string   `json:"name,omitempty"`
-		TextEquals        string   `json:"text_equals,omitempty"`
-		TextContains      string   `json:"text_contains,omitempty"`
-		URLContains       string   `json:"url_contains,omitempty"`
-		URLMatches        string   `json:"url_matches,omitempty"`
-		State             string   `json:"state,omitempty"`
-		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
-		Confidence        string   `json:"confidence,omitempty"`
-		Notes             string   `json:"notes,omitempty"`
-	}{matched, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, rest, "observed", t.Notes})
+	next := *t
+	next.Selector, next.Selectors, next.FallbackSelectors, next.Confidence = []string{matched}, nil, rest, "observed"
+	return spelled(&next)
 }

@@ -5,8 +5,8 @@
 const padding = 8;
 const maxScrolls = 4;
 
-/** nextFrame resolves with the next animation frame, or after 50 ms where no frames are made; true means that there was one. */
-function nextFrame() {
+/** nextFrame resolves with the next animation frame, or after some milliseconds where no frames are made; true means that there was one. */
+function nextFrame(longest = 50) {
   return new Promise((resolve) => {
     const done = (at) => {
       cancelAnimationFrame(frame);
@@ -14,7 +14,7 @@ function nextFrame() {
       resolve(at !== undefined);
     };
     const frame = requestAnimationFrame(done);
-    const timer = setTimeout(done, 50);
+    const timer = setTimeout(done, longest);
   });
 }
 

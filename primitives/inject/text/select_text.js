@@ -39,7 +39,7 @@ queries.select_text = async ({ locator, pressed = [], handle, view: given }) => 
   const drawn = hasEditContext(node) || isTextSink(node);
   if ((drawn || editable && !quirk('pastes_only') && mayHoldMore(node)) && !pressed.includes('select_all')) {
     takeFocus(node);
-    await nextFrame();
+    await nextFrame(longestRendering);
     return { ...pressFirst('select_all'), handle: keep(node) };
   }
   let length;

@@ -123,6 +123,9 @@ function caretAtEnd(editor) {
  */
 const mayHoldMore = (target) => target === editingHost(target) && firstElementOf(target) !== null;
 
+/** Longest time, in milliseconds, that an editor gets to render itself when it has the focus: frames are late on a busy machine. */
+const longestRendering = 300;
+
 /**
  * pressFirst asks the caller to press keys and to call again, for what only the
  * browser's own input does. Each is asked for once.
@@ -226,7 +229,7 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
       return { ...value, ...done };
     }
   }
-  if (strict && fresh) await nextFrame(); // an editor that got the focus renders itself before it heeds the selection
+  if (strict && fresh) await nextFrame(longestRendering); // an editor that got the focus renders itself before it heeds the selection
   const whole = replace && target === editingHost(target);
   // What the editor did not draw is selected, and its end is found, by its own commands only.
   if (strict && mayHoldMore(target)) {
