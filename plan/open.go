@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -32,9 +31,6 @@ func (r *run) refusal(address string, reply runtime.Reply, status int) *fault.Er
 		Next(fmt.Sprintf("where the page is meant to answer so, say it: expect: {status: %d}", status)))
 }
 
-// readsStatus finds an expression over the status of what was opened.
-var readsStatus = regexp.MustCompile(`\boutput\s*\.\s*status\b`)
-
 // judges says whether a step looks at the status of the document that is opened for it:
 // it expects that one, or is a check, which judges it.
 func judges(x *spec.Step, status int) bool {
@@ -42,7 +38,7 @@ func judges(x *spec.Step, status int) bool {
 		return true
 	}
 	for _, e := range x.Expect {
-		if e.Status == status || x.Action+x.State+x.Call == "" && readsStatus.MatchString(e.Expression) {
+		if e.Status == status || x.Action+x.State+x.Call == "" && e.Judges("output.status") {
 			return true
 		}
 	}

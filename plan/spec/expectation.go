@@ -52,15 +52,18 @@ func (c *checker) expectation(e *Expectation, at string, i, of int) {
 		if _, ok := c.places.lines[at+"/expression"]; ok {
 			place += "/expression"
 		}
-		if e.program, e.engine = c.compile(e.Expression, place), c.engine; e.program != nil {
-			e.forgives = expr.Reads(e.program, "error", "ok")
-		}
+		e.program, e.engine = c.compile(e.Expression, place), c.engine
 	}
 }
 
 // Forgives says whether the expectation judges the failure of its step: its expression
 // reads error or ok. No other can make a step well that failed.
-func (e *Expectation) Forgives() bool { return e.forgives }
+func (e *Expectation) Forgives() bool { return e.Judges("error", "ok") }
+
+// Judges says whether the expression reads one of these members of the result, see expr.Reads.
+func (e *Expectation) Judges(members ...string) bool {
+	return e.program != nil && expr.Reads(e.program, members...)
+}
 
 // texts are the members that are texts.
 func (e *Expectation) texts() map[string]*string {

@@ -128,8 +128,6 @@ type Expectation struct {
 	given   map[string]json.RawMessage // the members that are there, also when they are empty
 	program expr.Program
 	engine  expr.Engine
-	// forgives: the expression judges the failure of the step.
-	forgives bool
 }
 
 // NetworkRequest is a request that must have been made.

@@ -64,10 +64,14 @@ func (p *nativeProgram) Members() [][2]string { return p.program.Members() }
 // Named is jsonata's.
 func (p *nativeProgram) Named() []string { return p.program.Named() }
 
-// Reads says whether an expression reads one of these members of its input by its name.
-// One that comes by it in another way, such as $lookup($, 'error'), does not.
+// Reads says whether an expression reads one of these members of its input by its name: "error",
+// or "output.status" for a member of one. One that comes by it in another way, such as
+// $lookup($, 'error'), does not.
 func Reads(p Program, members ...string) bool {
-	parsed, ok := p.(interface{ Named() []string })
+	parsed, ok := p.(interface {
+		Named() []string
+		Members() [][2]string
+	})
 	if !ok { // another engine keeps no tree; the language is the same
 		native, err := jsonata.Compile(p.Source())
 		if err != nil {
@@ -75,7 +79,12 @@ func Reads(p Program, members ...string) bool {
 		}
 		parsed = native
 	}
-	return slices.ContainsFunc(parsed.Named(), func(name string) bool { return slices.Contains(members, name) })
+	return slices.ContainsFunc(members, func(m string) bool {
+		if of, member, path := strings.Cut(m, "."); path {
+			return slices.Contains(parsed.Members(), [2]string{of, member})
+		}
+		return slices.Contains(parsed.Named(), m)
+	})
 }
 
 // Warnings implements Explainer.

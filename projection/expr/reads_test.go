@@ -39,8 +39,23 @@ func TestReads(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, c.src, err)
 			}
+			if got := expr.Reads(p, "output.status"); got {
+				t.Errorf("%s: %s: reads output.status", name, c.src)
+			}
 			if got := expr.Reads(p, "error", "ok"); got != c.want {
 				t.Errorf("%s: %s: reads error or ok: %v, want %v", name, c.src, got, c.want)
+			}
+		}
+		for src, want := range map[string]bool{
+			"output.status = 404": true, "$exists($$.output.status)": true, "output . status in [404, 410]": true,
+			"output.title = 'output.status'": false, "steps.output.status = 404": false, "output": false,
+		} {
+			p, err := engine.Compile(src)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, src, err)
+			}
+			if got := expr.Reads(p, "output.status"); got != want {
+				t.Errorf("%s: %s: reads output.status: %v, want %v", name, src, got, want)
 			}
 		}
 	}

@@ -25,11 +25,12 @@ function writtenIn(node, needle) {
  * written, which is what snapshots and other reads of the page show.
  */
 function showsText(needle) {
+  const inAnyCase = folded(needle);
   for (const root of withShadows(document)) {
     const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
     for (const top of tops) {
       const text = top ? norm(textOf(top)) : '';
-      if (!top || !folded(text).includes(folded(needle))) continue; // cheaper than what follows, and never less
+      if (!top || !text.includes(needle) && !folded(text).includes(inAnyCase)) continue; // cheaper than what follows, and never less
       if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
       if (text.includes(needle) && writtenIn(top, needle)) return true;
     }
