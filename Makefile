@@ -13,22 +13,34 @@ PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evide
 TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # For the tests and the programs that they build: with -trimpath, which outrider is built with, no package is compiled a
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
-test race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
+test compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
-.PHONY: axe repair record-packages learned init-pages demo test peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
+.PHONY: axe repair record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
 
-# Where the folder of the upstream extension and bridge and Node are there, test compares a sample with them.
-OUTRIDER_PEERS ?= $(abspath ../shared/peers)
-# So do the published schemas of upstream.
+# Folders beside this one: the upstream extension and bridge, and the published schemas and expressions. Without them, in
+# a clone that lies alone, what needs them is skipped.
+OUTRIDER_PEERS ?= $(wildcard $(abspath ../shared/peers))
 OUTRIDER_UPSTREAM_DATA ?= $(wildcard $(abspath ../shared/data))
-export OUTRIDER_PEERS OUTRIDER_UPSTREAM_DATA
+OUTRIDER_JSONATA_DATA ?= $(wildcard $(abspath ../shared/data))
+export OUTRIDER_PEERS OUTRIDER_UPSTREAM_DATA OUTRIDER_JSONATA_DATA
+
+# The packages whose tests compare with those folders.
+COMPARED = ./bridgeclient/peers ./bridgeclient/conformance ./primitives ./primitives/upstream ./projection/expr/jsonata
+
+# It prints what go test prints, and lists at the end what failed, and what was skipped and why.
+GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --
 
 test:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
-		exec $(GO) test $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(PACKAGES)
+		exec $(GOTESTSUM) $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(PACKAGES)
+
+# compare runs again what compares with the folders beside this one.
+compare:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+		exec $(GOTESTSUM) $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(COMPARED)
 
 # peers compares with the real upstream extension behind the real upstream bridge, and writes docs/profiles.md. It is
 # skipped without their folder.

@@ -69,6 +69,9 @@ func TestUpstreamSchemas(t *testing.T) {
 	if dir == "" {
 		t.Skip("OUTRIDER_UPSTREAM_DATA is not set")
 	}
+	if _, err := os.Stat(filepath.Join(dir, "dictionary.v1.json")); err != nil {
+		t.Skipf("OUTRIDER_UPSTREAM_DATA has no dictionary: %v", err)
+	}
 	type published struct {
 		Name         string `json:"name"`
 		Class        string `json:"capability_class"`

@@ -14,8 +14,9 @@ const (
 	// answers then says more than that it was late.
 	lateness = 200 * time.Millisecond
 	// silence is how long a thread answers nothing until it counts as blocked. A busy
-	// machine makes a page that works answer late, so every page call gets as much.
-	silence = time.Second
+	// machine makes a page that works answer late, so every page call gets as much,
+	// also one whose own time is some milliseconds.
+	silence = 3 * time.Second
 	// onTime is how long a call runs before its page is probed.
 	onTime = 100 * time.Millisecond
 	// slowFrames is what a page gets beyond that whose thread answers: a tab behind
@@ -43,7 +44,7 @@ func Spent(ctx context.Context) time.Duration {
 // CallWithin is Page.Call for a page call that waits in the page, and ends there after
 // left. A page whose thread is blocked ends nothing, so the time is kept here too: the
 // call ends when its time is over and the thread has answered no empty call for the last
-// second of it.
+// three seconds of it.
 func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out any, left time.Duration) error {
 	calling, cancel := context.WithCancelCause(ctx)
 	began := time.Now()

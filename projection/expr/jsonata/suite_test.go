@@ -12,28 +12,20 @@ import (
 	"time"
 )
 
-// sharedData finds a file of the project's test data: in the directory that
-// OUTRIDER_JSONATA_DATA names, or in shared/data beside the repository.
+// sharedData finds a file of the published expressions, in the directory that
+// OUTRIDER_JSONATA_DATA names.
 func sharedData(t testing.TB, name string) string {
 	t.Helper()
-	if dir := os.Getenv("OUTRIDER_JSONATA_DATA"); dir != "" {
-		return filepath.Join(dir, name)
+	dir := os.Getenv("OUTRIDER_JSONATA_DATA")
+	if dir == "" {
+		t.Skip("OUTRIDER_JSONATA_DATA names no folder of the published expressions")
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
+
+	file := filepath.Join(dir, name)
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("OUTRIDER_JSONATA_DATA has no such file: %v", err)
 	}
-	for {
-		p := filepath.Join(dir, "shared", "data", name)
-		if _, err := os.Stat(p); err == nil {
-			return p
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Skipf("%s not found: set OUTRIDER_JSONATA_DATA to the directory that holds it", name)
-		}
-		dir = up
-	}
+	return file
 }
 
 func decodeFile(t testing.TB, path string) *object {
