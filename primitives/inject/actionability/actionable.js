@@ -298,6 +298,10 @@ function actAnswer(args, state, attempts, view, scrolls) {
   if (state.count > 1) out.ambiguous = true;
   if (state.clicked !== state.node) out.pressed_label = label(state.clicked);
   if (attempts.list.length > 0) out.attempts = attempts.list;
+  if (args.reach && !keepsClicks(tagOf(state.clicked))) {
+    watchArrival(args.reach, globalThis, state.point || middleOf(state.m.rect));
+    out.reachable = true;
+  }
   if (args.guard) {
     guardClick(args.guard, state.clicked, () => renderedAgainFor(args, view));
     out.watched = clickWaiters.has(args.guard);
@@ -323,7 +327,7 @@ function renderedAgainFor(args, view) {
  * act_target takes locator, click (a button will be clicked, not only the
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which click_verdict says
- * what the click hit; until, editable and focus ask for less, or more, than a
+ * what the click hit; reach, an id under which pointer_arrived says whether the pointer came; until, editable and focus ask for less, or more, than a
  * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
  * the answer has what is missing instead of a failure. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and to call again.
