@@ -96,19 +96,6 @@ type ElementTarget struct {
 	TimeoutMS *int            `json:"timeout_ms"`
 }
 
-// Focus gives the focus to an element before something is typed, once it
-// is there and takes it. editable also waits for a read-only control.
-func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool) (ActedOn, error) {
-	h, err := Resolve(ctx, p, l, Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true}, timeout, false)
-	if err != nil {
-		return nil, err
-	}
-	if h.focused == nil || !*h.focused {
-		return nil, fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
-	}
-	return h.Acted, nil
-}
-
 // Requirements says what an element must be before something is done to it.
 type Requirements struct {
 	Click   bool // a button will be clicked
@@ -120,6 +107,7 @@ type Requirements struct {
 	Editable bool // a read-only control is waited for
 	Focus    bool // the element is given the focus
 	Still    bool // nothing is scrolled
+	focusKey string
 }
 
 // ForClick is what a click needs.
@@ -198,7 +186,12 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 	left := func() time.Duration { return timeout - time.Since(start) }
 	args := map[string]any{"locator": l, "click": a.Click, "enabled": a.Enabled}
 	if a.Until != "" {
-		args["until"], args["editable"], args["focus"] = a.Until, a.Editable, a.Focus
+		args["until"] = a.Until
+		args["editable"] = a.Editable
+		args["focus"] = a.Focus
+	}
+	if a.focusKey != "" {
+		args["focus_key"] = a.focusKey
 	}
 	if force {
 		args["force"] = true

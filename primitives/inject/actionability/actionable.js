@@ -292,8 +292,8 @@ function actAnswer(args, state, attempts, view, scrolls) {
   }
   if (args.focus) {
     takeFocus(state.node);
-    const active = activeElement();
-    out.focused = active !== null && flatContains(state.node, active);
+    out.focused = holdsKeys(state.node);
+    if (args.focus_key) expectKeys(args.focus_key, state.node);
   }
   if (state.count > 1) out.ambiguous = true;
   if (state.clicked !== state.node) out.pressed_label = label(state.clicked);
