@@ -31,6 +31,15 @@ function clickedThroughHost(node, hit) {
 }
 
 /**
+ * drawnBySlot: what the browser names as hit is the host of the shadow root that the element is in, whose own text
+ * the element draws in a slot. A text has no element of its own there, so its parent is named.
+ */
+function drawnBySlot(node, hit) {
+  if (!shadowOf(hit) || rootOf(node) !== shadowOf(hit)) return false;
+  return queryIn(node, 'slot').some((slot) => slotNodes(slot).some((part) => nodeType(part) === 3 && norm(textContentOf(part)) !== ''));
+}
+
+/**
  * arrives says whether a click that hits hit is one on node: the node or
  * something in it, another part of the same button or link, or its label, whose
  * click works on the same control.
@@ -43,7 +52,7 @@ function arrives(node, hit) {
     const around = control && controlAround(hit);
     return !around || around === node || around === control;
   }
-  if (clickedThroughHost(node, hit)) return true;
+  if (clickedThroughHost(node, hit) || drawnBySlot(node, hit)) return true;
   const wanted = clickedControl(node);
   if (wanted !== null && clickedControl(hit) === wanted) return true;
   const drawing = drawingAround(node) || componentAround(node);

@@ -1,11 +1,44 @@
 // page_select answers a choice in a native list that may still be filling.
 
+/** optionGroup is the label of the group that an option is in, '' for none. */
+function optionGroup(option) {
+  const group = parentElementOf(option);
+  return group && tagOf(group) === 'optgroup' ? norm(protoGet(group, 'label')) : '';
+}
+
+/**
+ * labelledOptions are the options that a label names. One of a group can be named with the group before it, and where
+ * no label is so, a value will do.
+ */
+function labelledOptions(options, text) {
+  const wanted = norm(text);
+  const named = (test) => options.filter(test);
+  const ways = [
+    (option) => norm(protoGet(option, 'label')) === wanted,
+    (option) => norm(textOf(option)) === wanted,
+    (option) => optionGroup(option) !== '' && [' ', ': ', ' / ', ' > '].some((mark) => optionGroup(option) + mark + norm(protoGet(option, 'label')) === wanted),
+    (option) => protoGet(option, 'value') === text,
+  ];
+  for (const way of ways) {
+    const found = named(way);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 /** chosenOptions are the options that a call names; null while one of them is not there yet. */
 function chosenOptions(select, { value, label, index }) {
   const options = [...protoGet(select, 'options')];
   const found = [];
   for (const text of value || []) found.push(options.find((option) => protoGet(option, 'value') === text));
-  for (const text of label || []) found.push(options.find((option) => norm(protoGet(option, 'label')) === norm(text)) || options.find((option) => norm(textOf(option)) === norm(text)));
+  for (const text of label || []) {
+    const named = labelledOptions(options, text);
+    if (named.length > 1) {
+      const candidates = named.slice(0, 20).map((option) => ({ ...optionOf(option, options.indexOf(option)), group: optionGroup(option) }));
+      throw new Fault('multiple_targets', 'several options have this label; name one by its value, or with its group', { label: text, candidates });
+    }
+    found.push(named[0]);
+  }
   for (const at of index || []) found.push(options[at]);
   return found.includes(undefined) ? null : [...new Set(found)];
 }
