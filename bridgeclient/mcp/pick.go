@@ -60,7 +60,9 @@ func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 }
 
 // optionOf is the ref of a wanted option. The control is clicked when the list does not show it.
-func (c *call) optionOf(ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int) (string, *fault.Error) {
+func (c *call) optionOf(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int,
+) (string, *fault.Error) {
 	now, err := c.drawn(ctx, p, in, control)
 	if err != nil {
 		return "", err
@@ -106,7 +108,8 @@ func (l drawnList) choice(before drawnList, i int) (string, *fault.Error) {
 		return "", nil
 	}
 	for _, choice := range l.Choices[i] {
-		was := i < len(before.Choices) && slices.ContainsFunc(before.Choices[i], func(b drawnChoice) bool { return b.Ref == choice.Ref })
+		same := func(b drawnChoice) bool { return b.Ref == choice.Ref }
+		was := i < len(before.Choices) && slices.ContainsFunc(before.Choices[i], same)
 		switch {
 		case choice.Owned:
 			owned = append(owned, choice.Ref)
@@ -118,7 +121,8 @@ func (l drawnList) choice(before drawnList, i int) (string, *fault.Error) {
 		owned = came
 	}
 	if len(owned) > 1 {
-		return "", fault.New(fault.MultipleTargets, "several options of the list have this name; click one by its ref").With("candidates", owned)
+		return "", fault.New(fault.MultipleTargets, "several options of the list have this name; click one by its ref").
+			With("candidates", owned)
 	}
 	if len(owned) == 0 {
 		return "", nil

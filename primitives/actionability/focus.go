@@ -25,7 +25,9 @@ type Focused struct {
 // not get the focus, or does not keep it: keys would go to another one.
 //
 // An element that was rendered again because it got the focus is looked for once more.
-func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool) (Focused, error) {
+func Focus(
+	ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool,
+) (Focused, error) {
 	start := time.Now()
 	f, err := focusOnce(ctx, p, l, timeout, editable)
 	if fault.CodeOf(err) != fault.TargetNotFocusable {
@@ -35,7 +37,9 @@ func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout ti
 }
 
 // focusOnce is Focus without the second try.
-func focusOnce(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool) (Focused, error) {
+func focusOnce(
+	ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool,
+) (Focused, error) {
 	f := Focused{locator: l, key: "f" + strconv.FormatInt(clickIDs.Add(1), 36)}
 	aim := Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true, focusKey: f.key}
 	h, err := Resolve(ctx, p, l, aim, timeout, false)

@@ -145,7 +145,8 @@ func (in insertion) into(ctx context.Context, p primitives.Page, target *locator
 // drawn, deleting the selection, and inserting text. Where the page library watches what
 // is inserted, insert ends the call.
 func callWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error),
-	insert func(ctx context.Context, text string) (json.RawMessage, error), held func(ctx context.Context, handle string) error) (json.RawMessage, error) {
+	insert func(ctx context.Context, text string) (json.RawMessage, error),
+	held func(ctx context.Context, handle string) error) (json.RawMessage, error) {
 	var pressed []string
 	var next struct {
 		Press  string `json:"press"`
