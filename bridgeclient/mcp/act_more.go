@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -237,72 +236,6 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 		lines = append(lines, r.line())
 	}
 	return outlineRow{}, fault.New(fault.MultipleTargets, "several controls have this label, so nothing was filled; name one by its ref").With("field", key).With("candidates", lines)
-}
-
-// pickTime bounds the wait for the list that a page draws.
-const pickTime = 3 * time.Second
-
-// pick chooses from a list that the page draws itself: it opens it and clicks the options
-// by their words.
-func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, runtime.Reply, *fault.Error) {
-	target := map[string]any{}
-	if err := in.target(target, "ref", "locator"); err != nil {
-		return nil, runtime.Reply{}, err
-	}
-	var value json.RawMessage
-	var r runtime.Reply
-	var err *fault.Error
-	// The list may have been open, and the click has closed it: a second one opens it.
-	for range 2 {
-		if value, r, err = c.do(ctx, p, "pointer.click", target, in.where); err != nil {
-			return value, r, err
-		}
-		for i, option := range in.Options {
-			if value, r, err = c.pickOption(ctx, p, in, option, i == len(in.Options)-1); err != nil {
-				err = err.With("option", option).With("list", "it was opened by a click")
-				if i > 0 {
-					return value, r, err
-				}
-				break
-			}
-		}
-		if err == nil || !notThere(err) {
-			break
-		}
-	}
-	return value, r, err
-}
-
-// optionRoles are the roles of what lists drawn by pages consist of; "" is any text.
-var optionRoles = []string{"option", "menuitem", "treeitem", "menuitemradio", "gridcell", ""}
-
-// pickOption clicks an option of an open list by its words.
-func (c *call) pickOption(ctx context.Context, p page, in actIn, option string, last bool) (value json.RawMessage, r runtime.Reply, err *fault.Error) {
-	// Any of them may be there at once; the text alone comes last, when the list has had its time.
-	for _, patience := range []time.Duration{0, pickTime} {
-		for n, role := range optionRoles {
-			loc := map[string]any{"any_frame": true, "role": role, "name": option}
-			if role == "" {
-				loc = map[string]any{"any_frame": true, "text_equals": option}
-			}
-			args := map[string]any{"timeout_ms": 0, "locator": loc}
-			if n == len(optionRoles)-1 {
-				args["timeout_ms"] = patience.Milliseconds()
-			}
-			if last {
-				args["effects"] = actEffects
-			}
-			if value, r, err = c.do(ctx, p, "pointer.click", args, in.where); err == nil || !notThere(err) {
-				return value, r, err
-			}
-		}
-	}
-	return value, r, err
-}
-
-// notThere: nothing that a click could be given to has been found.
-func notThere(err *fault.Error) bool {
-	return err.Code == fault.TargetNotFound || err.Code == fault.TargetNotActionable && err.Evidence["reason"] == "hidden"
 }
 
 // notLoaded begins what the browser says of a resource that it could not load.

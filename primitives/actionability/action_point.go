@@ -16,8 +16,7 @@ type ActionPoint struct {
 	X, Y   float64
 	Target json.RawMessage // description of the element, in viewport pixels
 	Frame  *Frame
-	frame  primitives.FrameID
-	before *clickCount // of a frame that has just come; nil for any other
+	reach  *reach // of a frame that may have a process of its own; nil for any other
 }
 
 // Frame is the frame the element is in; nil in the main frame.
@@ -32,7 +31,7 @@ type hitAnswer struct {
 	Viewport json.RawMessage `json:"viewport"`
 	Frame    *Frame          `json:"frame"`
 	Descend  string          `json:"descend"`
-	Count    *clickCount     `json:"count"`
+	Watched  bool            `json:"watched"`
 	View     json.RawMessage `json:"view"`
 }
 
@@ -46,6 +45,11 @@ type hitAnswer struct {
 // It fails with missing_coordinates and point_out_of_viewport. Nothing at the
 // point, as on the outermost edge, is not a failure here: Target is nil.
 func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (ActionPoint, error) {
+	return at(ctx, p, x, y, "")
+}
+
+// at is At, with an id under which the innermost document watches for the pointer.
+func at(ctx context.Context, p primitives.Page, x, y arguments.Coordinate, watch string) (ActionPoint, error) {
 	if !x.Given || !y.Given {
 		return ActionPoint{}, fault.New(fault.MissingCoordinates, "x and y are both needed").With("x", x).With("y", y).
 			Next("an expression that gave nothing becomes a missing argument; check the step it reads")
@@ -55,7 +59,7 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 		args["flat"] = true
 	}
 	var frame primitives.FrameID
-	var at *Frame
+	var shown *Frame
 	var last hitAnswer
 	var lastFrame primitives.FrameID // where last was said
 	for depth := 0; ; depth++ {
@@ -70,8 +74,8 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 			return ActionPoint{}, err
 		}
 		if a.Frame != nil {
-			at = a.Frame
-			at.CrossOrigin = at.CrossOrigin || depth > 0
+			shown = a.Frame
+			shown.CrossOrigin = shown.CrossOrigin || depth > 0
 		}
 		if depth > 0 && arguments.IsNull(a.Target) {
 			break // an empty document: the click reaches the frame
@@ -86,15 +90,18 @@ func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (Acti
 		}
 		frame = child
 		args = map[string]any{"x": x.Finite(), "y": y.Finite(), "view": a.View, "viewport": a.Viewport, "inside": true}
+		if watch != "" {
+			args["watch"] = watch
+		}
 		for _, f := range p.Frames() {
 			if f.ID == child {
-				at = &Frame{URL: f.URL, CrossOrigin: true}
+				shown = &Frame{URL: f.URL, CrossOrigin: true}
 			}
 		}
 	}
-	out := ActionPoint{X: x.Value, Y: y.Value, Frame: at, frame: lastFrame}
-	if last.Count != nil && last.Count.Young {
-		out.before = last.Count
+	out := ActionPoint{X: x.Value, Y: y.Value, Frame: shown}
+	if last.Watched {
+		out.reach = &reach{page: p, frame: lastFrame, id: watch}
 	}
 	if !arguments.IsNull(last.Target) {
 		out.Target = last.Target

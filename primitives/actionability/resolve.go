@@ -6,6 +6,7 @@ package actionability
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -95,29 +96,18 @@ type ElementTarget struct {
 	TimeoutMS *int            `json:"timeout_ms"`
 }
 
-// Focus gives the focus to an element before something is typed, once it
-// is there and takes it. editable also waits for a read-only control.
-func Focus(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool) (ActedOn, error) {
-	h, err := Resolve(ctx, p, l, Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true}, timeout, false)
-	if err != nil {
-		return nil, err
-	}
-	if h.focused == nil || !*h.focused {
-		return nil, fault.New(fault.TargetNotFocusable, "the element cannot take the focus").With("locator", l).With("target", h.Target)
-	}
-	return h.Acted, nil
-}
-
 // Requirements says what an element must be before something is done to it.
 type Requirements struct {
 	Click   bool // a button will be clicked
 	Enabled bool // the element has to take it
 	guard   bool // clicks that hit something else are kept from the page
+	reach   bool // the pointer acts there: in a frame it has to come there first
 	// Until is "attached" or "drawn" where no click is meant.
 	Until    string
 	Editable bool // a read-only control is waited for
 	Focus    bool // the element is given the focus
 	Still    bool // nothing is scrolled
+	focusKey string
 }
 
 // ForClick is what a click needs.
@@ -142,6 +132,7 @@ type pageAnswer struct {
 	Attempts  json.RawMessage   `json:"attempts"`
 	Acted     ActedOn           `json:"acted"`   // the target as answers report it, unless it is to be clicked
 	Watched   bool              `json:"watched"` // the call of the watch is in the page
+	Reachable bool              `json:"reachable"`
 
 	Pending  string         `json:"pending"`
 	Code     fault.Code     `json:"code"`
@@ -156,6 +147,8 @@ type Resolved struct {
 	Handle  string
 	watch   *clickWatch // nil without a guard
 	watched bool        // it sees all that happens from the probe on
+	reach   *reach      // nil where the pointer comes for certain, or nothing tells
+	far     bool        // a movement that came anywhere in the document will do
 	Found   *Found
 	Seen    *primitives.Rect
 	part    *locator.ClipRect
@@ -193,7 +186,12 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 	left := func() time.Duration { return timeout - time.Since(start) }
 	args := map[string]any{"locator": l, "click": a.Click, "enabled": a.Enabled}
 	if a.Until != "" {
-		args["until"], args["editable"], args["focus"] = a.Until, a.Editable, a.Focus
+		args["until"] = a.Until
+		args["editable"] = a.Editable
+		args["focus"] = a.Focus
+	}
+	if a.focusKey != "" {
+		args["focus_key"] = a.focusKey
 	}
 	if force {
 		args["force"] = true
@@ -230,6 +228,12 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			h.watch.end(ctx)
 			h.watch = watchClick(ctx, p, at)
 			args["guard"] = h.watch.id
+		}
+		delete(args, "reach")
+		var reached string
+		if a.reach && framed && primitives.FidelityOf(p) == primitives.FidelityTrusted {
+			reached = newReachID()
+			args["reach"] = reached
 		}
 		var got pageAnswer
 		if err := primitives.CallWithin(ctx, p, at.Frame, "act_target", args, &got, left()); err != nil {
@@ -275,6 +279,9 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 				h.ActionPoint = ActionPoint{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
 				h.At, h.Handle, h.Seen, h.part, h.focused, h.From, h.Acted = at, got.Handle, got.Seen, got.Part, got.Focused, got.From, got.Acted
 				h.watched = got.Watched
+				if got.Reachable {
+					h.reach = &reach{page: p, frame: at.Frame, id: reached}
+				}
 				h.Found = &Found{
 					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
 					WaitedMS: time.Since(start).Milliseconds(),
@@ -400,9 +407,9 @@ func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primiti
 		return err
 	}
 	seen := h.watch.result(ctx)
+	at := primitives.Point{X: h.X, Y: h.Y}
 	if seen.Lost && h.watched && h.At.View != nil {
-		return fault.New(fault.TargetNotActionable, "the frame was replaced before the click reached it").
-			With("reason", "replaced").With("point", primitives.Point{X: h.X, Y: h.Y})
+		return clickUnseen("the frame was replaced when it was clicked", "replaced", at)
 	}
 	if !seen.Known || seen.Arrived != nil && *seen.Arrived {
 		return nil
@@ -411,45 +418,79 @@ func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primiti
 		if h.At.View == nil || seen.Here {
 			return nil // a listener of the page that came first kept it from us
 		}
-		// The browser finds the frame of a click by what it drew last: just after
-		// a scroll that can be the document around the frame.
-		primitives.Pause(ctx, locator.FrameRetry)
+		// It went somewhere: the document that it was meant for is not asked again.
 		occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
-		return fault.New(fault.TargetNotActionable, "the click did not reach the frame").
-			With("reason", "covered").With("occluded_by", occluder).With("point", primitives.Point{X: h.X, Y: h.Y})
+		return clickUnseen("the click did not reach the frame", "covered", at).With("occluded_by", occluder)
 	}
-	return fault.New(fault.TargetNotActionable, "another element moved under the click, which was held back").
-		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", primitives.Point{X: h.X, Y: h.Y})
+	return heldBack{fault.New(fault.TargetNotActionable, "another element moved under the click, which was held back").
+		With("reason", "covered").With("occluded_by", seen.OccludedBy).With("point", at)}
 }
+
+// clickUnseen is the failure of a click that was sent and did not come to where it was meant to. It may
+// have had an effect elsewhere, so it is not repeated.
+func clickUnseen(what, reason string, at primitives.Point) *fault.Error {
+	return fault.New(fault.TargetNotActionable, "%s", what).With("reason", reason).With("point", at).
+		With("input_sent", true).Next("the click may have had an effect: read the page before you repeat it")
+}
+
+// heldBack is the failure of a click that came and was kept from the page: the only one that may be sent again.
+type heldBack struct{ cause *fault.Error }
+
+func (e heldBack) Error() string { return e.cause.Error() }
+func (e heldBack) Unwrap() error { return e.cause }
 
 // maxClicks bounds how often a click that was kept from the page is tried again.
 const maxClicks = 4
 
-// Act resolves the element of a locator and clicks there. It tries again when the
-// click was kept from the page and there is time left.
+// Act resolves the element of a locator and sends events there. They are sent again only when a click was
+// kept from the page, and there is time left. In a frame the pointer has come there before a button goes down.
 func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target, events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers) (Resolved, error) {
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()
-	for n := 1; ; n++ {
-		h, err := Resolve(ctx, p, l, a, max(timeout-time.Since(start), 0), t.Force)
+	left := func() time.Duration { return max(timeout-time.Since(start), 0) }
+	a.reach = true
+	held := 0
+	for moves := 0; ; {
+		h, err := Resolve(ctx, p, l, a, left(), t.Force)
 		if err != nil {
-			if n > 1 && fault.CodeOf(err) == fault.TargetNotActionable {
-				return Resolved{}, fault.From(err).With("presses_held_back", n-1)
+			if held > 0 && fault.CodeOf(err) == fault.TargetNotActionable {
+				return Resolved{}, fault.From(err).With("presses_held_back", held)
 			}
 			return Resolved{}, err
 		}
 		h.Found.WaitedMS = time.Since(start).Milliseconds()
-		err = h.Click(ctx, p, events(h.ActionPoint), mods)
-		if err == nil || fault.CodeOf(err) != fault.TargetNotActionable {
-			return h, err
+		h.far = moves >= farMoves
+		again, err := h.reachTarget(ctx)
+		if err != nil {
+			h.watch.end(ctx)
+			return Resolved{}, err
 		}
-		if n == maxClicks || timeout-time.Since(start) <= 0 {
-			return Resolved{}, fault.From(err).With("locator", l).With("presses_held_back", n)
+		if again && !t.Force {
+			h.watch.end(ctx)
+			if moves++; moves >= mostMoves && left() <= 0 {
+				occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
+				return Resolved{}, notReached(primitives.Point{X: h.X, Y: h.Y}).With("locator", l).With("occluded_by", occluder)
+			}
+			if !primitives.Pause(ctx, min(movePause(moves-1), frameSlice)) {
+				return Resolved{}, ctx.Err()
+			}
+			continue
+		}
+		err = h.Click(ctx, p, events(h.ActionPoint), mods)
+		if err == nil {
+			return h, nil
+		}
+		var kept heldBack
+		if !errors.As(err, &kept) {
+			return Resolved{}, err
+		}
+		if held++; held == maxClicks || left() <= 0 {
+			return Resolved{}, kept.cause.With("locator", l).With("presses_held_back", held)
 		}
 		if h.At.View != nil {
 			// No event reports when the browser has drawn the frame in its new place. A
 			// busy machine takes its time.
-			primitives.Pause(ctx, min(locator.FrameRetry<<(2*n), max(timeout-time.Since(start), 0)))
+			primitives.Pause(ctx, min(locator.FrameRetry<<(2*held), left()))
 		}
 	}
 }

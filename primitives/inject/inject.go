@@ -62,6 +62,7 @@
 //	actionability/document_read.js   readTime, documentRead: whether the scripts of the document have run
 //	actionability/actionable.js      act_target: resolve an element and wait until it can be acted on
 //	actionability/hit_test_guard.js  what a click hits
+//	pointer/pointer_arrived.js       whether a movement of the pointer came to a document
 //	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
 //	geometry/reveal.js    scrollOperation, performScroll, reveal(element, ...)
 //	geometry/frame.js     time to the next frame: nextFrame(); frame boxes

@@ -54,9 +54,11 @@ var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context
 	}
 	var target actionability.ActedOn
 	if named {
-		if target, err = actionability.Focus(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS), false); err != nil {
+		focused, err := actionability.Focus(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS), false)
+		if err != nil {
 			return keyboardPressOut{}, err
 		}
+		target = focused.Target
 	}
 	out := keyboardPressOut{Pressed: true, Key: c.Name, Modifiers: c.Modifiers, Fidelity: primitives.FidelityTrusted}
 	if in.Trusted != nil && !*in.Trusted || in.Trusted == nil && primitives.QuirksOf(p).Has(quirks.SyntheticInput) {

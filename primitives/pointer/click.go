@@ -59,7 +59,7 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
 		}, nil
 	}
-	a, err := actionability.At(ctx, p, in.X, in.Y)
+	a, err := actionability.AtReached(ctx, p, in.X, in.Y)
 	switch {
 	case err != nil:
 		return pointerClickOut{}, err
@@ -68,7 +68,7 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 	case a.Target == nil:
 		return pointerClickOut{}, actionability.NothingThere(in.X, in.Y)
 	}
-	if err := actionability.ClickAt(ctx, p, a, actionability.ClickEvents(a, button, 1, mods), mods); err != nil {
+	if err := actionability.ClickAt(ctx, p, actionability.ClickEvents(a, button, 1, mods), mods); err != nil {
 		return pointerClickOut{}, err
 	}
 	if primitives.QuirksOf(p).Has(quirks.SyntheticInput) {

@@ -41,14 +41,14 @@ var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx cont
 			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
 		}, nil
 	}
-	a, err := actionability.At(ctx, p, in.X, in.Y)
+	a, err := actionability.AtReached(ctx, p, in.X, in.Y)
 	if err != nil {
 		return pointerDoubleClickOut{}, err
 	}
 	if a.Target == nil {
 		return pointerDoubleClickOut{}, actionability.NothingThere(in.X, in.Y)
 	}
-	if err := actionability.ClickAt(ctx, p, a, actionability.ClickEvents(a, "left", 2, 0), 0); err != nil {
+	if err := actionability.ClickAt(ctx, p, actionability.ClickEvents(a, "left", 2, 0), 0); err != nil {
 		return pointerDoubleClickOut{}, err
 	}
 	return pointerDoubleClickOut{

@@ -157,6 +157,12 @@ var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p 
 		points = min(max(steps, 1), maxSyntheticSteps)
 		err = primitives.Dispatched(p.Call(ctx, "", "drag_synthetic", map[string]any{"from": from.point, "to": to.point, "steps": points}, nil))
 	} else {
+		// The browser may take a frame that has just come for the document around it.
+		x := arguments.Coordinate{Given: true, Value: from.point.X}
+		y := arguments.Coordinate{Given: true, Value: from.point.Y}
+		if _, err := actionability.AtReached(ctx, p, x, y); err != nil {
+			return pointerDragOut{}, err
+		}
 		err = drag{
 			page: p, from: from.point, to: to.point, points: points, delay: delay, view: info.Viewport, over: to.frame,
 			hold: time.Duration(in.HoldMS) * time.Millisecond, settles: !primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre),

@@ -82,7 +82,7 @@ var pointerMoveTo = primitives.Define("pointer.move_to", func(ctx context.Contex
 		return markerMoveOut{}, fault.New(fault.MarkerPromiseUnkept, "the recipe of the pointer marker named no place").With("marker", m.ID)
 	}
 	at := func(v float64) arguments.Coordinate { return arguments.Coordinate{Given: true, Value: v} }
-	a, err := actionability.At(ctx, p, at(m.Location.X), at(m.Location.Y))
+	a, err := actionability.AtReached(ctx, p, at(m.Location.X), at(m.Location.Y))
 	if err != nil {
 		return markerMoveOut{}, err
 	}

@@ -42,7 +42,7 @@ var pointerMove = primitives.Define("pointer.move", func(ctx context.Context, p 
 		}
 		return pointerMoveOut{X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found}, nil
 	}
-	a, err := actionability.At(ctx, p, in.X, in.Y)
+	a, err := actionability.AtReached(ctx, p, in.X, in.Y)
 	if err != nil {
 		return pointerMoveOut{}, err
 	}

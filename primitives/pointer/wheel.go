@@ -61,7 +61,7 @@ var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, 
 		}
 	}
 	at := func(v float64) arguments.Coordinate { return arguments.Coordinate{Given: true, Value: v} }
-	a, err := actionability.At(ctx, p, at(out.X), at(out.Y))
+	a, err := actionability.AtReached(ctx, p, at(out.X), at(out.Y))
 	if err != nil {
 		return pointerWheelOut{}, err
 	}

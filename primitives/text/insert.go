@@ -118,7 +118,11 @@ func (in insertion) into(ctx context.Context, p primitives.Page, target *locator
 		err = target.Locator.EvaluateIn(primitives.WhenSent(ctx, func() { w.begin(ctx) }), p, at.Frame, "text_insert", args, &out)
 		return out, err
 	}
-	out, err := callWithKeys(ctx, p, in.text, query, w.insert)
+	var held func(ctx context.Context, handle string) error
+	if target != nil {
+		held = func(ctx context.Context, handle string) error { return keysHeld(ctx, p, w.frame, handle) }
+	}
+	out, err := callWithKeys(ctx, p, in.text, query, w.insert, held)
 	if err == nil {
 		return out, nil
 	}
@@ -141,7 +145,8 @@ func (in insertion) into(ctx context.Context, p primitives.Page, target *locator
 // drawn, deleting the selection, and inserting text. Where the page library watches what
 // is inserted, insert ends the call.
 func callWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error),
-	insert func(ctx context.Context, text string) (json.RawMessage, error)) (json.RawMessage, error) {
+	insert func(ctx context.Context, text string) (json.RawMessage, error),
+	held func(ctx context.Context, handle string) error) (json.RawMessage, error) {
 	var pressed []string
 	var next struct {
 		Press  string `json:"press"`
@@ -172,10 +177,30 @@ func callWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 		if next.Watched {
 			return insert(ctx, text)
 		}
+		if held != nil {
+			if err := held(ctx, next.Handle); err != nil {
+				return nil, err
+			}
+		}
 		if err := pressInEditor(ctx, p, next.Press, text); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// keysHeld fails with target_not_editable when keys would go to another element than the one of the handle.
+func keysHeld(ctx context.Context, p primitives.Page, frame primitives.FrameID, handle string) error {
+	var now struct {
+		Held bool `json:"held"`
+	}
+	if err := p.Call(ctx, frame, "keys_held", map[string]any{"handle": handle}, &now); err != nil {
+		return err
+	}
+	if !now.Held {
+		return fault.New(fault.TargetNotEditable, "the element did not keep the focus, so no key was pressed").
+			With("reason", "focus_moved")
+	}
+	return nil
 }
 
 // pressInEditor presses one of those, with the keys of the machine that the

@@ -36,7 +36,7 @@ var textSelect = primitives.Define("text.select", func(ctx context.Context, p pr
 			}
 			err = CallTarget(ctx, p, target, "select_text", args, &out)
 			return out, err
-		}, nil)
+		}, nil, nil)
 	}
 	out, err := selects()
 	if (locator.IsMiss(err) || locator.IsFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {

@@ -67,7 +67,9 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	case in.Caret == "end":
 		target, err = caretToEnd(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS))
 	default:
-		target, err = actionability.Focus(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS), true)
+		var focused actionability.Focused
+		focused, err = actionability.Focus(ctx, p, l, actionability.Timeout(ctx, in.TimeoutMS), true)
+		target = focused.Target
 	}
 	if err != nil {
 		return nil, err
@@ -171,7 +173,7 @@ func Utf16Length(s string) int {
 // Controls without a selection, such as numbers, get the End key, editors the one
 // for the end of all they hold, which may not be drawn.
 func caretToEnd(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration) (actionability.ActedOn, error) {
-	h, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "attached", Enabled: true, Editable: true, Focus: true}, timeout, false)
+	f, err := actionability.Focus(ctx, p, l, timeout, true)
 	if err != nil {
 		return nil, err
 	}
@@ -179,16 +181,29 @@ func caretToEnd(ctx context.Context, p primitives.Page, l locator.Locator, timeo
 		Placed bool `json:"placed"`
 		Whole  bool `json:"whole"`
 	}
-	if err := p.Call(ctx, h.At.Frame, "caret_end", map[string]any{"handle": h.Handle}, &out); err != nil || out.Placed {
-		return h.Acted, err
+	if err := p.Call(ctx, f.At.Frame, "caret_end", map[string]any{"handle": f.Handle}, &out); err != nil {
+		return nil, err
+	}
+	if out.Placed {
+		return f.Target, f.Held(ctx, p) // a page can move the focus when the selection changes
 	}
 	if out.Whole {
-		return h.Acted, pressInEditor(ctx, p, "end", "")
+		err = pressInEditor(ctx, p, "end", "")
+	} else {
+		err = pressEnd(ctx, p)
 	}
-	end, err := keys.ParseChord("End", nil)
 	if err != nil {
 		return nil, err
 	}
+	return f.Target, f.Held(ctx, p)
+}
+
+// pressEnd moves the caret of a control without a selection to the end of its line.
+func pressEnd(ctx context.Context, p primitives.Page) error {
+	end, err := keys.ParseChord("End", nil)
+	if err != nil {
+		return err
+	}
 	_, err = keyboard.PressChord(ctx, p, end, 1)
-	return h.Acted, err
+	return err
 }

@@ -31,6 +31,15 @@ function clickedThroughHost(node, hit) {
 }
 
 /**
+ * drawnBySlot: what the browser names as hit is the host of the shadow root that the element is in, whose own text
+ * the element draws in a slot. A text has no element of its own there, so its parent is named.
+ */
+function drawnBySlot(node, hit) {
+  if (!shadowOf(hit) || rootOf(node) !== shadowOf(hit)) return false;
+  return queryIn(node, 'slot').some((slot) => slotNodes(slot).some((part) => nodeType(part) === 3 && norm(textContentOf(part)) !== ''));
+}
+
+/**
  * arrives says whether a click that hits hit is one on node: the node or
  * something in it, another part of the same button or link, or its label, whose
  * click works on the same control.
@@ -43,7 +52,7 @@ function arrives(node, hit) {
     const around = control && controlAround(hit);
     return !around || around === node || around === control;
   }
-  if (clickedThroughHost(node, hit)) return true;
+  if (clickedThroughHost(node, hit) || drawnBySlot(node, hit)) return true;
   const wanted = clickedControl(node);
   if (wanted !== null && clickedControl(hit) === wanted) return true;
   const drawing = drawingAround(node) || componentAround(node);
@@ -292,12 +301,16 @@ function actAnswer(args, state, attempts, view, scrolls) {
   }
   if (args.focus) {
     takeFocus(state.node);
-    const active = activeElement();
-    out.focused = active !== null && flatContains(state.node, active);
+    out.focused = holdsKeys(state.node);
+    if (args.focus_key) expectKeys(args.focus_key, state.node);
   }
   if (state.count > 1) out.ambiguous = true;
   if (state.clicked !== state.node) out.pressed_label = label(state.clicked);
   if (attempts.list.length > 0) out.attempts = attempts.list;
+  if (args.reach && !keepsClicks(tagOf(state.clicked))) {
+    watchArrival(args.reach, globalThis, state.point || middleOf(state.m.rect));
+    out.reachable = true;
+  }
   if (args.guard) {
     guardClick(args.guard, state.clicked, () => renderedAgainFor(args, view));
     out.watched = clickWaiters.has(args.guard);
@@ -323,7 +336,7 @@ function renderedAgainFor(args, view) {
  * act_target takes locator, click (a button will be clicked, not only the
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which click_verdict says
- * what the click hit; until, editable and focus ask for less, or more, than a
+ * what the click hit; reach, an id under which pointer_arrived says whether the pointer came; until, editable and focus ask for less, or more, than a
  * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
  * the answer has what is missing instead of a failure. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and to call again.

@@ -1,19 +1,92 @@
 // page_select answers a choice in a native list that may still be filling.
 
+/** optionGroup is the label of the group that an option is in, '' for none. */
+function optionGroup(option) {
+  const group = parentElementOf(option);
+  return group && tagOf(group) === 'optgroup' ? norm(protoGet(group, 'label')) : '';
+}
+
+/**
+ * labelledOptions are the options that a label names. One of a group can be named with the group before it, and where
+ * no label is so, a value will do.
+ */
+function labelledOptions(options, text) {
+  const wanted = norm(text);
+  const named = (test) => options.filter(test);
+  const ways = [
+    (option) => norm(protoGet(option, 'label')) === wanted,
+    (option) => norm(textOf(option)) === wanted,
+    (option) => optionGroup(option) !== '' && [' ', ': ', ' / ', ' > '].some((mark) => optionGroup(option) + mark + norm(protoGet(option, 'label')) === wanted),
+    (option) => protoGet(option, 'value') === text,
+  ];
+  for (const way of ways) {
+    const found = named(way);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 /** chosenOptions are the options that a call names; null while one of them is not there yet. */
 function chosenOptions(select, { value, label, index }) {
   const options = [...protoGet(select, 'options')];
   const found = [];
   for (const text of value || []) found.push(options.find((option) => protoGet(option, 'value') === text));
-  for (const text of label || []) found.push(options.find((option) => norm(protoGet(option, 'label')) === norm(text)) || options.find((option) => norm(textOf(option)) === norm(text)));
+  for (const text of label || []) {
+    const named = labelledOptions(options, text);
+    if (named.length > 1) {
+      const candidates = named.slice(0, 20).map((option) => ({ ...optionOf(option, options.indexOf(option)), group: optionGroup(option) }));
+      throw new Fault('multiple_targets', 'several options have this label; name one by its value, or with its group', { label: text, candidates });
+    }
+    found.push(named[0]);
+  }
   for (const at of index || []) found.push(options[at]);
   return found.includes(undefined) ? null : [...new Set(found)];
+}
+
+/** Roles of what lists that pages draw themselves consist of. */
+const drawnOptions = ['option', 'menuitem', 'menuitemradio', 'menuitemcheckbox', 'treeitem', 'gridcell'].map((role) => `[role="${role}"]`).join(', ');
+
+/** So many names of options are told. */
+const mostNearOptions = 5;
+
+/** listsOf are the elements that a control says are its own, by ids; parts of it may say so for it. */
+function listsOf(control) {
+  const found = new Set([control]);
+  const around = closestCSS(control, '[role="combobox"]');
+  for (const part of [control, around, ...queryIn(control, '[aria-controls], [aria-owns]')]) {
+    if (!part) continue;
+    for (const name of ['aria-controls', 'aria-owns']) for (const list of byIds(part, name)) found.add(list);
+  }
+  return [...found];
+}
+
+/**
+ * drawnChoices are the options that are drawn now and have one of the names: ref, and owned where they lie in what the
+ * control owns. Whoever clicks the control in between sees which of them came with the click.
+ */
+function drawnChoices(control, names) {
+  const lists = listsOf(control);
+  const owned = (node) => lists.some((list) => flatContains(list, node));
+  const options = withShadows(document).flatMap((root) => queryIn(root, drawnOptions)).filter((node) => rendered(node));
+  const namedAs = (node, name) => norm(nameOf(node)).toLowerCase() === name || norm(textOf(node)).toLowerCase() === name;
+  const choices = names.map((text) => {
+    const name = norm(text).toLowerCase();
+    const named = options.filter((node) => namedAs(node, name));
+    // Some lists are of plain elements: their words count where they are part of no option.
+    const inOption = (node) => options.some((option) => flatContains(option, node));
+    const said = norm(text) === '' ? [] : saying(norm(text), true).filter((node) => !flatContains(control, node) && rendered(node) && !inOption(node));
+    return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
+  });
+  const near = options.filter(owned).slice(0, mostNearOptions).map((node) => cut(norm(nameOf(node)), 80));
+  return { choices, near, expanded: attributeOf(control, 'aria-expanded') === 'true' };
 }
 
 queries.page_select = async (args) => {
   const select = elementOf(args.handle);
   const refuse = (reason, message, more) => new Fault('target_not_editable', message, { reason, tag_name: tagOf(select), ...more });
-  if (tagOf(select) !== 'select') throw refuse('not_a_list', 'the element is no select element; click the options of a list that the page draws itself');
+  if (tagOf(select) !== 'select') {
+    throw refuse('not_a_list', 'the element is no select element; click the options of a list that the page draws itself', drawnChoices(select, (args.label || []).map(String)));
+  }
   const multiple = protoGet(select, 'multiple') === true;
   const found = await waitUntil(() => isConnected(select) && chosenOptions(select, args), { timeout: args.timeout_ms, silent: () => false });
   const known = () => ({ options: [...protoGet(select, 'options')].slice(0, 50).map(optionOf), option_count: protoGet(select, 'options').length });

@@ -107,26 +107,15 @@ function clickTarget(node, view, viewport, point) {
   };
 }
 
-/** Milliseconds within which the browser draws a document. */
-const drawnWithin = 10000;
-
 const eventCountOf = methodOf(EventCounts.prototype, 'get');
 
 /** clicksSoFar counts the clicks that the browser gave this document, also those that no listener received. */
 const clicksSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') || 0;
 
-queries.click_count = () => ({ clicks: clicksSoFar(), document: performance.timeOrigin, young: performance.now() < drawnWithin });
-
 /** keepsClicks: a click on the element goes to what it shows; this document receives no event. */
 const keepsClicks = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
 
-queries.pointer_target = (args) => {
-  const answer = pointerTarget(args);
-  if (args.inside && answer.target && !keepsClicks(answer.target.tag_name) && !answer.target.disabled) answer.count = queries.click_count();
-  return answer;
-};
-
-function pointerTarget({ x, y, view, viewport, inside, flat }) {
+queries.pointer_target = ({ x, y, view, viewport, inside, flat, watch }) => {
   if (!inside) {
     viewport = { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY };
     if (typeof x !== 'number' || typeof y !== 'number' || x < 0 || y < 0 || x > innerWidth || y > innerHeight) {
@@ -156,6 +145,9 @@ function pointerTarget({ x, y, view, viewport, inside, flat }) {
         return { descend: keep(hit), view: inner, target: clickTarget(hit, at, viewport, { x, y }), viewport, frame };
       }
     }
-    return { target: clickTarget(hit, at, viewport, { x, y }), viewport, frame };
+    // A frame around it, which is answered for here, shares the process: what comes there comes here.
+    const watched = Boolean(inside && watch) && !keepsClicks(tagOf(hit));
+    if (watched) watchArrival(watch, protoGet(doc, 'defaultView'), point);
+    return { target: clickTarget(hit, at, viewport, { x, y }), viewport, frame, watched };
   }
-}
+};
