@@ -221,7 +221,11 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 		return nil, err
 	}
 	if name == "browser.navigate" {
-		c.settle(ctx, p, c.server.opts.CallTimeout-time.Since(began))
+		most := c.server.opts.CallTimeout
+		if in.TimeoutMS > 0 {
+			most = time.Duration(in.TimeoutMS) * time.Millisecond
+		}
+		c.settle(ctx, p, most-time.Since(began))
 	}
 	if in.Action == "close" {
 		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
