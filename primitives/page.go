@@ -224,18 +224,38 @@ type NavigateOptions struct {
 	// NoCache makes a reload ask the server for everything.
 	NoCache bool
 	// Steps goes back (negative) or forward in the tab's history.
-	Steps       int
+	Steps int
+	// LoadTimeout bounds the wait for the load event, which is not reported as a failure.
 	LoadTimeout time.Duration
+	// AnswerTimeout bounds the wait for the new document, whose end is one: the page stays
+	// as it was. One shorter than LoadTimeout is LoadTimeout.
+	AnswerTimeout time.Duration
 }
 
 const (
 	// LoadBound is how long a navigation waits for the load event. A page that
 	// loads longer is reported with loaded:false, not as a failure.
 	LoadBound = 15 * time.Second
-	// LoadAnswerMargin is kept of the caller's time, so that a slow page gets its
+	// LoadAnswerMargin is kept of the caller's time at most, so that a slow page gets its
 	// answer instead of a timeout.
 	LoadAnswerMargin = 500 * time.Millisecond
+	// answerMargin is kept of it where there is nothing to read of a page any more.
+	answerMargin = 20 * time.Millisecond
 )
+
+// Within has the navigation end within the time of ctx: the wait for the new document a moment
+// before, and that for its load event early enough to say which document it is.
+func (o NavigateOptions) Within(ctx context.Context) NavigateOptions {
+	o.LoadTimeout, o.AnswerTimeout = LoadBound, LoadBound
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return o
+	}
+	left := time.Until(deadline)
+	o.LoadTimeout = max(time.Millisecond, min(LoadBound, left-min(left/10, LoadAnswerMargin)))
+	o.AnswerTimeout = max(time.Millisecond, min(LoadBound, left-min(left/10, answerMargin)))
+	return o
+}
 
 // HistoryEntry is one entry of a tab's history.
 type HistoryEntry struct {

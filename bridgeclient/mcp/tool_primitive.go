@@ -54,6 +54,10 @@ func (w where) bounded(ctx context.Context) (context.Context, func()) {
 	return allowance.With(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+lateness)
 }
 
+// navigates are the primitives that wait for a document to load, and answer with what is there when their
+// time is over.
+var navigates = map[string]bool{"browser.navigate": true, "browser.open_tab": true, "page.history": true}
+
 // do runs one call of the runtime on a page.
 func (c *call) do(ctx context.Context, p page, name string, args any, w where) (json.RawMessage, runtime.Reply, *fault.Error) {
 	encoded, e := json.Marshal(args)
@@ -63,6 +67,9 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	timeout := c.server.opts.CallTimeout
 	if w.TimeoutMS > 0 {
 		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
+		if navigates[name] { // it ends by itself, and says whether the page has loaded
+			timeout = time.Duration(w.TimeoutMS) * time.Millisecond
+		}
 	}
 	progress := c.progress
 	if allowance.Of(ctx) == nil && name == "page.wait" {

@@ -95,6 +95,8 @@ func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, 
 	if failed != nil {
 		return nil, failed
 	}
+	ctx, cancel := in.opening(ctx)
+	defer cancel()
 	made, release, err := s.sessions.open(ctx, in.Isolated == nil || *in.Isolated)
 	if err != nil {
 		return nil, fault.From(err)
@@ -127,6 +129,14 @@ func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, 
 	return &answer{Result: out}, nil
 }
 
+// opening bounds what waits for no page before it begins.
+func (w where) opening(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.TimeoutMS <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(w.TimeoutMS)*time.Millisecond)
+}
+
 func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
 	if in.Session != "" {
 		of, release, err := s.sessions.use(in.Session)
@@ -134,6 +144,8 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 			return nil, err
 		}
 		defer release()
+		ctx, cancel := in.opening(ctx)
+		defer cancel()
 		tab, e := of.workspace.Open(ctx, in.URL, true)
 		if e != nil {
 			return nil, fault.From(e)
@@ -141,6 +153,8 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		return &answer{Result: pageLine(page{of, tab})}, nil
 	}
 	if in.Page == "" && len(s.pagesOf(nil)) == 0 { // no page is there to open another from
+		ctx, cancel := in.opening(ctx)
+		defer cancel()
 		tab, err := s.opts.Host.OpenTab(ctx, in.URL, true)
 		if err != nil {
 			return nil, fault.From(err)
@@ -207,7 +221,11 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 		return nil, err
 	}
 	if name == "browser.navigate" {
-		c.settle(ctx, p, c.server.opts.CallTimeout-time.Since(began))
+		most := c.server.opts.CallTimeout
+		if in.TimeoutMS > 0 {
+			most = time.Duration(in.TimeoutMS) * time.Millisecond
+		}
+		c.settle(ctx, p, most-time.Since(began))
 	}
 	if in.Action == "close" {
 		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil

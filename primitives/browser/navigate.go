@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
@@ -66,7 +65,7 @@ func rowOf(t primitives.TabInfo) tabRow {
 // addresses and about:blank are allowed: others run script in the page
 // (javascript:), read files or reach into the browser.
 var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Context, p primitives.Page, in browserNavigateIn) (browserNavigateOut, error) {
-	opts := primitives.NavigateOptions{Reload: in.Reload, LoadTimeout: primitives.LoadBound}
+	opts := primitives.NavigateOptions{Reload: in.Reload}
 	if !in.Reload {
 		if in.URL == "" {
 			return browserNavigateOut{}, fault.New(fault.InvalidInput, "url or reload is needed").With("missing_required", []string{"url"})
@@ -87,10 +86,7 @@ var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Con
 	if err != nil {
 		return browserNavigateOut{}, err
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		opts.LoadTimeout = max(time.Millisecond, min(primitives.LoadBound, time.Until(deadline)-primitives.LoadAnswerMargin))
-	}
-	nav, err := p.Navigate(ctx, opts)
+	nav, err := p.Navigate(ctx, opts.Within(ctx))
 	if err != nil {
 		return browserNavigateOut{}, err
 	}

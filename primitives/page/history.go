@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 )
@@ -35,7 +34,7 @@ type historyEntry struct {
 // again, and waits for the load event of the document that comes.
 var pageHistory = primitives.Define("page.history", func(ctx context.Context, p primitives.Page, in pageHistoryIn) (pageHistoryOut, error) {
 	out := pageHistoryOut{Action: in.Action}
-	opts := primitives.NavigateOptions{LoadTimeout: primitives.LoadBound}
+	opts := primitives.NavigateOptions{}
 	steps := 1
 	if in.Steps != nil {
 		steps = *in.Steps
@@ -49,10 +48,7 @@ var pageHistory = primitives.Define("page.history", func(ctx context.Context, p 
 		opts.Reload, opts.NoCache = true, in.NoCache
 	}
 	if in.Action != "list" {
-		if deadline, ok := ctx.Deadline(); ok {
-			opts.LoadTimeout = max(time.Millisecond, min(primitives.LoadBound, time.Until(deadline)-primitives.LoadAnswerMargin))
-		}
-		nav, err := p.Navigate(ctx, opts)
+		nav, err := p.Navigate(ctx, opts.Within(ctx))
 		if err != nil {
 			return pageHistoryOut{}, err
 		}

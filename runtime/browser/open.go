@@ -62,7 +62,10 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 	if load == 0 {
 		load = page.DefaultLoad
 	}
-	if _, err := t.Navigate(ctx, primitives.NavigateOptions{URL: url, LoadTimeout: load}); err != nil {
+	going := primitives.NavigateOptions{}.Within(ctx)
+	going.URL = url
+	going.LoadTimeout, going.AnswerTimeout = min(load, going.LoadTimeout), min(load, going.AnswerTimeout)
+	if _, err := t.Navigate(ctx, going); err != nil {
 		_ = t.Close(contextWithin(closeTimeout))
 		return nil, err
 	}

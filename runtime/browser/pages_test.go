@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,8 @@ type pageCall struct {
 	Evidence any             `json:"evidence"` // subset of the error's evidence
 	Then     string          `json:"then"`     // expression in the page's world that must be true
 	Save     string          `json:"save"`     // name under which the payload is kept
+	// TimeoutMS bounds the call; a minute without it.
+	TimeoutMS int `json:"timeout_ms"`
 
 	// Extension is what comes of the call in the extension profile; it takes the
 	// place of Expect, Error, Evidence and Then. A page with one such call is
@@ -117,7 +120,7 @@ var expectScript = regexp.MustCompile(`(?s)<script type="application/json" id="e
 // page are the other one.
 func servePages(t *testing.T) string {
 	var other string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(browsertest.Odd(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := os.ReadFile(filepath.Join(pagesRoot, filepath.FromSlash(r.URL.Path)))
 		if err != nil {
 			http.NotFound(w, r)
@@ -132,7 +135,7 @@ func servePages(t *testing.T) string {
 			return
 		}
 		http.ServeFile(w, r, filepath.Join(pagesRoot, filepath.FromSlash(r.URL.Path)))
-	}))
+	})))
 	t.Cleanup(srv.Close)
 	other = strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
 	return srv.URL
@@ -170,6 +173,7 @@ func TestPages(t *testing.T) {
 				t.Parallel()
 			}
 			var e expectation
+			m[1] = bytes.ReplaceAll(m[1], []byte("{{OTHER}}"), []byte(strings.Replace(origin, "127.0.0.1", "localhost", 1)))
 			dec := json.NewDecoder(bytes.NewReader(m[1]))
 			dec.DisallowUnknownFields()
 			if err := dec.Decode(&e); err != nil {
@@ -237,7 +241,7 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 		if err != nil {
 			return append(problems, at+": "+err.Error())
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(time.Duration(c.TimeoutMS)*time.Millisecond, time.Minute))
 		r := registry.Invoke(ctx, page, c.Name, args)
 		cancel()
 		var payload any

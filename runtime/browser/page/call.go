@@ -297,7 +297,6 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
-			p.overran.Store(true)
 			p.interruptBlockingScript(at, began)
 		}
 	}

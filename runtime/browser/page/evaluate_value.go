@@ -272,7 +272,6 @@ func (p *Page) awaitAnsweringDialogs(ctx context.Context, at resolvedFrame, call
 				return result, dialogs, err
 			case <-ctx.Done():
 				p.client.Forget(call)
-				p.overran.Store(true)
 				p.interruptBlockingScript(at, began)
 				return nil, dialogs, ctx.Err()
 			}

@@ -20,6 +20,8 @@ func (p *Page) HandleEvent(s *cdp.Session, method, params []byte) bool {
 		p.onLifecycle(s, params)
 	case "Page.frameStartedLoading":
 		p.onLoading(params, true)
+	case "Page.frameStartedNavigating":
+		p.onStartedNavigating(params)
 	case "Page.frameStoppedLoading":
 		p.onLoading(params, false)
 	case "Page.frameRequestedNavigation", "Page.frameScheduledNavigation":

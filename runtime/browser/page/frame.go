@@ -311,6 +311,9 @@ func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 		p.commits++
 		p.loaders[p.commits%len(p.loaders)] = f.loader
 		p.redirect, p.redirecting = false, false
+		if p.awaited == f.loader {
+			p.awaited = ""
+		}
 		p.identity.URL = f.url
 	}
 	p.mu.Unlock()
@@ -436,6 +439,9 @@ func (p *Page) onLoading(params []byte, loading bool) {
 	top := id == p.main
 	if top {
 		p.loading = loading
+		if !loading {
+			p.awaited = ""
+		}
 		if !loading && p.redirecting { // into a download, or to nothing
 			p.redirect = false
 		}

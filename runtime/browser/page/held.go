@@ -28,7 +28,7 @@ func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
 	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { answered.Store(true) }})
 	time.AfterFunc(max(blockedProbe, blockedFor-time.Since(began)), func() {
 		defer p.interrupting.Store(false)
-		if answered.Load() {
+		if answered.Load() || p.navigating() { // a server that is silent keeps every call waiting, and none blocks
 			return
 		}
 		select {

@@ -13,17 +13,12 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 const (
 	// DefaultLoad bounds the wait for the load event of a navigation that does not
 	// say how long it may take.
 	DefaultLoad = 15 * time.Second
-	// stuckAfter is how long a navigation may make no progress before we check
-	// whether the old document's thread still runs, and how long it has to say
-	// so.
-	stuckAfter = time.Second
 	// maxSelfReplaced is how many more documents are waited for when each replaces
 	// itself before it reported what it is.
 	maxSelfReplaced = 5
@@ -33,8 +28,11 @@ const (
 // it loads ends the wait: the navigation is reported, as not loaded, and Dialog
 // has the dialog. A beforeunload dialog of the old document is dialog_open.
 //
-// A page whose script never ends cannot keep the new document away: the script is
-// stopped, or, when that comes too late, the page's process.
+// The server is asked once. A navigation that the page has under way is stopped before:
+// this one takes its place. A page whose script never ends cannot keep the new document
+// away: the script is stopped, or, when that does not help, the page's process, before
+// the navigation begins. Until the new document is there, whatever ends the navigation
+// stops it, and the page stays as it was.
 func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
 	limit := opts.LoadTimeout
 	if limit <= 0 {
@@ -42,18 +40,10 @@ func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (p
 	}
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
-	if p.overran.Load() {
-		p.interruptStuckScript()
-	}
-	n := &navigation{page: p, deadline: deadline}
-	err := n.run(ctx, opts)
-	if errors.Is(err, errStuck) {
-		if err = p.endRenderer(ctx); err == nil {
-			n = &navigation{page: p, deadline: deadline, again: true}
-			err = n.run(ctx, opts)
-		}
-	}
-	if err != nil {
+	answer := time.NewTimer(max(limit, opts.AnswerTimeout))
+	defer answer.Stop()
+	n := &navigation{page: p, deadline: deadline, answerBy: answer}
+	if err := n.run(ctx, opts); err != nil {
 		return primitives.Navigation{}, cdp.Explain(err, "navigating")
 	}
 	for again := 0; ; again++ {
@@ -75,6 +65,9 @@ func (p *Page) replacing(n *navigation) bool {
 
 func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) error {
 	p := n.page
+	if err := n.clear(ctx); err != nil {
+		return err
+	}
 	if err := n.begin(); err != nil {
 		return err
 	}
@@ -105,6 +98,8 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 	}
 	navigating := calls[len(calls)-1]
 	defer p.client.Forget(navigating)
+	watched := n.watchThread()
+	defer watched()
 	result, err := n.answer(ctx, navigating)
 	if err != nil || n.sameDocument(opts, result) {
 		return err
@@ -118,24 +113,22 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 	if n.loader == "" {
 		p.bindLoadReport(n.loadReport)
 	}
+	watched()
 	return n.load(ctx)
 }
-
-// errStuck means that the old document's thread keeps the new one from beginning.
-var errStuck = errors.New("the page's thread is busy")
 
 // navigation is one Navigate.
 type navigation struct {
 	page       *Page
 	lifetime   *cdp.Lifetime
 	dialogs    chan struct{}
-	commits    int // documents the frame had before
-	deadline   *time.Timer
-	loader     string // of the new document; empty for a reload, where it is not given
-	again      bool   // the page's process was ended for it
-	steps      bool   // along the history
-	moves      int    // moves within a document that the frame had before
-	seen       int    // documents the frame had when the load was over
+	commits    int         // documents the frame had before
+	deadline   *time.Timer // for the load event
+	answerBy   *time.Timer // for the new document
+	loader     string      // of the new document; empty for a reload, where it is not given
+	steps      bool        // along the history
+	moves      int         // moves within a document that the frame had before
+	seen       int         // documents the frame had when the load was over
 	same       bool
 	replaced   bool
 	loaded     bool
@@ -161,8 +154,6 @@ func (n *navigation) begin() error {
 // answer waits for the answer to the command, which comes when the server has
 // answered, and checks it.
 func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error) {
-	stuck := time.NewTimer(patience.With(stuckAfter))
-	defer stuck.Stop()
 	for {
 		select {
 		case r := <-call.Replied():
@@ -181,13 +172,9 @@ func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error)
 		case <-n.lifetime.Done():
 			return nil, n.lifetime.Err()
 		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-n.deadline.C:
+			return nil, n.stopped(ctx.Err())
+		case <-n.answerBy.C:
 			return nil, n.tooSlow()
-		case <-stuck.C:
-			if !n.again && !n.page.responds() {
-				return nil, errStuck
-			}
 		}
 	}
 }
@@ -242,17 +229,38 @@ func (p *Page) refusedCertificate() string {
 	return p.certificate
 }
 
-// tooSlow gives up before the new document is there, and stops its loading so
-// that it does not replace the page under a later call.
+// tooSlow gives up before the new document is there.
 func (n *navigation) tooSlow() error {
+	return n.stopped(&fault.Error{Code: fault.Timeout, Message: "the server did not answer in time; the page stayed as it was", Err: context.DeadlineExceeded})
+}
+
+// stopTime bounds the wait for the browser's word that it has stopped a navigation.
+const stopTime = 100 * time.Millisecond
+
+// stopped stops the loading of a document that is not there yet, so that it does not replace
+// the page under a later call, and returns err. A document that came all the same is an
+// error of its own, as long as the caller still listens.
+func (n *navigation) stopped(err error) error {
+	n.page.stopLoading(context.Background())
 	n.page.mu.Lock()
 	replaced := n.page.commits != n.commits
 	n.page.mu.Unlock()
-	if replaced {
+	if replaced && fault.CodeOf(err) == fault.Timeout {
 		return fault.New(fault.Timeout, "the navigation did not end in time; another document has replaced the page meanwhile").Next("look where the page is before you navigate again")
 	}
-	n.page.client.Post(cdp.Command{Session: n.page.session.ID, Method: "Page.stopLoading"})
-	return fault.New(fault.Timeout, "the server did not answer in time; the page stayed as it was")
+	return err
+}
+
+// stopLoading stops the navigation that is under way, and returns when the browser has said
+// so. It is the browser that answers, also while the page cannot.
+func (p *Page) stopLoading(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	calls, err := p.client.Start(ctx, cdp.Command{Session: p.session.ID, Method: "Page.stopLoading"})
+	if err == nil {
+		_, _ = p.client.Wait(ctx, calls[0])
+		p.client.Forget(calls...)
+	}
 }
 
 func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte) bool {
@@ -262,8 +270,6 @@ func (n *navigation) sameDocument(opts primitives.NavigateOptions, result []byte
 
 // commit waits until the new document is there.
 func (n *navigation) commit(ctx context.Context) error {
-	stuck := time.NewTimer(patience.With(stuckAfter))
-	defer stuck.Stop()
 	started := false
 	for {
 		changed := n.page.change.Wait()
@@ -286,13 +292,9 @@ func (n *navigation) commit(ctx context.Context) error {
 		case <-n.lifetime.Done():
 			return n.lifetime.Err()
 		case <-ctx.Done():
-			return ctx.Err()
-		case <-n.deadline.C:
+			return n.stopped(ctx.Err())
+		case <-n.answerBy.C:
 			return n.tooSlow()
-		case <-stuck.C:
-			if !n.again && !n.page.responds() {
-				return errStuck
-			}
 		}
 	}
 }
@@ -341,55 +343,6 @@ func (n *navigation) load(ctx context.Context) error {
 	}
 }
 
-// responds reports whether the page's thread runs scripts. Between a server's
-// answer and the new document it does not seem to either: the browser holds
-// commands back then, but not for long.
-func (p *Page) responds() bool {
-	answered := make(chan struct{})
-	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { close(answered) }})
-	timer := time.NewTimer(patience.With(stuckAfter / 2))
-	defer timer.Stop()
-	select {
-	case <-answered:
-	case <-p.session.Done():
-	case <-timer.C:
-		return false
-	}
-	return true
-}
-
-// interruptStuckScript stops a script that blocks the page's thread. It has to be done before a
-// navigation begins: during one the browser holds even this command back.
-func (p *Page) interruptStuckScript() {
-	p.overran.Store(false)
-	if _, open := p.Dialog(); !open && !p.responds() {
-		p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.terminateExecution"})
-	}
-}
-
-// endRenderer ends the page's process so that a navigation can go on in another.
-func (p *Page) endRenderer(ctx context.Context) error {
-	p.mu.Lock()
-	l := p.lifetime
-	p.restarting = true
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.restarting = false
-		p.mu.Unlock()
-	}()
-	p.client.Post(
-		cdp.Command{Session: p.session.ID, Method: "Page.stopLoading"},
-		cdp.Command{Session: p.session.ID, Method: "Page.crash"},
-	)
-	select {
-	case <-l.Done():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // onRequestedNavigation notes that the page is about to replace itself at once: a
 // script set the location, or a refresh has no delay. It holds until the new
 // document is there or the frame stops loading without one.
@@ -407,6 +360,30 @@ func (p *Page) onRequestedNavigation(params []byte) {
 		p.redirect, p.redirecting = true, false
 	}
 	p.mu.Unlock()
+}
+
+// onStartedNavigating notes that another document has been asked for. It holds until the
+// document is there or the frame stops loading without one.
+func (p *Page) onStartedNavigating(params []byte) {
+	id := primitives.FrameID(cdp.PlainString(cdp.Member(params, "frameId")))
+	switch string(cdp.PlainString(cdp.Member(params, "navigationType"))) {
+	case "sameDocument", "historySameDocument":
+		return
+	}
+	p.mu.Lock()
+	if id == p.main {
+		p.awaited = string(cdp.PlainString(cdp.Member(params, "loaderId")))
+	}
+	p.mu.Unlock()
+}
+
+// navigating reports whether the page has asked for another document that is not there yet.
+// Meanwhile the browser holds back what we send to the page's process, for as long as the
+// server is silent: that the page does not answer tells nothing of it.
+func (p *Page) navigating() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.awaited != ""
 }
 
 // onClearedNavigation takes the event that a navigation is no longer scheduled: it was called

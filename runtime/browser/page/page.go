@@ -42,6 +42,7 @@ type Page struct {
 	loading         bool          // between frameStartedLoading and frameStoppedLoading
 	redirect        bool          // the page requested a navigation at once
 	redirecting     bool          // it has begun
+	awaited         string        // loader of the document that was asked for and is not there yet; "" for none
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
 	// ended is why we end the process of the page; nil for a crash of its own.
@@ -57,8 +58,6 @@ type Page struct {
 
 	refs primitives.Refs
 
-	// overran: a call ran out of time, and no script was seen to run since.
-	overran atomic.Bool
 	// interrupting: see endHeld.
 	interrupting atomic.Bool
 	// refreshing: see refreshTarget.
