@@ -131,6 +131,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options.Watch = h.watch()
 	options.Listen = listenScript(h.signals.Script())
 	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
+	options.Secrets = append(slices.Clone(options.Secrets), h.opts.Secrets.Values()...)
 	if options.Logger == nil {
 		options.Logger = h.opts.Logger
 	}

@@ -156,9 +156,13 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	proc, t, err := launch.Start(launch.Options{
 		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
 		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
-		OnWatchdogLost: b.watchdogLost,
+		Secrets: b.opts.Secrets, OnWatchdogLost: b.watchdogLost,
 	})
-	if err != nil {
+	var profile *launch.ProfileError
+	switch {
+	case errors.As(err, &profile):
+		return nil, &fault.Error{Code: fault.BrowserFailed, Message: profile.Error(), Err: err, NextStep: profile.Next}
+	case err != nil:
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser: " + err.Error(), Err: err}
 	}
 	b.process = proc

@@ -66,6 +66,8 @@ type Options struct {
 	NoSandbox bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
+	// Secrets are texts that no variable of a launched browser's environment may hold.
+	Secrets []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
 	// OnWatchdogLost hears, at most once for each browser, why no process ends the
