@@ -90,9 +90,22 @@ func writer(q Request) string {
 var sending = []string{"content-length", "content-encoding", "transfer-encoding", "connection", "alt-svc", "strict-transport-security"}
 
 // Resent are the headers of a recorded answer whose body is as the page saw it, without
-// those that say how it was sent.
+// those that say how it was sent. Cookies that a recorder has joined are lines of their own.
 func Resent(headers []Header) []Header {
-	return slices.DeleteFunc(slices.Clone(headers), func(h Header) bool {
-		return strings.HasPrefix(h.Name, ":") || slices.Contains(sending, strings.ToLower(h.Name))
-	})
+	var out []Header
+	for _, h := range headers {
+		if strings.HasPrefix(h.Name, ":") || slices.Contains(sending, strings.ToLower(h.Name)) {
+			continue
+		}
+		if !strings.EqualFold(h.Name, "set-cookie") {
+			out = append(out, h)
+			continue
+		}
+		for line := range strings.SplitSeq(h.Value, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, Header{Name: h.Name, Value: line})
+			}
+		}
+	}
+	return out
 }
