@@ -1,6 +1,7 @@
 package address
 
 import (
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -89,4 +90,13 @@ func Shown(raw string) string {
 		out += "#" + fragment
 	}
 	return out
+}
+
+// Unnamed is an error of a connection without the address, which can let somebody in.
+func Unnamed(err error) error {
+	var named *url.Error
+	if errors.As(err, &named) {
+		return named.Err
+	}
+	return err
 }

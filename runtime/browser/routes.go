@@ -26,6 +26,9 @@ type Recorded[T any] = route.Recorded[T]
 // Resent are the headers of a recorded answer that are sent again, see route.Resent.
 func Resent(headers []Header) []Header { return route.Resent(headers) }
 
+// CheckHeaders says which header line no browser takes, see route.CheckHeaders.
+func CheckHeaders(headers []Header) error { return route.CheckHeaders(headers) }
+
 // MissedRequest is a request that came near a route and was not answered by any.
 type MissedRequest = route.Missed
 

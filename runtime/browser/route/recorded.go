@@ -38,6 +38,13 @@ func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
 	r.entries[key] = append(r.entries[key], &recorded[T]{body: q.Body, referrer: q.header("Referer"), began: began, ended: ended, answer: answer})
 }
 
+// Has says whether there is a recorded request of a method to an address.
+func (r *Recorded[T]) Has(method, address string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.entries[method+" "+address]) > 0
+}
+
 // Next is the answer of a request: of those with its method and address the first that
 // was not given yet. When all were given it is the last of them again. Before others is
 // one with the same body; then one that had not ended before a write that this document
