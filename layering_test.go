@@ -104,13 +104,13 @@ var mayImport = map[string][]string{
 	"runtime/siteaction":                 {"authoring/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
 	"runtime/observe":                    {"primitives", "primitives/fault"},
 	"runtime/picture":                    {"evidence/mask", "primitives", "primitives/fault", "primitives/locator"},
-	"runtime":                            {"evidence/mask", "primitives", "primitives/fault", "primitives/quirks", "primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce", "runtime/announced", "runtime/attach", "runtime/browser", "runtime/call", "runtime/calllog", "runtime/clipboard", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture", "runtime/secret", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state", "runtime/stores", "primitives/span"},
+	"runtime":                            {"primitives/address", "evidence/mask", "primitives", "primitives/fault", "primitives/quirks", "primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce", "runtime/announced", "runtime/attach", "runtime/browser", "runtime/call", "runtime/calllog", "runtime/clipboard", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture", "runtime/secret", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state", "runtime/stores", "primitives/span"},
 	"runtime/browser/cdp":                {"primitives/fault"},
 	"runtime/browser/cast":               {"runtime/browser/cdp"},
 	"runtime/browser/pasteboard":         {"primitives/fault", "runtime/browser/cdp"},
-	"runtime/browser/route":              {"primitives/fault", "runtime/browser/cdp"},
+	"runtime/browser/route":              {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/change":             {},
-	"runtime/browser/excerpt":            {},
+	"runtime/browser/excerpt":            {"primitives/address"},
 	"runtime/browser/patience":           {},
 	"runtime/browser/launch":             {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":             {"runtime/browser/cdp"},
@@ -118,14 +118,14 @@ var mayImport = map[string][]string{
 	"runtime/browser/emulate":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt"},
 	"runtime/browser/storage":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt", "runtime/browser/patience"},
 	"runtime/browser/files":              {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
-	"runtime/browser/network":            {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
+	"runtime/browser/network":            {"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt"},
 	"runtime/browser/world":              {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},
-	"runtime/browser/page":               {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/patience", "runtime/browser/world"},
-	"runtime/browser": {"primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
+	"runtime/browser/page":               {"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/patience", "runtime/browser/world"},
+	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
 	"runtime/browser/axtest":             {"primitives", "primitives/catalog"}, // roles, names and states beside the browser's, for tests
 	"runtime/browser/browsertest":        {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
-	"bridgeclient":                       {"runtime", "primitives/fault", "primitives/schema"},
+	"bridgeclient":                       {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp/allowance":         {}, // the time of a tool call
 	"bridgeclient/mcp/inflight":          {}, // requests that a client waits for, on lines
@@ -135,7 +135,7 @@ var mayImport = map[string][]string{
 	"bridgeclient/peers":                 {},                              // tests only
 	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests
 	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
-	"bridgeclient/browserbridge":         {"runtime", "primitives/fault"},
+	"bridgeclient/browserbridge":         {"primitives/address", "runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
 	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
 	"bridgeclient/leased":                {"bridgeclient", "bridgeclient/actionsbridge", "bridgeclient/hub", "bridgeclient/mcp", "bridgeclient/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime"},
@@ -162,7 +162,7 @@ var mayImport = map[string][]string{
 	"fleet/status":                       {"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault"},
 	"fleet/fleettest":                    {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"}, // a server, simulated workers and a cutting proxy, for tests
 	"plan/remote":                        {"authoring/mend", "plan/schedule", "plan/spec", "evidence/mask", "evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites"},
-	"plan":                               {"authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/har", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
+	"plan":                               {"primitives/address", "authoring/lock", "authoring/mend", "evidence/mask", "evidence/report", "plan/har", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location", "projection/expr", "primitives/fault"},
 	"plan/har":                           {"primitives/fault", "runtime/browser"},
 	"plan/names":                         {"plan/spec", "primitives/fault", "runtime", "sites"},
 	"plan/schedule":                      {},
@@ -209,7 +209,7 @@ var doors = map[string][]string{
 	"github.com/prometheus/client_golang":    {"evidence/metrics"},
 	"go.opentelemetry.io":                    {"evidence/traces"},
 	"github.com/nats-io":                     {"fleet"},
-	"golang.org/x/net":                       {"bridgeclient/browserbridge"},
+	"golang.org/x/net":                       {"bridgeclient/browserbridge", "primitives/address"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/text":                      {"sites/location"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},

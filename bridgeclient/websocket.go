@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -46,7 +47,7 @@ func dialWebSocket(ctx context.Context, u *url.URL, o *Options) (Conn, error) {
 	}
 	c, resp, err := websocket.Dial(ctx, u.String(), &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
-		e := &fault.Error{Code: fault.TransportFailed, Message: "connecting to the bridge", Err: err}
+		e := &fault.Error{Code: fault.TransportFailed, Message: "connecting to the bridge", Err: address.Unnamed(err)}
 		if resp != nil {
 			e.Message = "the bridge refused the connection"
 			e.With("status", resp.StatusCode)

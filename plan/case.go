@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -160,7 +161,7 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 			}
 		}
 		if err != nil {
-			r.stop("open "+open, err)
+			r.stop("open "+address.Bare(open), err)
 		}
 	}
 	r.steps(ctx, p.Steps, phase, "")

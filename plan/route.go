@@ -50,11 +50,14 @@ type RouteResult struct {
 	Required bool                    `json:"required,omitempty"`
 	Missed   []browser.MissedRequest `json:"missed,omitempty"`
 	Misses   int                     `json:"misses,omitempty"` // how many of them there were
+	// Refused are requests that failed because the browser did not take their answer.
+	Refused []browser.MissedRequest `json:"refused,omitempty"`
 }
 
 func (r routed) result() RouteResult {
 	out := RouteResult{URL: r.route.URL, Method: r.route.Method, At: r.route.At.String(), Answered: r.rule.Answered(), Required: r.route.Required}
 	out.Missed, out.Misses = r.rule.Missed()
+	out.Refused = r.rule.Refused()
 	return out
 }
 
@@ -215,6 +218,7 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 			return nil, err
 		}
 		rule.Find = recorded.Next
+		rule.Has = recorded.Has
 		return rule, nil
 	}
 	kind := r.ContentType
@@ -244,6 +248,9 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	}
 	if kind != "" && !says {
 		rule.Answer.Headers = append(rule.Answer.Headers, browser.Header{Name: "Content-Type", Value: kind})
+	}
+	if err := browser.CheckHeaders(rule.Answer.Headers); err != nil {
+		return nil, err
 	}
 	return rule, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/outrider-run/outrider/primitives"
+	addresses "github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -70,12 +71,12 @@ func (h *Host) arrived(address string, bt *browser.Tab, err error) error {
 		}
 	}
 	if err != nil {
-		err = fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(address, 200))
+		err = fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(addresses.Bare(address), 200))
 	}
 	if h.opts.OnOpen == nil {
 		return err
 	}
-	h.opts.OnOpen(address, id, err)
+	h.opts.OnOpen(addresses.Bare(address), id, err)
 	return nil
 }
 
@@ -131,6 +132,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options.Watch = h.watch()
 	options.Listen = listenScript(h.signals.Script())
 	options.Peer = func(_ *browser.Tab, id int) (primitives.Page, error) { return h.peer(id) }
+	options.Secrets = append(slices.Clone(options.Secrets), h.opts.Secrets.Values()...)
 	if options.Logger == nil {
 		options.Logger = h.opts.Logger
 	}

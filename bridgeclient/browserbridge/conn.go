@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	addresses "github.com/outrider-run/outrider/primitives/address"
 )
 
 const (
@@ -33,7 +35,7 @@ func (c *Client) connect(ctx context.Context) error {
 	// No Authorization header: the pairing token is part of hello.
 	ws, _, err := websocket.Dial(dialing, c.o.URL, nil)
 	if err != nil {
-		return fmt.Errorf("connecting to the backend: %w", err)
+		return fmt.Errorf("connecting to the backend: %w", addresses.Unnamed(err))
 	}
 	ws.SetReadLimit(maxIn)
 	live, end := context.WithCancel(context.WithoutCancel(ctx))

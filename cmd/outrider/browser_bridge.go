@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -65,7 +66,7 @@ func (a *app) pairingToken(token, file string) (string, error) {
 
 func (a *app) connectBrowserBridge(ctx context.Context, target, token string, operated opsFlags, flags browserBridgeFlags) error {
 	if u, err := url.Parse(target); err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
-		return usage("URL is %q: expected ws://host/path or wss://host/path", target)
+		return usage("URL is %q: expected ws://host/path or wss://host/path", address.Shown(target))
 	}
 	if flags.idle < 0 {
 		return usage("--idle is %s: expected 0s or more", flags.idle)
@@ -79,7 +80,7 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, op
 			OnState: func(s browserbridge.State) {
 				reached.hear(s.Kind == browserbridge.Ready, s.Err)
 				connected(s.Kind == browserbridge.Ready, s.Kind == browserbridge.Lost)
-				a.showBridgeState(s, target)
+				a.showBridgeState(s, address.Shown(target))
 			},
 		})
 		if err != nil {
@@ -94,7 +95,7 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, op
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		return reached.ended(ctx, target)
+		return reached.ended(ctx, address.Shown(target))
 	})
 }
 

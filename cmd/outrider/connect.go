@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
 	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -74,7 +75,7 @@ func (a *app) connectCommand() *cobra.Command {
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
 				if u, err := url.Parse(target); err != nil || !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
-					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, https://host/path or stdio:", target)
+					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, https://host/path or stdio:", address.Shown(target))
 				}
 			} else {
 				target = "stdio:"
@@ -89,7 +90,7 @@ func (a *app) connectCommand() *cobra.Command {
 					OnState: func(s bridgeclient.State) {
 						reached.hear(s.Kind == bridgeclient.Connected, s.Err)
 						connected(s.Kind == bridgeclient.Ready, s.Kind == bridgeclient.Lost)
-						a.showState(s, target, stdio)
+						a.showState(s, address.Shown(target), stdio)
 					},
 				})
 			})
@@ -140,7 +141,7 @@ func (a *app) serve(ctx context.Context, reached *contact, options bridgeclient.
 	if err := client.Run(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return reached.ended(ctx, options.URL)
+	return reached.ended(ctx, address.Shown(options.URL))
 }
 
 // ended is the outcome of a verb that runs until somebody ends it: an interrupt

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"regexp"
 	goruntime "runtime"
@@ -39,6 +38,7 @@ type browserFlags struct {
 	maxTabs                                                                       int
 	pacing                                                                        time.Duration
 	secrets                                                                       []string
+	httpCredentials                                                               []string
 	secretsRead                                                                   int // how many of them were read
 	recording                                                                     reproduce.RecordFlags
 	cdpLog                                                                        string
@@ -71,6 +71,7 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.storageState, "storage-state", "", "file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
+	f.StringArrayVar(&b.httpCredentials, "http-credentials", nil, "name and secret for servers of an origin that ask for them (HTTP authentication): ORIGIN=NAME:SECRET, where SECRET is the name of a --secret (repeatable)")
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
@@ -112,8 +113,11 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 			return runtime.Options{}, usage("%w", fault.From(err).With("flag", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i]))
 		}
 	}
-	if u, err := url.Parse(b.proxy); b.proxy != "" && a.origins["proxy"] == config.FromCommandLine && (err != nil || u.User != nil) {
+	if browser.ProxyHasCredentials(b.proxy) && a.origins["proxy"] == config.FromCommandLine {
 		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: set OUTRIDER_PROXY, or proxy in the user's config.yaml")
+	}
+	if err := browser.CheckProxy(b.proxy); err != nil {
+		return runtime.Options{}, usage("--proxy: %w", err)
 	}
 	permissions, err := sites.ParsePermissions(b.allowMaps)
 	if err != nil {
@@ -171,6 +175,9 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	if err = a.readSecrets(context.Background()); err != nil {
+		return runtime.Options{}, err
+	}
+	if options.HTTPCredentials, err = a.readHTTPCredentials(); err != nil {
 		return runtime.Options{}, err
 	}
 	limits, err := a.limits()

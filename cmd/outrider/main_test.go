@@ -110,6 +110,7 @@ func shop(t *testing.T) string {
 // script whose commands attach to it, each in a browser context of its own, takes a third of the time.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
+	gated := gate(t)
 	contact, ticking, shopping, untrusted := page(t, contactPage), page(t, tickingPage), shop(t), selfSigned(t, contactPage)
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -132,6 +133,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TICK", ticking)
 			e.Setenv("SHOP", shopping)
 			e.Setenv("TLS", untrusted)
+			e.Setenv("GATE", gated)
 			board := httptest.NewServer(demo.Handler(50 * time.Millisecond)) // of its own: scripts add cards
 			e.Defer(board.Close)
 			e.Setenv("DEMO", board.URL+"/")

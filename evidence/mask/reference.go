@@ -51,9 +51,31 @@ func (s *Set) AddReference(ctx context.Context, assignment string) error {
 	}
 	value, err := r.Resolve(ctx, "")
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, r.unnamed(err))
 	}
 	return s.Add(name, value, r.Origins...)
+}
+
+// unnamed is an error of Resolve without what the reference says. The shell may have put
+// the secret itself in its place, as in env:$NAME.
+func (r Reference) unnamed(err error) error {
+	const with = ": expected the name and not the secret, so without a $"
+	var path *os.PathError
+	switch {
+	case r.Env != "":
+		return errors.New("the environment has no variable of the name that follows env:" + with)
+	case r.File != "" && errors.As(err, &path):
+		return fmt.Errorf("the file that follows file: cannot be read: %w", path.Err)
+	case r.File != "":
+		return errors.New("the file that follows file: cannot be read")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("the program that follows cmd: did not end in time")
+	}
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return fmt.Errorf("the program that follows cmd: failed: %s", ended.ProcessState)
+	}
+	return errors.New("the program that follows cmd: cannot be run")
 }
 
 // Check says what is wrong with a reference, without resolving it.

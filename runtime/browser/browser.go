@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/change"
@@ -134,14 +135,14 @@ func newBrowser(opts Options) (*Browser, error) {
 
 func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	if b.opts.Attach != "" {
-		address, err := cdp.ResolveAddress(ctx, b.opts.Attach)
+		endpoint, err := cdp.ResolveAddress(ctx, b.opts.Attach)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + err.Error(), Err: err,
+			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + address.Unnamed(err).Error(), Err: address.Unnamed(err),
 				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to http://127.0.0.1:9222"}
 		}
-		t, err := cdp.Dial(ctx, address)
+		t, err := cdp.Dial(ctx, endpoint)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + err.Error(), Err: err}
+			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + address.Unnamed(err).Error(), Err: address.Unnamed(err)}
 		}
 		return t, nil
 	}
@@ -156,9 +157,13 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	proc, t, err := launch.Start(launch.Options{
 		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
 		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
-		OnWatchdogLost: b.watchdogLost,
+		Secrets: b.opts.Secrets, OnWatchdogLost: b.watchdogLost,
 	})
-	if err != nil {
+	var profile *launch.ProfileError
+	switch {
+	case errors.As(err, &profile):
+		return nil, &fault.Error{Code: fault.BrowserFailed, Message: profile.Error(), Err: err, NextStep: profile.Next}
+	case err != nil:
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "starting the browser: " + err.Error(), Err: err}
 	}
 	b.process = proc

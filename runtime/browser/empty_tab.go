@@ -45,6 +45,7 @@ func (n neighbours) OpenEmpty(ctx context.Context, origin string) (storage.Docum
 
 // keepEmpty has the tab answer its requests by itself, or no longer.
 func (t *Tab) keepEmpty(ctx context.Context, on bool) error {
+	t.traffic.Keep()
 	intercept := t.browser.routesOf(t.context).Command()
 	if on {
 		t.empty.Store(true)
@@ -53,6 +54,7 @@ func (t *Tab) keepEmpty(ctx context.Context, on bool) error {
 			{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":true}`)},
 		}
 	}
+	intercept = append([]cdp.Command{t.traffic.EnableCommand()}, intercept...)
 	err := t.browser.client.Broadcast(ctx, t.Lifetime(), []*cdp.Session{t.TopSession()}, intercept...)
 	if !on {
 		t.empty.Store(false)
@@ -89,5 +91,5 @@ func (t *Tab) onRequestPaused(s *cdp.Session, params []byte) {
 		t.browser.routesOf(t.context).HandleEvent(t.browser.client, s, params)
 		return
 	}
-	t.browser.client.Post(route.Document(s, params))
+	t.browser.client.Post(route.Document(t.browser.client, s, params))
 }

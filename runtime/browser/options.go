@@ -66,6 +66,10 @@ type Options struct {
 	NoSandbox bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
+	// HTTPCredentials are names and passwords for servers that ask for them, each for one origin.
+	HTTPCredentials []Credentials
+	// Secrets are texts that no variable of a launched browser's environment may hold.
+	Secrets []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
 	// OnWatchdogLost hears, at most once for each browser, why no process ends the
@@ -127,6 +131,12 @@ type CastFrame = cast.Frame
 // CheckOrigins says what is wrong with the patterns of Options.AllowOrigins and
 // Options.BlockOrigins, and of Options.InsecureOrigins.
 func CheckOrigins(patterns ...string) error { return network.CheckOrigins(patterns...) }
+
+// ProxyHasCredentials says whether the address of a proxy holds a name and a password.
+func ProxyHasCredentials(proxy string) bool { return network.HasCredentials(proxy) }
+
+// CheckProxy says what is wrong with the address of a proxy that holds credentials.
+func CheckProxy(proxy string) error { return network.CheckProxy(proxy) }
 
 // TabOptions says how to open a tab.
 type TabOptions struct {

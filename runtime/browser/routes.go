@@ -26,6 +26,9 @@ type Recorded[T any] = route.Recorded[T]
 // Resent are the headers of a recorded answer that are sent again, see route.Resent.
 func Resent(headers []Header) []Header { return route.Resent(headers) }
 
+// CheckHeaders says which header line no browser takes, see route.CheckHeaders.
+func CheckHeaders(headers []Header) error { return route.CheckHeaders(headers) }
+
 // MissedRequest is a request that came near a route and was not answered by any.
 type MissedRequest = route.Missed
 
@@ -43,20 +46,10 @@ type routedWorker struct {
 // No rules hold no requests. What no rule answers goes on to the network, where the
 // policy of origins judges it.
 func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) error {
-	b.mu.Lock()
-	table := b.routes[contextID]
-	if table == nil {
-		if len(rules) == 0 {
-			b.mu.Unlock()
-			return nil
-		}
-		table = route.New(b.client)
-		if b.routes == nil {
-			b.routes, b.workers = map[string]*route.Table{}, map[string]routedWorker{}
-		}
-		b.routes[contextID] = table
+	if b.routesOf(contextID) == nil && len(rules) == 0 {
+		return nil
 	}
-	b.mu.Unlock()
+	table := b.tableOf(contextID)
 	if b.offline != nil {
 		return fault.New(fault.CapabilityUnavailable, "the browser is offline: everything is answered from a recording")
 	}
@@ -64,15 +57,40 @@ func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) e
 	if err := table.Set(rules); err != nil {
 		return err
 	}
-	commands := table.Command()
-	if slices.EqualFunc(before, commands, func(x, y cdp.Command) bool { return string(x.Params) == string(y.Params) }) {
+	if slices.EqualFunc(before, table.Command(), func(x, y cdp.Command) bool { return string(x.Params) == string(y.Params) }) {
 		return nil
 	}
+	return b.intercept(ctx, contextID, table)
+}
+
+// tableOf is the table of a browser context, which is made when there is none.
+func (b *Browser) tableOf(own string) *route.Table {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	table := b.routes[own]
+	if table != nil {
+		return table
+	}
+	table = route.New(b.client)
+	for _, c := range b.opts.HTTPCredentials {
+		table.Authorize(c)
+	}
+	if b.routes == nil {
+		b.routes, b.workers = map[string]*route.Table{}, map[string]routedWorker{}
+	}
+	b.routes[own] = table
+	return table
+}
+
+// intercept has the tabs that are open in a context hold what its table is about.
+func (b *Browser) intercept(ctx context.Context, contextID string, table *route.Table) error {
 	var failed error
 	for _, t := range b.Tabs() {
 		if b.ownContext(t.context) != contextID || t.empty.Load() {
 			continue
 		}
+		t.traffic.Keep()
+		commands := append([]cdp.Command{t.traffic.EnableCommand()}, table.Command()...)
 		if err := b.client.Broadcast(ctx, t.Lifetime(), append(t.Sessions(), b.workersOf(t)...), commands...); err != nil && !t.Lifetime().Over() {
 			failed = cdp.Explain(err, "answering requests")
 		}
@@ -83,6 +101,9 @@ func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) e
 // routesOf are the routes of a tab's browser context, nil for none.
 func (b *Browser) routesOf(contextID string) *route.Table {
 	own := b.ownContext(contextID)
+	if len(b.opts.HTTPCredentials) > 0 {
+		return b.tableOf(own)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.routes[own]
@@ -120,7 +141,8 @@ func (b *Browser) keepWorker(s *cdp.Session, parent string) bool {
 	b.mu.Lock()
 	b.workers[s.ID] = routedWorker{s, owner.tab}
 	b.mu.Unlock()
-	b.client.Post(append(table.SessionCommands(s), cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})...)
+	commands := append([]cdp.Command{{Session: s.ID, Method: "Network.enable"}}, table.SessionCommands(s)...)
+	b.client.Post(append(commands, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})...)
 	return true
 }
 
@@ -142,6 +164,17 @@ func (b *Browser) onWorkerRequest(session string, params []byte) {
 	b.mu.Unlock()
 	if ok {
 		b.routesOf(w.tab.context).HandleEvent(b.client, w.Session, params)
+	}
+}
+
+// onWorkerChallenge answers a server that asks a worker for a name and a password. The
+// reader calls it.
+func (b *Browser) onWorkerChallenge(session string, params []byte) {
+	b.mu.Lock()
+	w, ok := b.workers[session]
+	b.mu.Unlock()
+	if ok {
+		b.routesOf(w.tab.context).HandleChallenge(b.client, w.Session, params)
 	}
 }
 

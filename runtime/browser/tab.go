@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/emulate"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 	"github.com/outrider-run/outrider/runtime/browser/page"
+	"github.com/outrider-run/outrider/runtime/browser/route"
 	"github.com/outrider-run/outrider/runtime/browser/storage"
 )
 
@@ -37,6 +38,9 @@ type Tab struct {
 
 	// empty: every request is answered with an empty document, see OpenEmpty.
 	empty atomic.Bool
+	// heads: the Network domain is on until the first answer of a navigation came.
+	heads     atomic.Bool
+	challenge atomic.Pointer[route.Challenge] // of the navigation under way, that had no answer
 }
 
 var _ primitives.Page = (*Tab)(nil)
@@ -55,6 +59,9 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 
 // sessionCommands are those with which the rooms of the tab take part in a new session.
 func (t *Tab) sessionCommands(s *cdp.Session) []cdp.Command {
+	if t.browser.offline != nil || t.browser.routesOf(t.context).Active() {
+		t.traffic.Keep()
+	}
 	out := t.traffic.SessionCommands(s)
 	out = append(out, t.console.SessionCommands(s)...)
 	out = append(out, t.cast.SessionCommands(s)...)
@@ -71,12 +78,15 @@ func (t *Tab) handleEvent(s *cdp.Session, method, params []byte) {
 	switch string(method) {
 	case "Fetch.requestPaused":
 		t.onRequestPaused(s, params)
+	case "Fetch.authRequired":
+		t.onAuthRequired(s, params)
 	case "Page.screencastFrame":
 		t.cast.HandleEvent(s, params)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.HandleEvent(method, params)
 	default:
 		if bytes.HasPrefix(method, []byte("Network.")) {
+			t.onHead(method, params)
 			t.traffic.HandleEvent(s, method, params)
 			return
 		}
@@ -165,8 +175,17 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	if err := egress.CheckNavigation(opts.URL); err != nil && !opts.Reload {
 		return primitives.Navigation{}, err
 	}
+	bare, err := t.signedIn(ctx, opts.URL)
+	if err != nil {
+		return primitives.Navigation{}, err
+	}
+	opts.URL = bare
 	_, refused := egress.Refused(0)
+	t.challenge.Store(nil)
+	t.watchHead()
 	n, err := t.Page.Navigate(ctx, opts)
+	t.leaveHead()
+	err = t.explainChallenge(err)
 	if cause := egress.ExplainNavigation(refused, err); cause != nil {
 		err = cdp.Explain(cause, "navigating")
 	}

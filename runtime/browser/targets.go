@@ -58,6 +58,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		a.tab.handleEvent(a.Session, method, params)
 	} else if string(method) == "Fetch.requestPaused" {
 		b.onWorkerRequest(string(sessionID), params)
+	} else if string(method) == "Fetch.authRequired" {
+		b.onWorkerChallenge(string(sessionID), params)
 	}
 }
 

@@ -81,11 +81,14 @@ func Fill(cmd *cobra.Command) (Origins, error) {
 		}
 		if f.Changed {
 			origins[f.Name] = FromCommandLine
+			failed = expandHome(f)
 			return
 		}
 		env := "OUTRIDER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if v, ok := os.LookupEnv(env); ok && v != "" {
-			set(f, splitList(f, v), FromEnvironment, env)
+			if set(f, splitList(f, v), FromEnvironment, env); failed == nil {
+				failed = expandHome(f)
+			}
 			return
 		}
 		if v, ok := project[f.Name]; ok {
@@ -93,7 +96,9 @@ func Fill(cmd *cobra.Command) (Origins, error) {
 			return
 		}
 		if v, ok := user[f.Name]; ok {
-			set(f, v, FromUserFile, "the user's config.yaml")
+			if set(f, v, FromUserFile, "the user's config.yaml"); failed == nil {
+				failed = expandHome(f)
+			}
 		}
 	})
 	return origins, failed

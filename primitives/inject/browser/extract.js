@@ -22,8 +22,8 @@ function addressReader() {
   const origin = base.protocol === 'http:' || base.protocol === 'https:' ? base.origin : null;
   return (node) => {
     const written = attributeOf(node, 'href');
-    if (!(node instanceof HTMLAnchorElement)) return written || '';
-    return origin !== null && written !== null && plainPath.test(written) ? origin + written : anchorAddress(node);
+    if (!(node instanceof HTMLAnchorElement)) return bareAddress(written || '');
+    return origin !== null && written !== null && plainPath.test(written) ? origin + written : bareAddress(anchorAddress(node));
   };
 }
 
@@ -136,6 +136,6 @@ queries.extract = (args) => {
   }
   // Only the values: to carry a large answer out of the page costs by the character.
   return new WithText({
-    scope: { text: scopeText(scope), selector_count: selectorCount }, item_count: count, extracted_at: new Date().toISOString(), url: location.href,
+    scope: { text: scopeText(scope), selector_count: selectorCount }, item_count: count, extracted_at: new Date().toISOString(), url: documentURLOf(document),
   }, JSON.stringify(values));
 };

@@ -57,7 +57,7 @@ function surveyedControl(node, known, groups, repeated) {
     editable: attributeOf(node, 'contenteditable') !== null && protoGet(node, 'isContentEditable') === true || undefined, choices: choicesOf(node),
     repeated: repeated(node) || undefined, shadow: rootOf(node) !== document || undefined,
   };
-  if (tag === 'a') out.href = String(protoGet(node, 'href'));
+  if (tag === 'a') out.href = bareAddress(String(protoGet(node, 'href')));
   if (tag === 'summary') out.limits = { open: String(hasAttribute(parentElementOf(node), 'open')) };
   for (const name of ['pattern', 'min', 'max', 'step', 'minlength', 'maxlength', 'aria-expanded', 'aria-haspopup', 'aria-selected', 'aria-pressed', 'accept', 'target']) {
     const value = attributeOf(node, name);

@@ -179,7 +179,8 @@ class MarkdownWalk {
   address(url) {
     if (typeof url !== 'string' || url === '' || !/^(?:https?|mailto|tel|ftp|file|about):/i.test(url) || url.length > 2000) return '';
     const here = documentURLOf(document).replace(/#.*$/, '');
-    const shown = url.startsWith(here + '#') ? url.slice(here.length) : url;
+    const whole = bareAddress(url);
+    const shown = whole.startsWith(here + '#') ? whole.slice(here.length) : whole;
     return shown.replace(/[\s()<>\\]/g, (c) => '%' + c.charCodeAt(0).toString(16).padStart(2, '0'));
   }
 

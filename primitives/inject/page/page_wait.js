@@ -56,13 +56,13 @@ function documentShown() {
 function addressTest(want) {
   if (want.regex !== undefined) {
     const matches = patternFor(want.regex, 'invalid_arguments', 'regex');
-    return () => matches(cut(location.href, maxMatchedText));
+    return () => matches(cut(documentURLOf(document), maxMatchedText));
   }
-  if (want.equals !== undefined) return () => location.href === want.equals;
-  if (want.contains !== undefined) return () => location.href.includes(want.contains);
+  if (want.equals !== undefined) return () => documentURLOf(document) === bareAddress(want.equals);
+  if (want.contains !== undefined) return () => documentURLOf(document).includes(want.contains);
   // In a glob * is anything but a slash, ** is anything.
   const matches = patternFor('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$', 'invalid_arguments', 'glob');
-  return () => matches(cut(location.href, maxMatchedText));
+  return () => matches(cut(documentURLOf(document), maxMatchedText));
 }
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */

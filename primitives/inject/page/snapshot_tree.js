@@ -595,7 +595,7 @@ class TreeWalk {
         else this.value(row, node, tag, role);
         break;
       case 'link':
-        if (this.options.urls) row.url = cut(String(typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || ''), 2000);
+        if (this.options.urls) row.url = cut(bareAddress(String(typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || '')), 2000);
         break;
     }
     if (tag === 'summary') {

@@ -37,7 +37,7 @@ type Tab interface {
 // Traffic is who else needs the Network domain of the tab.
 type Traffic interface {
 	EnableCommand() cdp.Command
-	Recording() bool
+	Enabled() bool
 }
 
 // Agent is the user agent of a browser, which is read once. Its zero value is ready.
@@ -185,7 +185,7 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 	if has("network") && next.Network != nil {
 		next.Network = nil
 		commands = append(commands, networkCommand(&primitives.NetworkEmulation{}))
-		if !e.traffic.Recording() {
+		if !e.traffic.Enabled() {
 			commands = append(commands, cdp.Command{Method: "Network.disable"})
 		}
 	}

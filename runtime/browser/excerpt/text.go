@@ -2,8 +2,11 @@ package excerpt
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives/address"
 )
 
 // maxAddress bounds an address, in bytes.
@@ -14,13 +17,19 @@ func Address(raw string) string {
 	if strings.HasPrefix(raw, "data:") {
 		return Bytes(raw, 100)
 	}
-	if strings.Contains(raw, "@") {
-		if u, err := url.Parse(raw); err == nil && u.User != nil {
-			u.User = nil
-			raw = u.String()
-		}
+	return Bytes(address.Bare(raw), maxAddress)
+}
+
+// withUser is an address with a user, inside a longer text.
+var withUser = regexp.MustCompile(`(?i)\b((?:https?|wss?|ftp):\\?/\\?/)[^\s/"'\\?#@<>]*@`)
+
+// WithoutUsers takes users and passwords out of the addresses in a text that the browser
+// or a server wrote.
+func WithoutUsers[T ~string | ~[]byte](text T) T {
+	if !strings.Contains(string(text), "@") {
+		return text
 	}
-	return Bytes(raw, maxAddress)
+	return T(withUser.ReplaceAllString(string(text), "$1"))
 }
 
 // Bytes returns at most n bytes of a text, and dots for what is missing.
@@ -40,8 +49,8 @@ func Characters(s string, n int) string {
 }
 
 // Origin returns the origin of an http address, "" for others.
-func Origin(address string) string {
-	u, err := url.Parse(address)
+func Origin(text string) string {
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return ""
 	}

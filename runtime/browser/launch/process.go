@@ -49,6 +49,8 @@ type Options struct {
 	NoSandbox bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
+	// Secrets are texts that no variable of the browser's environment may hold.
+	Secrets []string
 	// OnWatchdogLost hears, at most once, why no process ends the browser and
 	// removes its profile when this one is killed.
 	OnWatchdogLost func(error)
@@ -57,9 +59,15 @@ type Options struct {
 // Start starts a browser and the supervisor of its profile folder, and returns
 // the transport to it.
 func Start(o Options) (*Process, cdp.Transport, error) {
-	p := &Process{dir: o.UserDataDir, exited: make(chan struct{})}
+	p := &Process{exited: make(chan struct{})}
 	watched := "-"
-	if p.dir == "" {
+	if o.UserDataDir != "" {
+		dir, err := useProfile(o.UserDataDir)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.dir = dir
+	} else {
 		dir, err := os.MkdirTemp("", profilePrefix)
 		if err != nil {
 			return nil, nil, fmt.Errorf("making a profile directory: %w", err)
@@ -77,7 +85,7 @@ func Start(o Options) (*Process, cdp.Transport, error) {
 	p.cmd = exec.Command(o.Path)
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
-	p.cmd.Env = browserEnv(&o)
+	p.cmd.Env = browserEnv(&o, p.dir)
 	if dir := socketFolder(p.dir, p.temporary); dir != "" {
 		p.cmd.Env = append(p.cmd.Env, "TMPDIR="+dir)
 	}
@@ -145,18 +153,6 @@ func (p *Process) AwaitExit(ctx context.Context) {
 	case <-p.exited:
 	case <-ctx.Done():
 	}
-}
-
-// browserEnv is our environment without what is not the browser's business.
-func browserEnv(o *Options) []string {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return bytes.HasPrefix([]byte(kv), []byte("OUTRIDER_"))
-	})
-	env = append(env, "GOOGLE_API_KEY=no")
-	if o.Timezone != "" {
-		env = append(env, "TZ="+o.Timezone)
-	}
-	return env
 }
 
 // socketLimit is how long the path of the socket may be by which Chromium knows that a

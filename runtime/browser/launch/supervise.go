@@ -89,6 +89,7 @@ func startSupervisor(dir string, lost func(error)) (*supervisor, error) {
 		return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)
 	}
 	defer r.Close()
+	cmd.Env = append(supervisorEnv(), cmd.Env...)
 	cmd.Stdin = r
 	cmd.Dir = os.TempDir()
 	detach(cmd)
@@ -132,7 +133,7 @@ func supervisorCommand(dir string) (*exec.Cmd, error) {
 		return nil, errors.New("starting the watchdog of the browser: there is neither a shell nor an installed outrider")
 	}
 	cmd.Args = []string{"outrider-supervisor"}
-	cmd.Env = append(os.Environ(), superviseEnv+"="+dir, "GOMAXPROCS=1")
+	cmd.Env = []string{superviseEnv + "=" + dir, "GOMAXPROCS=1"}
 	return cmd, nil
 }
 

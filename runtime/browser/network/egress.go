@@ -44,6 +44,7 @@ type Egress struct {
 
 	mu      sync.Mutex
 	blocked []primitives.BlockedRequest
+	failing *fault.Error // why the upstream proxy took the last request not on
 	seq     int
 }
 
@@ -63,6 +64,9 @@ func StartEgress(allow, block []string, upstream string, log *slog.Logger) (*Egr
 	e := &Egress{policy: policy, log: log}
 	e.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	}
+	if err := CheckProxy(upstream); err != nil {
+		return nil, err
 	}
 	if upstream != "" {
 		u, err := url.Parse(upstream)
@@ -86,13 +90,17 @@ func StartEgress(allow, block []string, upstream string, log *slog.Logger) (*Egr
 		transport.DialContext = nil // names are the upstream proxy's to resolve
 	}
 	e.forward = &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host },
-		Transport:     transport,
-		FlushInterval: -1, // streams arrive as they are sent
-		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Rewrite:        func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host },
+		Transport:      transport,
+		ModifyResponse: e.checkUpstream,
+		FlushInterval:  -1, // streams arrive as they are sent
+		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		// The browser sees a connection that ends, not an answer of ours that
 		// would pass for the site's.
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
+			e.noteUpstream(err)
+			panic(http.ErrAbortHandler)
+		},
 	}
 	e.server = &http.Server{
 		Handler: e, ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return e.ctx },
@@ -102,12 +110,24 @@ func StartEgress(allow, block []string, upstream string, log *slog.Logger) (*Egr
 	return e, nil
 }
 
-// HasCredentials reports whether the address of a proxy holds credentials. They are kept
-// from the browser's command line, which everybody on the machine can read: it is
-// given a proxy of ours, which has them.
-func HasCredentials(proxy string) bool {
+// HasCredentials reports whether the address of a proxy holds credentials, however it is
+// written. They are kept from the browser's command line, which everybody on the machine
+// can read: it is given a proxy of ours, which has them.
+func HasCredentials(proxy string) bool { return strings.Contains(proxy, "@") }
+
+// CheckProxy says what is wrong with the address of a proxy that holds credentials. What it
+// says does not have the address.
+func CheckProxy(proxy string) error {
+	if !HasCredentials(proxy) {
+		return nil
+	}
 	u, err := url.Parse(proxy)
-	return err == nil && u.User != nil
+	web := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if web && u.User != nil && u.Hostname() != "" && !strings.Contains(u.Host, "@") && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+		return nil
+	}
+	return fault.New(fault.InvalidArguments, "the address of the proxy has an @ and is not understood: expected http://NAME:PASSWORD@HOST:PORT").
+		Next("in a name and a password write %40 for @, %2F for /, %3A for :, %25 for % and so on; it is not shown here")
 }
 
 // Address is the proxy as a browser's option names it.
@@ -177,6 +197,7 @@ func (e *Egress) tunnel(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	out, err := e.connect(ctx, r.Host)
 	if err != nil {
+		e.noteUpstream(err)
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
@@ -339,6 +360,9 @@ func remedyOf(rule string) string {
 func (e *Egress) ExplainNavigation(seq int, err error) error {
 	if e == nil || !errors.Is(err, fault.NavigationFailed) {
 		return nil
+	}
+	if why := e.upstreamFailure(); why != nil {
+		return why
 	}
 	list, _ := e.Refused(seq)
 	if len(list) == 0 {

@@ -274,5 +274,5 @@ func bounded8K(raw json.RawMessage) json.RawMessage {
 	if len(raw) > maxHeaders {
 		return nil
 	}
-	return bytes.Clone(raw)
+	return excerpt.WithoutUsers(bytes.Clone(raw))
 }

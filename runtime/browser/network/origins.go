@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 )
@@ -21,7 +22,8 @@ type originRule struct {
 	below  bool   // *.host
 	any    bool   // *
 	prefix netip.Prefix
-	port   int // 0 is any
+	port   int  // 0 is any
+	block  bool // a rule of a block list
 }
 
 var schemePorts = map[string]int{"http": 80, "ws": 80, "https": 443, "wss": 443}
@@ -71,7 +73,7 @@ func parseOrigin(text string) (originRule, error) {
 		return r, nil
 	}
 	host, r.below = strings.CutPrefix(host, "*.")
-	r.host = strings.TrimSuffix(host, ".")
+	r.host = address.ASCIIHost(strings.TrimSuffix(host, "."))
 	if r.host == "" || strings.ContainsAny(r.host, "*/:?#@ []") {
 		return r, bad
 	}
@@ -87,7 +89,7 @@ type destination struct {
 }
 
 func destinationOf(u *url.URL) destination {
-	d := destination{scheme: strings.ToLower(u.Scheme), host: strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")}
+	d := destination{scheme: strings.ToLower(u.Scheme), host: address.ASCIIHost(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))}
 	d.port, _ = strconv.Atoi(u.Port())
 	if d.port == 0 {
 		d.port = schemePorts[d.scheme]
@@ -119,11 +121,23 @@ func (r originRule) matches(d destination) bool {
 	case r.any:
 		return true
 	case r.prefix.IsValid():
-		return err == nil && r.prefix.Contains(addr.Unmap())
+		return err == nil && (r.prefix.Contains(addr.Unmap()) || r.block && r.prefix.Contains(meant(addr)))
 	case r.below:
 		return strings.HasSuffix(d.host, "."+r.host)
 	}
 	return d.host == r.host
+}
+
+// meant is where a connection to an address goes: the one that is unspecified is this
+// machine, as loopback is.
+func meant(addr netip.Addr) netip.Addr {
+	switch addr = addr.Unmap(); {
+	case addr.Is4() && addr.IsUnspecified():
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	case addr.IsUnspecified():
+		return netip.IPv6Loopback()
+	}
+	return addr
 }
 
 // originPolicy decides where requests may go.
@@ -140,6 +154,7 @@ func newOriginPolicy(allow, block []string) (*originPolicy, error) {
 			if err != nil {
 				return nil, err
 			}
+			r.block = l.into == &p.block
 			*l.into = append(*l.into, r)
 		}
 	}

@@ -39,12 +39,27 @@ func (t *Traffic) EnableCommand() cdp.Command {
 
 // SessionCommands are those with which a new session of the tab takes part.
 func (t *Traffic) SessionCommands(s *cdp.Session) []cdp.Command {
-	if !t.Recording() {
+	if !t.Enabled() {
 		return nil
 	}
 	enable := t.EnableCommand()
 	enable.Session = s.ID
 	return []cdp.Command{enable}
+}
+
+// Keep has the Network domain stay on, also while nothing is recorded: what is decided
+// about caches and service workers counts only while it is.
+func (t *Traffic) Keep() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = true
+}
+
+// Enabled reports whether the Network domain is on, or is turned on for what begins.
+func (t *Traffic) Enabled() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept || !t.since.IsZero()
 }
 
 // Recording reports whether new sessions of the tab take part.

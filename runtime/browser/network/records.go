@@ -28,6 +28,7 @@ type Traffic struct {
 
 	mu      sync.Mutex
 	since   time.Time // zero: not recording
+	kept    bool      // see Keep
 	entries []*exchange
 	byID    map[string]*exchange // newest entry of a request id of the browser
 	open    map[*exchange]bool   // without an end, streams left out

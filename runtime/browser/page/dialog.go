@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
@@ -149,7 +150,7 @@ func (p *Page) onDialogOpening(s *cdp.Session, params []byte) {
 	}
 	p.mu.Lock()
 	p.dialog = &openDialog{session: s, Dialog: primitives.Dialog{
-		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: e.URL, OpenedAt: time.Now(),
+		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: address.Bare(e.URL), OpenedAt: time.Now(),
 	}}
 	p.dialogCount++
 	p.lastDialog = &p.dialog.Dialog

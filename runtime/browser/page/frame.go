@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/world"
 )
@@ -132,10 +133,10 @@ func (p *Page) addFrame(s *cdp.Session, id, parent primitives.FrameID) *frame {
 func (f *frame) navigated(info frameInfo) {
 	f.document.End()
 	f.document = world.NewDocument()
-	f.url = info.URL + info.URLFragment
+	f.url = address.Bare(info.URL + info.URLFragment)
 	f.name = info.Name
 	f.loader = info.LoaderID
-	f.failed = info.UnreachableURL
+	f.failed = address.Bare(info.UnreachableURL)
 	f.loaded = false
 	f.crashed = false
 }
@@ -235,7 +236,7 @@ func (p *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
 	f.session = s
 	f.loader = ""
 	f.crashed = false
-	f.url = info.URL
+	f.url = address.Bare(info.URL)
 	f.document.End()
 	f.document = world.NewDocument()
 }
@@ -347,7 +348,7 @@ func (p *Page) onDocumentOpened(params []byte) {
 	f := p.frames[primitives.FrameID(e.Frame.ID)]
 	top := false
 	if f != nil {
-		f.url = e.Frame.URL + e.Frame.URLFragment
+		f.url = address.Bare(e.Frame.URL + e.Frame.URLFragment)
 		if top = f.id == p.main; top {
 			p.identity.URL = f.url
 		}
@@ -371,9 +372,9 @@ func (p *Page) onNavigatedWithin(params []byte) {
 	f := p.frames[e.FrameID]
 	top := false
 	if f != nil {
-		f.url = e.URL
+		f.url = address.Bare(e.URL)
 		if top = e.FrameID == p.main; top {
-			p.identity.URL = e.URL
+			p.identity.URL = f.url
 			p.moves++
 		}
 	}

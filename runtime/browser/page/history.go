@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
@@ -26,7 +27,7 @@ func (p *Page) History(ctx context.Context) ([]primitives.HistoryEntry, int, err
 	}
 	entries := make([]primitives.HistoryEntry, len(h.Entries))
 	for i, e := range h.Entries {
-		entries[i] = primitives.HistoryEntry{URL: e.URL, Title: e.Title}
+		entries[i] = primitives.HistoryEntry{URL: address.Bare(e.URL), Title: e.Title}
 	}
 	return entries, h.CurrentIndex, nil
 }

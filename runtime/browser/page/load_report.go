@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/world"
 )
@@ -47,7 +48,7 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 	if json.Unmarshal(text, &d) != nil {
 		return out, false
 	}
-	out.URL, out.Title, out.Status = d.URL, d.Title, d.Status
+	out.URL, out.Title, out.Status = address.Bare(d.URL), d.Title, d.Status
 	return out, true
 }
 
@@ -78,6 +79,7 @@ func (p *Page) takeDescription(text []byte) (changed bool) {
 	if json.Unmarshal(text, &d) != nil {
 		return false
 	}
+	d.URL = address.Bare(d.URL)
 	if d.Title == "" {
 		d.Title = p.title
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/change"
@@ -112,7 +113,7 @@ func New(client *cdp.Client, s *cdp.Session, target Target, observer Observer, l
 		observer: observer,
 		target:   target.ID,
 		session:  s,
-		identity: primitives.TabInfo{URL: target.URL},
+		identity: primitives.TabInfo{URL: address.Bare(target.URL)},
 		title:    target.Title,
 		lifetime: cdp.NewLifetime(),
 		frames:   map[primitives.FrameID]*frame{},

@@ -5,24 +5,42 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// Command makes a session hold the requests that rules may answer, or none of them.
-// Service workers are passed over, so that their pages' requests are seen.
+// Command makes a session hold the requests that rules may answer and those that can be
+// asked for known credentials, or none of them. While there are rules, service workers and
+// caches are passed over, so that what a page asks for is seen. That needs the Network
+// domain, which the caller turns on.
 func (t *Table) Command() []cdp.Command {
 	patterns := t.patterns()
-	if len(patterns) == 0 {
-		return []cdp.Command{{Method: "Fetch.disable"}, {Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":false}`)}}
+	routed := len(patterns) > 0
+	known := t.Authorized()
+	for _, c := range known {
+		if p := (fetchPattern{literal(c.Origin) + "/*"}); !slices.Contains(patterns, p) {
+			patterns = append(patterns, p)
+		}
 	}
-	params, _ := json.Marshal(map[string]any{"patterns": patterns}) // texts
+	hold := cdp.Command{Method: "Fetch.disable"}
+	if len(patterns) > 0 {
+		params, _ := json.Marshal(map[string]any{"patterns": patterns, "handleAuthRequests": len(known) > 0}) // texts
+		hold = cdp.Command{Method: "Fetch.enable", Params: params}
+	}
+	passed := strconv.FormatBool(routed)
 	return []cdp.Command{
-		{Method: "Fetch.enable", Params: params},
-		{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":true}`)},
+		hold,
+		{Method: "Network.setBypassServiceWorker", Params: []byte(`{"bypass":` + passed + `}`)},
+		{Method: "Network.setCacheDisabled", Params: []byte(`{"cacheDisabled":` + passed + `}`)},
 	}
+}
+
+// literal is a text as a pattern of the protocol that matches nothing else.
+func literal(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`).Replace(text)
 }
 
 type fetchPattern struct {
@@ -46,7 +64,10 @@ func (t *Table) patterns() []fetchPattern {
 }
 
 // Active says whether requests are held.
-func (t *Table) Active() bool { return len(t.patterns()) > 0 }
+func (t *Table) Active() bool { return t.Routed() || len(t.Authorized()) > 0 }
+
+// Routed says whether there are rules.
+func (t *Table) Routed() bool { return len(t.patterns()) > 0 }
 
 // SessionCommands hold the requests of a new session.
 func (t *Table) SessionCommands(s *cdp.Session) []cdp.Command {
@@ -67,7 +88,7 @@ func (t *Table) HandleEvent(client *cdp.Client, s *cdp.Session, params []byte) {
 	if !ok {
 		return
 	}
-	answer, delay := q.continued(), time.Duration(0)
+	answer, delay := q.continued(client), time.Duration(0)
 	if t != nil {
 		answer, delay = t.decide(q)
 	}
@@ -102,10 +123,8 @@ func (t *Table) decide(q Request) (cdp.Command, time.Duration) {
 	t.mu.Lock()
 	rules := t.rules
 	t.mu.Unlock()
-	method := q.Method
-	preflight := q.Method == http.MethodOptions && q.header("Access-Control-Request-Method") != ""
-	if preflight {
-		method = q.header("Access-Control-Request-Method")
+	if q.Method == http.MethodOptions && q.header("Access-Control-Request-Method") != "" {
+		return t.preflight(q, rules)
 	}
 	var missed *Rule
 	why := ""
@@ -115,15 +134,12 @@ func (t *Table) decide(q Request) (cdp.Command, time.Duration) {
 		}
 	}
 	for _, r := range rules {
-		if near := r.near(method, q.URL); near != "" {
+		if near := r.near(q.Method, q.URL); near != "" {
 			miss(r, near)
 			continue
 		}
 		if !r.pattern.matches(q.URL) {
 			continue
-		}
-		if preflight { // it is about a request that this rule will answer
-			return allowed(q), 0
 		}
 		answer := r.Answer
 		if r.Find != nil {
@@ -138,14 +154,44 @@ func (t *Table) decide(q Request) (cdp.Command, time.Duration) {
 			continue
 		}
 		if r.Continue {
-			return q.continued(), r.Delay
+			return q.continued(t.client), r.Delay
 		}
-		return q.answered(readable(q, answer)), r.Delay
+		return q.answered(t.client, readable(q, answer), r.refuse), r.Delay
 	}
-	if missed != nil && !preflight {
+	if missed != nil {
 		missed.miss(Missed{Method: q.Method, URL: q.URL, Why: why})
 	}
-	return q.continued(), 0
+	return q.continued(t.client), 0
+}
+
+// preflight decides about the question whether a script of another origin may make a
+// request. A rule for OPTIONS answers it as any request. Else it is answered for the rule
+// that will answer the request itself, and goes on to the server when the request does.
+func (t *Table) preflight(q Request, rules []*Rule) (cdp.Command, time.Duration) {
+	method := q.header("Access-Control-Request-Method")
+	for _, r := range rules {
+		if !r.pattern.matches(q.URL) {
+			continue
+		}
+		own := strings.EqualFold(r.Method, http.MethodOptions)
+		if !own && (r.Method != "" && !strings.EqualFold(r.Method, method) || r.spent()) {
+			continue
+		}
+		switch {
+		case own && !r.take():
+			continue
+		case own && r.Continue:
+			return q.continued(t.client), r.Delay
+		case own:
+			return q.answered(t.client, r.Answer, r.refuse), r.Delay
+		case r.Continue:
+			return q.continued(t.client), 0
+		case r.Has != nil && !r.Has(method, q.URL):
+			continue
+		}
+		return allowed(t.client, q), 0
+	}
+	return q.continued(t.client), 0
 }
 
 func orElse(a, b string) string {
@@ -172,7 +218,7 @@ func (r *Rule) near(method, address string) string {
 
 // allowed answers the question of the browser whether a script of another origin may
 // make a request that a rule answers.
-func allowed(q Request) cdp.Command {
+func allowed(client *cdp.Client, q Request) cdp.Command {
 	headers := []Header{
 		{"Access-Control-Allow-Origin", orElse(q.header("Origin"), "*")},
 		{"Access-Control-Allow-Methods", q.header("Access-Control-Request-Method")},
@@ -181,7 +227,7 @@ func allowed(q Request) cdp.Command {
 	if asked := q.header("Access-Control-Request-Headers"); asked != "" {
 		headers = append(headers, Header{"Access-Control-Allow-Headers", asked})
 	}
-	return q.answered(Answer{Status: http.StatusNoContent, Headers: headers})
+	return q.answered(client, Answer{Status: http.StatusNoContent, Headers: headers}, nil)
 }
 
 // readable lets a script of another origin read an answer that does not say who may.

@@ -66,7 +66,7 @@ func (o *Offline) serve() {
 		q := o.queue[0]
 		o.queue = o.queue[1:]
 		o.mu.Unlock()
-		o.client.Post(q.answered(o.answer(q)))
+		o.client.Post(q.answered(o.client, o.answer(q), nil))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -42,7 +43,7 @@ func parse(glob string) (pattern, error) {
 		if j := strings.IndexByte(glob[i+3:], '/'); j >= 0 {
 			end = i + 3 + j
 		}
-		text = strings.ToLower(glob[:end]) + glob[end:]
+		text = address.ASCII(strings.ToLower(glob[:end]) + glob[end:])
 	}
 	depth := 0
 	for i := 0; i < len(text); i++ {

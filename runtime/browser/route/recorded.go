@@ -38,6 +38,13 @@ func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
 	r.entries[key] = append(r.entries[key], &recorded[T]{body: q.Body, referrer: q.header("Referer"), began: began, ended: ended, answer: answer})
 }
 
+// Has says whether there is a recorded request of a method to an address.
+func (r *Recorded[T]) Has(method, address string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.entries[method+" "+address]) > 0
+}
+
 // Next is the answer of a request: of those with its method and address the first that
 // was not given yet. When all were given it is the last of them again. Before others is
 // one with the same body; then one that had not ended before a write that this document
@@ -90,9 +97,22 @@ func writer(q Request) string {
 var sending = []string{"content-length", "content-encoding", "transfer-encoding", "connection", "alt-svc", "strict-transport-security"}
 
 // Resent are the headers of a recorded answer whose body is as the page saw it, without
-// those that say how it was sent.
+// those that say how it was sent. Cookies that a recorder has joined are lines of their own.
 func Resent(headers []Header) []Header {
-	return slices.DeleteFunc(slices.Clone(headers), func(h Header) bool {
-		return strings.HasPrefix(h.Name, ":") || slices.Contains(sending, strings.ToLower(h.Name))
-	})
+	var out []Header
+	for _, h := range headers {
+		if strings.HasPrefix(h.Name, ":") || slices.Contains(sending, strings.ToLower(h.Name)) {
+			continue
+		}
+		if !strings.EqualFold(h.Name, "set-cookie") {
+			out = append(out, h)
+			continue
+		}
+		for line := range strings.SplitSeq(h.Value, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				out = append(out, Header{Name: h.Name, Value: line})
+			}
+		}
+	}
+	return out
 }

@@ -27,6 +27,8 @@ type Rule struct {
 	// Find looks for the answer of a request in place of Answer; false is none, and the
 	// next rule is asked. It may be called from several goroutines.
 	Find func(Request) (Answer, bool)
+	// Has says whether Find can have an answer for requests of a method to an address.
+	Has func(method, address string) bool
 
 	once    sync.Once
 	pattern pattern
@@ -37,6 +39,7 @@ type Rule struct {
 	first    chan struct{} // closed at the first answer
 	missed   []Missed
 	misses   int
+	refused  []Missed
 }
 
 func (r *Rule) prepare() error {
@@ -71,6 +74,28 @@ func (r *Rule) take() bool {
 		close(r.first)
 	}
 	return true
+}
+
+// spent says whether the rule has answered all that it may.
+func (r *Rule) spent() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Times > 0 && r.answered >= r.Times
+}
+
+// Refused are requests whose answer the browser did not take. They have failed.
+func (r *Rule) Refused() []Missed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.refused)
+}
+
+func (r *Rule) refuse(m Missed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.refused) < maxMissed {
+		r.refused = append(r.refused, m)
+	}
 }
 
 // Missed are requests that came near the rule and that none answered, and how many there
@@ -108,6 +133,8 @@ type Table struct {
 	late    map[*time.Timer]struct{}
 	waiting sync.WaitGroup // answers that are late
 	closed  bool
+
+	keys keys
 }
 
 // New makes a table without rules.

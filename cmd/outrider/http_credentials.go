@@ -1,0 +1,41 @@
+package main
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// readHTTPCredentials reads the values of --http-credentials. The password is never in them:
+// they name a secret.
+func (a *app) readHTTPCredentials() ([]browser.Credentials, error) {
+	var out []browser.Credentials
+	for _, text := range a.browser.httpCredentials {
+		const expected = "--http-credentials: expected ORIGIN=NAME:SECRET, such as https://app.example=ann:PW, and --secret PW=env:VARIABLE"
+		origin, rest, ok := strings.Cut(text, "=")
+		end := strings.LastIndexByte(rest, ':')
+		if !ok || end < 1 || end == len(rest)-1 {
+			return nil, usage(expected)
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.User != nil || browser.OriginOf(origin) == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+			return nil, usage(expected)
+		}
+		placeholder := rest[end+1:]
+		if !strings.HasPrefix(placeholder, "{{") {
+			placeholder = mask.Placeholder(placeholder)
+		}
+		if !a.secrets.Uses(placeholder) {
+			return nil, usage("--http-credentials: for %s there is no --secret of the name that follows %s:", origin, rest[:end])
+		}
+		password, err := a.secrets.Reveal(placeholder, browser.OriginOf(origin)+"/")
+		if err != nil {
+			return nil, usage("--http-credentials: %s", fault.From(err).Message)
+		}
+		out = append(out, browser.Credentials{Origin: browser.OriginOf(origin), Name: rest[:end], Password: password})
+	}
+	return out, nil
+}
