@@ -32,7 +32,7 @@ func (r Result) With(s *Suite, newer Result) Result {
 		}
 		out.Cases = append(out.Cases, one)
 		out.OK = out.OK && (one.OK || one.Outcome == report.Skipped)
-		out.Totals[string(one.Outcome)]++
+		out.Totals[one.total()]++
 	}
 	return out
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/outrider-run/outrider/sites/location"
 )
 
-// Mend does what follows from the checks: lock files learn what was found when x remembers,
-// repairs are proposed, what passes with one is healed when heal says so, and fix writes them.
-// What goes wrong takes no result away: it is returned, and among the Errors of the check
-// unless it is only that a file could not be written.
-func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options, heal, fix bool) error {
+// Mend does what follows from the checks: lock files learn what was found when x remembers, and
+// repairs are proposed. None is made: a check is an assertion, and nobody has shown that it can fail
+// with another target. What goes wrong takes no result away: it is returned, and among the Errors
+// of the check unless it is only that a file could not be written.
+func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options) error {
 	if ctx.Err() != nil {
 		return nil // why is said of the pages
 	}
@@ -46,10 +46,6 @@ func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options, h
 	}
 	c.Repairs, err = c.repair(ctx, h, x, o)
 	took(err)
-	if heal {
-		took(c.Heal())
-	}
-	took(mend.Apply(c.Repairs, fix))
 	c.OK = c.OK && len(c.Errors) == 0
 	return errors.Join(all...)
 }
@@ -74,6 +70,7 @@ func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) 
 		if len(r.Checks) == 0 {
 			continue
 		}
+		r.Proposed = true
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(a, b mend.Repaired) int { return strings.Compare(a.File, b.File) })
@@ -178,49 +175,6 @@ func passes(ctx context.Context, h Host, x Expectations, tab runtime.Target, k r
 	return slices.ContainsFunc(p.Checks, func(again report.Check) bool { return again.Pointer == k.Pointer && again.Status == "passed" }), nil
 }
 
-// Heal makes a check that failed well when it passes with a repair: it is healed, and says
-// with which change of its map. The page is ok when nothing else is not.
-func (c *Checked) Heal() error {
-	c.OK = len(c.Pages) > 0
-	for i := range c.Pages {
-		p := &c.Pages[i]
-		if err := c.heal(p); err != nil {
-			return err
-		}
-		c.Raw[i], c.OK = p.Raw, c.OK && p.OK
-	}
-	return nil
-}
-
-func (c *Checked) heal(p *report.Page) error {
-	var raw map[string]json.RawMessage
-	var checks []map[string]json.RawMessage
-	if err := json.Unmarshal(p.Raw, &raw); err != nil {
-		return fault.Wrap(fault.Internal, err, "reading the result")
-	}
-	if err := json.Unmarshal(raw["checks"], &checks); err != nil || len(checks) != len(p.Checks) {
-		return nil
-	}
-	n := 0
-	for i, k := range p.Checks {
-		for _, r := range c.Repairs {
-			if k.Status == "failed" && r.For(k.MapPath, k.ID) {
-				p.Checks[i].Status, p.Checks[i].Healed = "healed", r.Diff
-				checks[i]["status"], checks[i]["healed"] = json.RawMessage(`"healed"`), encoded(r.Diff)
-				n++
-			}
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	p.Summary["failed"], p.Summary["healed"] = p.Summary["failed"]-n, n
-	p.OK = len(p.Unmet) == 0 && !slices.ContainsFunc(p.Checks, report.Check.Breaks)
-	raw["ok"], raw["checks"], raw["summary"] = encoded(p.OK), encoded(checks), encoded(p.Summary)
-	p.Raw = encoded(raw)
-	return nil
-}
-
 // encoded is what was read from JSON as JSON again.
 func encoded(v any) json.RawMessage {
 	b, err := json.Marshal(v)
@@ -231,9 +185,7 @@ func encoded(v any) json.RawMessage {
 }
 
 // PrintRepairs shows what was written, and each repair as a diff.
-func (c Checked) PrintRepairs(w io.Writer, applied bool) {
-	mend.Print(w, c.Locks, c.Repairs, applied)
-}
+func (c Checked) PrintRepairs(w io.Writer) { mend.Print(w, c.Locks, c.Repairs, false) }
 
 // UpdateLocks writes what the checks found into the lock files beside their maps. It
 // returns the files that changed.

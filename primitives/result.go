@@ -45,6 +45,8 @@ type Result struct {
 	// Effects is what followed, when the call requested it: also after a
 	// failure. It is a member of its own beside the value.
 	Effects json.RawMessage
+	// Drift lists the locators of the arguments that only a fallback found. It is a member of its own, too.
+	Drift []Drift
 	// Transport is a member of the extension's envelope of a picture; empty for none.
 	Transport string
 	// Wait is how long pacing delayed the call before it ran.
@@ -89,7 +91,32 @@ func (r Result) Answered() bool {
 // object of a flat primitive.
 //
 // A report of effects is a further member of it.
-func (r Result) Envelope() json.RawMessage { return r.affected(r.envelope()) }
+func (r Result) Envelope() json.RawMessage { return r.affected(r.drifted(r.envelope())) }
+
+// Drift is a locator that only a fallback found.
+type Drift struct {
+	Preferred string `json:"preferred"` // the locator without its fallbacks
+	Matched   string `json:"matched"`
+	Candidate string `json:"candidate"`
+	Message   string `json:"message"`
+}
+
+// drifted adds the locators that drifted, if there are some, to an object.
+func (r Result) drifted(object json.RawMessage) json.RawMessage {
+	n := len(object)
+	if len(r.Drift) == 0 || n < 2 || object[n-1] != '}' {
+		return object
+	}
+	list, err := json.Marshal(r.Drift)
+	if err != nil {
+		return object
+	}
+	sep := `,"drift":`
+	if n == 2 {
+		sep = sep[1:]
+	}
+	return append(append(append(object[:n-1:n-1], sep...), list...), '}')
+}
 
 // affected adds the report of effects, if there is one, to an object.
 func (r Result) affected(object json.RawMessage) json.RawMessage {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/locator"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
@@ -154,7 +155,18 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 		done(r)
 		return r
 	}
+	watched := locator.MayDrift(page, args)
+	var drift []primitives.Drift
+	if watched {
+		drift = locator.Drifted(ctx, page, args) // before it acts: the page may be another one then
+	}
 	r := v.host.hideResult(v.host.opts.Registry.Invoke(ctx, page, name, args))
+	if watched && len(drift) == 0 {
+		drift = locator.Drifted(ctx, page, args)
+	}
+	if r.Err == nil {
+		r.Drift = drift
+	}
 	r.Wait = wait
 	r.Duration = time.Since(start)
 	done(r)

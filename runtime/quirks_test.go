@@ -117,6 +117,25 @@ func TestQuirkSubsetSchema(t *testing.T) {
 	}
 }
 
+// TestQuirkFallbackActs: a fallback whose element is not called what the target says is acted on by the
+// extension alone.
+func TestQuirkFallbackActs(t *testing.T) {
+	url := serve(t, map[string]string{"/a": `<ol><li><button onclick="document.title='ordered'">Crimping tool</button></ol>`})
+	m := `{"protocol":"actions.json","version":1,"tools":[{"name":"shop.order","description":"d","input_schema":{"type":"object"},
+		"x_actions":{"execution":{"mode":"steps_only","steps":[{"type":"click","timeout_ms":300,
+		"target":{"role":"link","name":"Label printer","fallback_selectors":["ol button"]}}]}}}]}`
+	for _, c := range []struct {
+		set  quirks.Set
+		want fault.Code
+	}{{quirks.Set{}, fault.DriftDetected}, {quirks.Of(quirks.FallbackActs), ""}} {
+		h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, m), Quirks: c.set})
+		r := do(t, h, "actions.site", `{"mode":"call","action":"shop.order","arguments":{}}`, 10*time.Second)
+		if got := fault.CodeOf(r.Err); got != c.want {
+			t.Errorf("quirks %v: got %v, want code %q", c.set.Names(), r.Err, c.want)
+		}
+	}
+}
+
 // TestQuirkDefaultPacing: how far apart actions begin by default; that
 // they are delayed then is shown by the pages of runtime.configure_pacing.
 func TestQuirkDefaultPacing(t *testing.T) {

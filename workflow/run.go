@@ -68,6 +68,8 @@ type StepSummary struct {
 	DurationMS int64      `json:"duration_ms"`
 	Settle     *Settle    `json:"settle,omitempty"`
 	Error      fault.Code `json:"error,omitempty"`
+	// Drift lists locators that only a fallback found.
+	Drift []primitives.Drift `json:"drift,omitempty"`
 }
 
 // Settle says how settle_after went.
@@ -104,9 +106,10 @@ func (p *Program) Run(ctx context.Context, inv Invoker, opts RunOptions) Outcome
 		}
 	}
 	r := &run{
-		ctx: ctx, program: p, inv: inv, opts: opts,
+		ctx: ctx, program: p, opts: opts,
 		started: opts.Now(), input: opts.Input, results: newResults(),
 	}
+	r.inv = driftWatch{inv, r}
 	if kind(r.input) != '{' {
 		r.input = json.RawMessage("{}")
 	}
@@ -131,6 +134,25 @@ type run struct {
 	summaries []StepSummary
 	completed []string // ids of the steps that ended
 	current   *step
+	drift     []primitives.Drift // of the current step
+	drifts    []primitives.Drift // of all steps
+}
+
+// driftWatch keeps what the primitives of a run say of drift.
+type driftWatch struct {
+	Invoker
+	run *run
+}
+
+// Invoke implements Invoker.
+func (w driftWatch) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
+	res := w.Invoker.Invoke(ctx, name, args)
+	for _, d := range res.Drift {
+		if !slices.Contains(w.run.drift, d) {
+			w.run.drift = append(w.run.drift, d)
+		}
+	}
+	return res
 }
 
 var jsonNull = json.RawMessage("null")
@@ -166,7 +188,10 @@ func (r *run) step(s *step) (failed *fault.Error) {
 	}
 	sum := StepSummary{ID: s.id, Primitive: s.primitive}
 	start := r.opts.Now()
+	r.drift = nil
 	end := r.execute(s, &sum)
+	sum.Drift = r.drift
+	r.drifts = append(r.drifts, r.drift...)
 	sum.DurationMS = r.opts.Now().Sub(start).Round(time.Millisecond).Milliseconds()
 	if err := r.ended(s); err != nil {
 		// Whatever the step made of it, on_error included: the time is over.
@@ -326,6 +351,13 @@ func (r *run) finish() (json.RawMessage, *fault.Error) {
 	}
 	if r.program.output == nil {
 		out = append(append(out, `,"steps":`...), steps...)
+	}
+	if len(r.drifts) > 0 {
+		list, err := json.Marshal(r.drifts)
+		if err != nil {
+			return nil, fault.From(err)
+		}
+		out = append(append(out, `,"drift":`...), list...)
 	}
 	return append(out, '}'), nil
 }

@@ -294,8 +294,8 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 		kinds := []locators.Kind{found[0].Kind}
 		var fallback []string
 		for _, l := range found[1:] {
-			if l.Kind == locators.Structure && entry(e) && kinds[0] != locators.Structure {
-				continue // its place is that of another entry when this one is not there
+			if l.Kind == locators.Structure {
+				continue // its place is that of another element when this one is not there
 			}
 			if len(fallback) < 2 && l.Selector != "" && l.TextEquals == "" && !slices.Contains(kinds, l.Kind) {
 				fallback, kinds = append(fallback, l.Selector), append(kinds, l.Kind)

@@ -53,8 +53,9 @@ func TargetOf(e likeness.Seen, unique []Locator) (t Target, ok bool) {
 				continue
 			}
 			selector = e.Tag // with the role and name of the target
-		case Text:
-			continue // a text cannot be a fallback of another locator
+		case Text, Structure:
+			// A text cannot be a fallback of another locator, and a place is soon that of another element.
+			continue
 		}
 		used[l.Kind] = true
 		t.FallbackSelectors = append(t.FallbackSelectors, selector)

@@ -32,6 +32,9 @@ type Repaired struct {
 	File   string   `json:"file"`
 	Checks []string `json:"checks"`
 	Diff   string   `json:"diff"`
+	// Proposed is that of an assertion. Nobody has shown that it can fail with the change, so it is never
+	// written, and no result is good with it: somebody has to read it.
+	Proposed bool `json:"proposed,omitempty"`
 	// Refused says why the file is not changed.
 	Refused string `json:"refused,omitempty"`
 
@@ -201,6 +204,9 @@ func diffOf(file string, before, after []byte) string {
 
 // Apply writes the map, unless somebody changed it meanwhile.
 func (r Repaired) Apply() error {
+	if r.Proposed {
+		return fault.New(fault.InvalidInput, "the change of %s is only proposed: it is one of an assertion", r.File)
+	}
 	if r.Refused != "" {
 		return fault.New(fault.InvalidInput, "%s", r.Refused)
 	}
@@ -224,6 +230,9 @@ func Apply(repairs []Repaired, asked bool) error {
 	for i := range repairs {
 		if !asked {
 			break
+		}
+		if repairs[i].Proposed {
+			continue
 		}
 		err := repairs[i].Apply()
 		repairs[i].unwritten = err != nil
@@ -257,10 +266,12 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 		switch {
 		case r.Refused != "":
 			word, next = "refused", ": "+report.Printable(r.Refused)
+		case r.Proposed:
+			word, next = "proposed", ": it passes with this change, which is only proposed: read it before you make it"
 		case applied:
 			word, next = "fixed  ", ""
 		}
-		if applied && r.unwritten {
+		if applied && r.unwritten && !r.Proposed {
 			word, next = "repair ", ": it passes with this change, which could not be written"
 		}
 		fmt.Fprintf(w, "%s %s  %s%s\n", word, report.Printable(r.File), report.Printable(strings.Join(r.Checks, ", ")), next)

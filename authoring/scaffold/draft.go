@@ -47,6 +47,7 @@ func drafted(page survey.Page, targets map[string]*locators.Target, report *Repo
 	d := &draft{page: page, targets: targets, report: report, used: used}
 	d.prefix = naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
 	taken := map[string]bool{}
+	distinctFields(page.Controls)
 	for i := range page.Groups {
 		d.group(i, taken)
 	}
@@ -67,6 +68,31 @@ func drafted(page survey.Page, targets map[string]*locators.Target, report *Repo
 		}
 	}
 	return d
+}
+
+// distinctFields finds the fields of forms that are laid out as a table: each row has another field. The
+// fields of the entries of a list have one name, but for a number.
+func distinctFields(controls []survey.Control) {
+	plain := func(c survey.Control) string {
+		digits := func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}
+		return strconv.Itoa(c.Group) + " " + strings.Map(digits, c.Attributes["name"])
+	}
+	count := map[string]int{}
+	for _, c := range controls {
+		if c.Repeated && fillable(&c) && c.Type != "radio" {
+			count[plain(c)]++
+		}
+	}
+	for i, c := range controls {
+		if c.Repeated && c.Group >= 0 && c.Attributes["name"] != "" && count[plain(c)] == 1 {
+			controls[i].Repeated = false
+		}
+	}
 }
 
 // heading is the main heading of a page.
@@ -115,6 +141,9 @@ func (d *draft) group(index int, taken map[string]bool) {
 	var fields, buttons []*survey.Control
 	for i := range d.page.Controls {
 		c := &d.page.Controls[i]
+		if c.Group == index && c.Repeated && fillable(c) {
+			d.report.leave("field", fieldName(c), "it is in an entry of a list")
+		}
 		if c.Group != index || c.Repeated {
 			continue
 		}
@@ -307,7 +336,12 @@ func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, 
 
 // fieldName is what people call a field.
 func fieldName(c *survey.Control) string {
-	return naming.First(strings.TrimRight(strings.TrimSpace(c.Label), ":* "), strings.TrimRight(c.Name, ":* "), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"])
+	trimmed := func(text string) string { return strings.TrimRight(strings.TrimSpace(text), ":* ") }
+	own := trimmed(c.Name)
+	if c.Beside != "" && own == trimmed(c.Attributes["placeholder"]) {
+		own = "" // an example of what is written
+	}
+	return naming.First(trimmed(c.Label), own, trimmed(c.Beside), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"])
 }
 
 // property is the JSON Schema of what a field takes.

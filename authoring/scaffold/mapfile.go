@@ -129,6 +129,7 @@ type Step struct {
 	Key       string           `json:"key,omitempty"`
 	As        string           `json:"as,omitempty"`
 	Assert    *Probe           `json:"assert,omitempty"`
+	TimeoutMS int              `json:"timeout_ms,omitempty"`
 }
 
 // Projection is a view of the page's state.

@@ -94,7 +94,8 @@ type writer struct {
 	here string // the state of the page that it is written of, "" for none
 }
 
-// Init writes a map of the page that the first tab of the host shows.
+// Init writes a map of the page that the first tab of the host shows. When it is ended while it tries actions it
+// gives what it has, beside the error.
 func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	tabs := h.Tabs()
 	if len(tabs) == 0 {
@@ -105,7 +106,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	}
 	w := &writer{h: h, o: o, on: runtime.Target{RuntimeID: tabs[0].RuntimeID}, path: "actions.json", used: naming.Names{}, rep: &Report{
 		Actions: []Kept{}, Projections: []Kept{}, States: []Kept{}, Transitions: []Kept{}, LeftOut: []Entry{}}}
-	if err := w.quiet(ctx); err != nil {
+	if err := w.quiet(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	page, targets, err := w.look(ctx)
@@ -137,14 +138,20 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 			o.Progress(a.Name, i+1, len(d.actions))
 		}
 		if err := w.try(ctx, a); err != nil {
-			return nil, err
+			for _, rest := range d.actions[i:] {
+				w.rep.leave("action", rest.Name, "it was not tried to its end: init was ended before")
+			}
+			return w.result(), err
 		}
 	}
-	if err := w.leave(ctx); err != nil {
-		return nil, err
+	if len(w.out.Tools)+len(w.out.Projections)+len(page.Controls) == 0 {
+		w.rep.leave("page", page.URL, "it shows no control and no list: it may not have been drawn")
 	}
-	return &Result{Map: w.out, Plan: w.plan(), Report: *w.rep}, nil
+	return w.result(), w.leave(ctx)
 }
+
+// result is what was written so far.
+func (w *writer) result() *Result { return &Result{Map: w.out, Plan: w.plan(), Report: *w.rep} }
 
 // call runs one call on the tab.
 func (w *writer) call(ctx context.Context, name string, arguments any) runtime.Reply {

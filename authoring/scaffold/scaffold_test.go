@@ -232,7 +232,6 @@ func TestInitWritesWhatItSaw(t *testing.T) {
 		{"contact", "contact.send", `"enum":["mail","phone"]`},
 		{"contact", "contact_us.open_orders", `"url_contains":"/orders/"`},
 		{"login", "sign_in.sign_in", `"format":"password"`},
-		{"login", "sign_in.sign_in", `"assert":{"target"`},
 		{"settings", "settings.show_alerts", `"assert"`},
 		{"settings", "settings.delete_account", `"assert":{"target":{`},
 	} {
@@ -246,6 +245,17 @@ func TestInitWritesWhatItSaw(t *testing.T) {
 				t.Errorf("action %s has no %s: %s", c.action, c.want, text)
 			}
 		})
+	}
+	// The page refuses what it is sent, and that is no success.
+	login := once(t, h, base, "login")
+	refused := scaffold.Entry{Kind: "postcondition", Name: "sign_in.sign_in", Reason: "an alert appeared"}
+	if !slices.Contains(login.Report.LeftOut, refused) {
+		t.Errorf("left out is %+v, expected %+v", login.Report.LeftOut, refused)
+	}
+	for _, tool := range login.Map.Tools {
+		if text := string(encode(tool)); tool.Name == refused.Name && strings.Contains(text, `"assert"`) {
+			t.Errorf("the refusal is asserted: %s", text)
+		}
 	}
 	todo := once(t, h, base, "todo")
 	if len(todo.Map.Projections) != 1 || todo.Map.Projections[0].Identity["/items"] != "id" || len(todo.Map.Projections[0].Postconditions) == 0 {

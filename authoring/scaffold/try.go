@@ -25,6 +25,8 @@ const (
 	notSent    = "filled in and not sent: --submit sends it"
 	notClicked = "its button was found and not clicked: --submit clicks it"
 	nothingNew = "nothing was seen to change, so it has no postcondition"
+	wasRefused = "the page refused it, so it has no postcondition: "
+	thereFirst = "what appeared is there without the action, too, so it has no postcondition"
 )
 
 // arguments are the n-th example of the arguments of an action.
@@ -85,6 +87,11 @@ func (w *writer) try(ctx context.Context, a *action) error {
 		w.leads(a, seen)
 		return nil
 	}
+	if seen.refused != "" {
+		w.rep.leave("postcondition", a.Name, seen.refused)
+		w.keep(a.Tool, wasRefused+seen.refused)
+		return nil
+	}
 	if !seen.something() {
 		note := nothingNew
 		if last := a.XActions.Execution.Steps[len(a.XActions.Execution.Steps)-1]; last.Type == "check" {
@@ -134,6 +141,17 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 		w.keep(a.Tool, nothingNew)
 		return nil
 	}
+	there, err := w.holds(ctx, seen.assert)
+	if err == nil && there {
+		undo()
+		w.rep.leave("postcondition", a.Name, "it holds on the page before anything is done")
+		w.keep(a.Tool, thereFirst)
+		return nil
+	}
+	if err != nil {
+		undo()
+		return err
+	}
 	failure, err := w.run(ctx, promised, 1)
 	if err != nil {
 		undo()
@@ -152,6 +170,59 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 		w.transition(a.Name, seen.state.Name)
 	}
 	return nil
+}
+
+// freshTime is how long a page may take to show by itself what an action was thought to do.
+const freshTime = 1500
+
+// holds says whether an assertion holds on the page as it was opened, before anything is done.
+func (w *writer) holds(ctx context.Context, assert *Probe) (bool, error) {
+	if assert == nil {
+		return false, nil
+	}
+	look := Tool{Name: "page.look", Description: "Look.", InputSchema: Schema{Type: "object", Properties: Properties{}}}
+	look.XActions.Execution.Mode = "steps_only"
+	look.XActions.Execution.Steps = []Step{{ID: "look", Type: "assert", Assert: assert, TimeoutMS: freshTime}}
+	failure, err := w.run(ctx, look, 0)
+	return err == nil && failure == "", err
+}
+
+// refusalWords are words of classes of messages that say that something went wrong.
+var refusalWords = strings.Fields("error errors errorlist invalid danger failed failure warning wrong")
+
+// refusal says by what a page refuses what was sent, "" when it does not: a message that is an alert or is
+// drawn as an error, a field that is marked as wrong, a password that is asked for again.
+func refusal(a *action, before, after survey.Page) string {
+	for _, m := range slices.Concat(survey.Appeared(before, after), survey.Reworded(before, after)) {
+		if m.Text == "" {
+			continue
+		}
+		if m.Role == "alert" {
+			return "an alert appeared"
+		}
+		for _, word := range strings.FieldsFunc(strings.ToLower(m.Attributes["class"]), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			if slices.Contains(refusalWords, word) {
+				return "a message of the class " + word + " appeared"
+			}
+		}
+	}
+	wrong := func(p survey.Page) (n int) {
+		for _, c := range p.Controls {
+			if v := c.Limits["aria-invalid"]; v != "" && v != "false" {
+				n++
+			}
+		}
+		return n
+	}
+	if wrong(after) > wrong(before) {
+		return "a field is marked as invalid"
+	}
+	secret := slices.ContainsFunc(a.InputSchema.Properties, func(p Named) bool { return p.WriteOnly })
+	stays := slices.ContainsFunc(after.Controls, func(c survey.Control) bool { return c.Type == "password" })
+	if secret && stays {
+		return "the page asks for the password again"
+	}
+	return ""
 }
 
 func (w *writer) transition(tool, to string) {
@@ -190,6 +261,7 @@ func (w *writer) run(ctx context.Context, t Tool, n int) (failure string, err er
 
 // outcome is what an action was seen to do.
 type outcome struct {
+	refused    string // by what the page refuses it
 	assert     *Probe
 	read       *locators.Target // what says how it went
 	row        *Postcondition   // an entry of a projection that it adds
@@ -203,7 +275,7 @@ func (o outcome) something() bool { return o.assert != nil || o.row != nil }
 
 // key tells outcomes apart.
 func (o outcome) key() string {
-	text, err := json.Marshal([]any{o.assert, o.row})
+	text, err := json.Marshal([]any{o.assert, o.row, o.refused})
 	if err != nil {
 		return ""
 	}
@@ -235,7 +307,7 @@ func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, ro
 			known, since = now, time.Now()
 		}
 		left := time.Until(deadline)
-		if out.something() {
+		if out.something() || out.refused != "" && len(after.Marks) > 0 && time.Until(deadline) < settleTime/2 {
 			left = min(left, calm-time.Since(since))
 		}
 		if out.link != nil || left <= 0 {
@@ -279,6 +351,9 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 				out.linkMark = targets[after.Marks[i].Handle]
 			}
 		}
+		return out
+	}
+	if out.refused = refusal(a, before, after); out.refused != "" {
 		return out
 	}
 	// Something that says how it went, or that covers the page, or a heading.

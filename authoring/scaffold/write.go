@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,14 +25,14 @@ type Written struct {
 	Report Report   `json:"report"`
 }
 
-// InitInto is Init with its files written into a folder.
+// InitInto is Init with its files written into a folder, also what it had when it was ended.
 func InitInto(ctx context.Context, h Host, o Options, dir string, force bool) (Written, error) {
-	result, err := Init(ctx, h, o)
-	if err != nil {
-		return Written{}, err
+	result, ended := Init(ctx, h, o)
+	if result == nil {
+		return Written{}, ended
 	}
 	files, err := result.Write(dir, force)
-	return Written{OK: err == nil, Files: files, Report: result.Report}, err
+	return Written{OK: err == nil && ended == nil, Files: files, Report: result.Report}, errors.Join(ended, err)
 }
 
 // Print shows the report and the files.

@@ -30,6 +30,7 @@ type Control struct {
 	Places   []string          `json:"places"`
 	Legend   string            `json:"legend"`
 	Label    string            `json:"label"`
+	Beside   string            `json:"beside"` // what stands in the place of a label, where there is none
 	Required bool              `json:"required"`
 	Disabled bool              `json:"disabled"`
 	ReadOnly bool              `json:"readonly"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,8 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported with the repaired\n" +
 			"target and fails with --fail-on-drift only. --update-lock remembers in actions.lock.json, beside the map, what the\n" +
 			"elements looked like that were found. When a target later finds nothing, the element that looks like it is proposed,\n" +
-			"verified, and shown as a diff of the map. --fix writes it; the exit code stays, unless --heal takes it as passed.",
+			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no flag writes it or\n" +
+			"takes the check as passed. Actions are repaired by run.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
 		Args: cobra.NoArgs,
@@ -58,7 +60,10 @@ func (a *app) checkCommand() *cobra.Command {
 				}
 				defer end()
 			}
-			return a.check(cmd.Context(), x, out, fix, heal, artifacts)
+			if fix || heal {
+				fmt.Fprintln(a.stderr, "the repairs of checks are only proposed: nothing is written, and a check that fails fails")
+			}
+			return a.check(cmd.Context(), x, out, artifacts)
 		},
 	}
 	f := cmd.Flags()
@@ -69,8 +74,8 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(&x.FailOnDrift, "fail-on-drift", false, "a check that drifted fails: it passed by a fallback, or an element has another role or name")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
-	f.BoolVar(&fix, "fix", false, "write the repairs into the maps")
-	f.BoolVar(&heal, "heal", false, "a check that passes with a repair is healed, and does not fail; its diff is shown")
+	f.BoolVar(&fix, "fix", false, "has no effect: the repair of an assertion is only proposed; run --fix repairs actions")
+	f.BoolVar(&heal, "heal", false, "has no effect: a check stays what it is without its repair; run --heal heals actions")
 	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	at.Add(f, "run the check there")
@@ -81,7 +86,7 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, x plan.Expectations, out reports, fix, heal bool, artifacts string) error {
+func (a *app) check(ctx context.Context, x plan.Expectations, out reports, artifacts string) error {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
 	o := a.runOptions("")
@@ -96,7 +101,7 @@ func (a *app) check(ctx context.Context, x plan.Expectations, out reports, fix, 
 		defer closing()
 		checked = plan.Check(ctx, h, x, o)
 		progress.Clear()
-		failed = checked.Mend(ctx, h, x, o, heal, fix)
+		failed = checked.Mend(ctx, h, x, o)
 	case exitOf(err).code != exitFailed:
 		return err
 	default:
@@ -106,7 +111,7 @@ func (a *app) check(ctx context.Context, x plan.Expectations, out reports, fix, 
 		a.printJSON(checked)
 	} else {
 		checked.Print(a.coloured())
-		checked.PrintRepairs(a.stdout, fix)
+		checked.PrintRepairs(a.stdout)
 	}
 	complete := a.writeReports(out, checked.Report(), artifacts)
 	if err := a.ending(checked.OK, complete, failed); err != nil {

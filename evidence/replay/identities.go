@@ -12,12 +12,14 @@ type identities struct {
 	refs   map[string]string
 	tabs   map[string]string
 	points map[[2]string][2]json.Number
+	// made are ids of elements that scripts make anew in each session, by the old one, and the other way round.
+	made, madeOf map[string]string
 	// Addresses of the old origin become addresses of the new one.
 	oldOrigin, newOrigin string
 }
 
 func newIdentities() *identities {
-	return &identities{refs: map[string]string{}, tabs: map[string]string{}, points: map[[2]string][2]json.Number{}}
+	return &identities{refs: map[string]string{}, tabs: map[string]string{}, points: map[[2]string][2]json.Number{}, made: map[string]string{}, madeOf: map[string]string{}}
 }
 
 func (m *identities) tab(old string) string {
@@ -25,6 +27,36 @@ func (m *identities) tab(old string) string {
 		return now
 	}
 	return old
+}
+
+// leastMade is how long a part of an id is that a script makes by chance.
+const leastMade = 4
+
+// renamed says whether two ids of an element can be one that is made anew in each session: one part of them
+// differs, and each always stands for the other.
+func (m *identities) renamed(old, now string) bool {
+	divides := func(r rune) bool { return strings.ContainsRune("-_:.", r) }
+	a, b := strings.FieldsFunc(old, divides), strings.FieldsFunc(now, divides)
+	if len(a) != len(b) || len(a) < 2 {
+		return false
+	}
+	differ := 0
+	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
+		differ++
+		if len(a[i]) < leastMade || len(a[i]) != len(b[i]) {
+			return false
+		}
+	}
+	known, seen := m.made[old]
+	back, seenBack := m.madeOf[now]
+	if differ != 1 || seen && known != now || seenBack && back != old {
+		return false
+	}
+	m.made[old], m.madeOf[now] = now, old
+	return true
 }
 
 // hostOf is the host of an origin with its port, as results name it beside addresses.

@@ -23,6 +23,10 @@ type Minimal struct {
 	Result Outcome       `json:"result"` // of the last call
 	Files  []string      `json:"files"`
 	Runs   int           `json:"runs"`
+	// Differences are those of the call in question, which each shorter list showed too.
+	Differences []Difference `json:"differences"`
+	// Ended is set when the search was ended: the list is the shortest until then.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // MinimalCall is one call of it.
@@ -33,7 +37,8 @@ type MinimalCall struct {
 
 // Minimise finds the shortest list of calls, and the fewest arguments, after which the call in question goes as
 // it does in a replay of the whole log: the first whose result differs, or else the last that fails, or the
-// last. It writes them to a folder, with the pages of the recording.
+// last. It writes them to a folder, with the pages of the recording. What the whole log does not show a second
+// time is not searched for. A search that is ended leaves the shortest list so far.
 func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, error) {
 	o.OnCall, o.Step = nil, nil
 	whole, err := Play(ctx, l, o)
@@ -53,7 +58,7 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 		at = len(whole.Calls)
 	}
 	wanted := whole.Calls[at-1]
-	out := &Minimal{Of: len(l.Calls), Runs: 1, Result: wanted.Is}
+	out := &Minimal{Of: len(l.Calls), Runs: 1, Result: wanted.Is, Differences: wanted.Differences}
 	o.Until = 0
 	last := l.Calls[at-1]
 	shows := func(before []Call, last Call) (bool, error) {
@@ -71,12 +76,39 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 		return is.Is.OK == wanted.Is.OK && is.Is.Code == wanted.Is.Code && is.Is.Step == wanted.Is.Step && slices.EqualFunc(is.Differences, wanted.Differences, samePlace), nil
 	}
 	before := slices.Clone(l.Calls[:at-1])
-	if ok, err := shows(nil, last); err != nil {
+	if ok, err := shows(before, last); err != nil {
 		return nil, err
+	} else if !ok {
+		return nil, fault.New(fault.InvalidInput, "what call %d shows was not seen a second time, so it cannot be minimised", at).
+			With("result", wanted.Is).With("differences", wanted.Differences).Next("replay it again on a quiet machine")
+	}
+	done := func() (*Minimal, error) {
+		for _, c := range append(slices.Clone(before), last) {
+			out.Calls = append(out.Calls, MinimalCall{c.Name, c.Arguments})
+		}
+		return out, out.write(l, folder)
+	}
+	ended := func(err error) (*Minimal, error) {
+		if ctx.Err() == nil {
+			return nil, err
+		}
+		out.Ended = true
+		return done()
+	}
+	if ok, err := shows(nil, last); err != nil {
+		return ended(err)
 	} else if ok {
 		before = nil
-	} else if before, err = smallest(before, func(list []Call) (bool, error) { return shows(list, last) }); err != nil {
-		return nil, err
+	}
+	_, err = smallest(slices.Clone(before), func(list []Call) (bool, error) {
+		ok, err := shows(list, last)
+		if ok {
+			before = slices.Clone(list)
+		}
+		return ok, err
+	})
+	if err != nil {
+		return ended(err)
 	}
 	// Fewer arguments: first of the call in question, then of those before it.
 	for i := len(before); i >= 0; i-- {
@@ -93,7 +125,7 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 			return shows(list, last)
 		})
 		if err != nil {
-			return nil, err
+			return ended(err)
 		}
 		if i < len(before) {
 			before[i] = smaller
@@ -101,15 +133,18 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 			last = smaller
 		}
 	}
-	for _, c := range append(slices.Clone(before), last) {
-		out.Calls = append(out.Calls, MinimalCall{c.Name, c.Arguments})
-	}
-	return out, out.write(l, folder)
+	return done()
 }
 
 // Print writes it for people.
 func (m *Minimal) Print(w io.Writer) {
 	fmt.Fprintf(w, "%d of %d calls are needed (%s), found in %d runs\n", len(m.Calls), m.Of, outcome(m.Result), m.Runs)
+	if m.Ended {
+		fmt.Fprintln(w, "the search was ended: fewer may do")
+	}
+	for _, d := range m.Differences {
+		fmt.Fprintf(w, "  %s: was %v, is %v\n", d.Pointer, d.Was, d.Is)
+	}
 	for _, c := range m.Calls {
 		fmt.Fprintf(w, "  %s %s\n", c.Name, c.Arguments)
 	}
@@ -184,7 +219,7 @@ func (m *Minimal) write(l *Log, folder string) error {
 		}
 	}
 	slices.Sort(m.Files)
-	text, err := json.MarshalIndent(map[string]any{"open": pathOf(beginning(l)), "calls": m.Calls, "result": m.Result}, "", "  ")
+	text, err := json.MarshalIndent(map[string]any{"open": pathOf(beginning(l)), "calls": m.Calls, "result": m.Result, "differences": m.Differences}, "", "  ")
 	if err == nil {
 		err = put("calls.json", append(text, '\n'))
 	}

@@ -80,8 +80,6 @@ type Check struct {
 		Target  json.RawMessage `json:"target"`
 	} `json:"repairs"`
 	Remembered []Remembered `json:"remembered"`
-	// Healed is the change of its map with which the check passes, as a diff, when the status is healed.
-	Healed string `json:"healed"`
 
 	// File is the file of the map, see Locate.
 	File string `json:"-"`
@@ -206,8 +204,6 @@ func (c Check) Detail() string {
 		return line
 	case c.Status == "drifted" && len(c.Drift) > 0:
 		return c.Drift[0].Message
-	case c.Status == "healed":
-		return "it passes with a change of its map"
 	case c.Error != nil:
 		return c.Error.Message
 	case c.Status == "not_run":

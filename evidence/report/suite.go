@@ -53,7 +53,7 @@ func checkTest(p Page, c Check) Test {
 		t.Outcome = Broken
 	case c.Breaks():
 		t.Outcome = Failed
-	case c.Status == "drifted", c.Status == "healed":
+	case c.Status == "drifted":
 		t.Outcome = Drifted
 	}
 	if c.Status == "passed" {

@@ -266,10 +266,10 @@ func (x *execution) check(ctx context.Context) worker.Result {
 	o.Evidence, o.Opened = o.Evidence || x.p.Artifacts != "", opened
 	h := guardedHost{w.Host, g}
 	checked := plan.Check(ctx, h, *x.p.Check, o)
-	_ = checked.Mend(ctx, h, *x.p.Check, o, false, false) // its errors are among those of the check, as no file is written
+	_ = checked.Mend(ctx, h, *x.p.Check, o) // its errors are among those of the check, as no file is written
 	var text bytes.Buffer
 	checked.Print(&text)
-	checked.PrintRepairs(&text, false)
+	checked.PrintRepairs(&text)
 	for _, f := range checked.Errors {
 		fmt.Fprintf(&text, "broken  repair  %s\n", report.Printable(f.Error()))
 	}

@@ -89,6 +89,8 @@ type Match struct {
 	// one for people. A caller that must be sure takes a non-empty list for no
 	// match.
 	Relaxed []string `json:"relaxed,omitempty"`
+	// Named means that the chosen element has the name of the descriptor, also where that gave way with the role.
+	Named bool `json:"named,omitempty"`
 	// Departures are those of Relaxed that the page contradicts: the element has
 	// another role, or another name.
 	Departures []Departure `json:"departures,omitempty"`

@@ -338,13 +338,13 @@ func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primit
 	return err
 }
 
-// IsMiss says whether nothing was found.
+// IsMiss says whether nothing was found: a fallback that is only a guess is nothing for what acts.
 func IsMiss(err error) bool {
 	var f *fault.Error
 	if !errors.As(err, &f) || f == nil {
 		return false
 	}
-	return f.Code == fault.TargetNotFound || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
+	return f.Code == fault.TargetNotFound || f.Code == fault.DriftDetected || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
 }
 
 // pierces reports whether the locator searches shadow roots.

@@ -9,6 +9,7 @@ const (
 	FatalSettle          Name = "fatal_settle"
 	VerbatimSettle       Name = "verbatim_settle"
 	ToolOnlyNames        Name = "tool_only_names"
+	FallbackActs         Name = "fallback_acts"
 	PlainExtract         Name = "plain_extract"
 	IndexedDiff          Name = "indexed_diff"
 	PostconditionOnce    Name = "postcondition_once"
@@ -327,5 +328,10 @@ var table = []Quirk{
 		Name: ActsWhileLoading, Where: "pointer.click, text.insert and other actions on an element", InPage: true, Proof: "quirks/acts_while_loading.html",
 		Upstream: "an action is done as soon as its target is there, also before the scripts of the page have run",
 		Strict:   "it waits for DOMContentLoaded, for half of its time and three seconds of each document at most",
+	},
+	{
+		Name: FallbackActs, Where: "steps of actions with fallback_selectors", Proof: "runtime.TestQuirkFallbackActs",
+		Upstream: "a step acts on what a fallback of its target finds, whatever it is called",
+		Strict:   "it acts on that when the name and the texts of the target hold, or when it is the element of the lock file; else it is drift_detected",
 	},
 }

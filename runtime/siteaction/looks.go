@@ -43,7 +43,7 @@ func looksFor(a *call.Appearance) looks {
 
 // remember describes the element of a target that has one alone.
 func (l *looks) remember(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, m descriptor.Match) {
-	if !l.wanted || m.Count != 1 || m.Handle == "" || len(m.Relaxed) > 0 {
+	if !l.wanted || !verify.WorthRemembering(m) {
 		return
 	}
 	if seen, err := verify.RememberTarget(ctx, page, in, t, m.Handle); err == nil && seen != nil {

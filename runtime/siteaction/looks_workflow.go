@@ -32,6 +32,13 @@ type watching struct {
 	step  string // the one that runs
 }
 
+// Primitives with rules of their own when their element is lost: one only finds where to click, and one
+// asserts.
+const (
+	pointsAt = "locator.element_info"
+	waits    = "locator.wait_for"
+)
+
 type watchedStep struct {
 	primitive string
 	mayFail   bool
@@ -124,6 +131,11 @@ func (w *watching) remember(ctx context.Context, named []verify.Written, waits b
 // instead runs a primitive with the locator that is proposed for one that finds nothing.
 // It had done nothing: it did not have its element.
 func (w *watching) instead(ctx context.Context, s *watchedStep, args json.RawMessage, failed primitives.Result) primitives.Result {
+	if s.primitive == waits { // what it waits for is an assertion
+		return failed
+	}
+	record, known := w.a.Registry.Lookup(s.primitive)
+	acts := known && record.Acts && s.primitive != pointsAt
 	whole, end := observe.Answerable(ctx)
 	defer end()
 	for _, one := range s.named {
@@ -131,10 +143,15 @@ func (w *watching) instead(ctx context.Context, s *watchedStep, args json.RawMes
 		if err != nil {
 			return failed
 		}
-		if m, err := descriptor.Resolve(whole, page, verify.DescriptorOf(one.Target, "", nil)); err != nil || m.Found {
+		m, err := descriptor.Resolve(whole, page, verify.DescriptorOf(one.Target, "", nil))
+		if err != nil || m.Found {
 			continue
 		}
-		r, err := verify.RepairWritten(whole, page, w.match.Map, one, w.looks.locks, w.arguments, w.a.Quirks.Has(quirks.KnownMembersOnly))
+		if !acts && (verify.IsThere(m) || !verify.Keeps(one.Target)) {
+			continue
+		}
+		upstream, reads := w.a.Quirks.Has(quirks.KnownMembersOnly), !acts && s.primitive != pointsAt
+		r, err := verify.RepairWritten(whole, page, w.match.Map, one, w.looks.locks, w.arguments, upstream, reads)
 		if err != nil || r == nil {
 			continue
 		}

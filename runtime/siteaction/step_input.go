@@ -62,7 +62,7 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 		if _, err := r.pointer(s, "pointer.click"); err != nil {
 			return nil, err
 		}
-		probe := &manifest.Probe{Target: s.target, Checked: &want}
+		probe := &manifest.Probe{Target: f.target, Checked: &want}
 		after, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, probe, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
 			f := sv.Judge(r.match.Map, probe, nil)
 			return f, f.Verdict == verify.Yes

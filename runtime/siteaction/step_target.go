@@ -2,11 +2,14 @@ package siteaction
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -14,6 +17,7 @@ import (
 // found is an element that a step is about, as primitives name it.
 type found struct {
 	locator map[string]any // names this element
+	target  *manifest.Target
 	all     map[string]any // names all that the candidate matches
 	match   descriptor.Match
 }
@@ -21,16 +25,20 @@ type found struct {
 // find waits until the step's target is there and returns the locator that
 // names what matched. rendered requires an element with a box.
 func (r *executionRun) find(s *plannedStep, rendered bool) (found, *fault.Error) {
+	if t, ok := r.relocated[s.target]; ok { // it was not found before
+		return r.findTarget(s, t, rendered)
+	}
 	return r.findTarget(s, s.target, rendered)
 }
 
 func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered bool) (found, *fault.Error) {
 	if s.Frame != "" || t.Extensions["x_frame"] != nil {
-		l := framed(t, s.Frame)
-		return found{locator: l, all: l}, nil
+		return r.findFramed(s, t)
 	}
 	var m descriptor.Match
 	var seen string
+	guess := false             // only a fallback matches, and this step may not act on it
+	asked, locked := "", false // whether the lock file remembers the element of a handle
 	f, err := r.await(
 		func(sv *verify.Batch) {
 			sv.AddTarget(t)
@@ -43,6 +51,13 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 			if m.Found && !ok {
 				out.Reason = "rendered"
 			}
+			guess = ok && r.guesses(s, t, m)
+			if guess && asked != m.Handle {
+				asked, locked = m.Handle, r.lockedTo(t, m)
+			}
+			if guess = guess && !locked; guess {
+				ok = false
+			}
 			if t.State != "" {
 				if d := sv.Diagnose(r.match.Map, t.State); d.Verdict == verify.No {
 					ok, out.Reason = false, "state"
@@ -53,6 +68,9 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 	if err != nil {
 		return found{}, err
 	}
+	if guess && f.Reason != "state" {
+		return r.insteadOfGuess(s, t, m, rendered, seen)
+	}
 	if !m.Found || m.Facts == nil || rendered && !m.Facts.Rendered || f.Reason == "state" {
 		code := fault.TargetNotFound
 		if f.Reason == "state" {
@@ -62,20 +80,20 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
 		if code == fault.TargetNotFound && !m.Found && t == s.target {
-			if f, ok := r.instead(s, rendered, failed); ok {
+			if f, ok := r.instead(s, m, rendered, failed); ok {
 				return f, nil
 			}
 		}
 		return found{}, failed
 	}
-	if d := verify.DriftOf(t, m, len(t.FallbackSelectors), nil); d != nil {
+	if d := verify.DriftOfStep(t, m); d != nil {
 		r.drift = d
 	}
 	if page, e := r.a.LivePage(r.bound); e == nil {
 		r.looks.remember(r.bound, page, r.match.Map, t, m)
 	}
 	all := r.locatorOf(t, m)
-	out := found{locator: all, all: all, match: m}
+	out := found{locator: all, all: all, match: m, target: t}
 	// The element that was resolved is the one to act on, also where the
 	// candidate matches several or it stands in a shadow root.
 	var named struct {
@@ -89,7 +107,7 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 
 // instead finds the element that looks like the one that the step's target had. The step
 // has its time anew: it had none left when nothing was found.
-func (r *executionRun) instead(s *plannedStep, rendered bool, failed *fault.Error) (found, bool) {
+func (r *executionRun) instead(s *plannedStep, m descriptor.Match, rendered bool, failed *fault.Error) (found, bool) {
 	if len(r.looks.locks) == 0 || s.Optional != nil && *s.Optional {
 		return found{}, false
 	}
@@ -97,7 +115,14 @@ func (r *executionRun) instead(s *plannedStep, rendered bool, failed *fault.Erro
 	if e != nil {
 		return found{}, false
 	}
-	repair, e := verify.RepairTarget(r.whole, page, r.match.Map, s.target, r.looks.locks, r.raw)
+	propose := verify.RepairTarget
+	if s.kind.reads {
+		if verify.IsThere(m) {
+			return found{}, false // it says something else, and that is what is read
+		}
+		propose = verify.RepairRead
+	}
+	repair, e := propose(r.whole, page, r.match.Map, s.target, r.looks.locks, r.raw)
 	if e != nil || repair == nil {
 		return found{}, false
 	}
@@ -107,7 +132,49 @@ func (r *executionRun) instead(s *plannedStep, rendered bool, failed *fault.Erro
 		return found{}, false
 	}
 	r.looks.goOn(repair, s.id, failed)
+	if r.relocated == nil {
+		r.relocated = map[*manifest.Target]*manifest.Target{}
+	}
+	r.relocated[s.target] = repair.Relocated()
 	return f, true
+}
+
+// guesses says whether a step would act on what only a fallback found, and what has not the name and the
+// texts of its target. It may be another element.
+func (r *executionRun) guesses(s *plannedStep, t *manifest.Target, m descriptor.Match) bool {
+	return !s.kind.reads && !r.a.Quirks.Has(quirks.FallbackActs) && verify.ByFallback(m) && !verify.Confirmed(t, m)
+}
+
+// lockedTo says whether a match is the element that the lock file remembers of a target.
+func (r *executionRun) lockedTo(t *manifest.Target, m descriptor.Match) bool {
+	if len(r.looks.locks) == 0 {
+		return false
+	}
+	page, err := r.a.LivePage(r.whole)
+	return err == nil && verify.IsLocked(r.whole, page, r.match.Map, t, r.looks.locks, m)
+}
+
+// insteadOfGuess is the element that the lock file remembers, or the failure of a step that may not act on
+// what a fallback found.
+func (r *executionRun) insteadOfGuess(
+	s *plannedStep, t *manifest.Target, m descriptor.Match, rendered bool, seen string,
+) (found, *fault.Error) {
+	d := verify.DriftOfStep(t, m)
+	failed := fault.New(fault.DriftDetected, "only a fallback of step %s matches, and nothing says that it is the same element; nothing was done", s.id).
+		With("target", verify.TargetEvidence(t)).With("candidate", m.Candidate).With("url", fault.Clip(seen, 200)).
+		Next("give the target the name or the text of its element, or repair its selector; outrider check shows what the site has changed")
+	if d != nil {
+		failed.With("preferred", d.Preferred).With("matched", d.Matched)
+	}
+	if m.Facts != nil {
+		failed.With("found", map[string]any{"tag_name": m.Facts.TagName, "text": fault.Clip(m.Facts.Text, 200)})
+	}
+	if t == s.target {
+		if f, ok := r.instead(s, m, rendered, failed); ok {
+			return f, nil
+		}
+	}
+	return found{}, failed
 }
 
 // locatorOf names what the candidate of a target that matched matches.
@@ -138,12 +205,57 @@ func (r *executionRun) locatorOf(t *manifest.Target, m descriptor.Match) map[str
 	return l
 }
 
-// framed names a target inside a frame, where targets are not resolved in
-// one round trip: all candidates are one list, whose order counts.
-func framed(t *manifest.Target, frame string) map[string]any {
+// framedTime is how long the preferred selectors of a target in a frame are waited for before its fallbacks
+// are looked at, where the step has more time.
+const framedTime = 2 * time.Second
+
+// findFramed names a target inside a frame, where targets are not resolved in one round trip. Its fallbacks
+// come when the others find nothing, under the rules for those of the document.
+func (r *executionRun) findFramed(s *plannedStep, t *manifest.Target) (found, *fault.Error) {
+	preferred := slices.Concat(t.Selector, t.Selectors)
+	first := framed(t, s.Frame, preferred)
+	if len(preferred) == 0 || len(t.FallbackSelectors) == 0 || r.there(first, framedTime) {
+		if len(preferred) == 0 {
+			first = framed(t, s.Frame, t.FallbackSelectors)
+		}
+		return found{locator: first, all: first, target: t}, nil
+	}
+	named := t.Name+t.TextEquals+t.TextContains != ""
+	may := s.kind.reads || named || r.a.Quirks.Has(quirks.FallbackActs)
+	for i, selector := range t.FallbackSelectors {
+		l := framed(t, s.Frame, []string{selector})
+		if t.Name != "" && !s.kind.reads {
+			l["name"] = t.Name
+		}
+		if !r.there(l, 0) {
+			continue
+		}
+		m := descriptor.Match{Found: true, Candidate: "fallback_selectors/" + strconv.Itoa(i), Count: 1}
+		if !may {
+			return r.insteadOfGuess(s, t, m, false, "")
+		}
+		r.drift = verify.DriftOfStep(t, m)
+		return found{locator: l, all: l, target: t}, nil
+	}
+	return found{locator: first, all: first, target: t}, nil // the primitive says that it is not there
+}
+
+// there says whether a locator finds something within a time.
+func (r *executionRun) there(l map[string]any, wait time.Duration) bool {
+	if deadline, ok := r.bound.Deadline(); ok {
+		wait = min(wait, time.Until(deadline)/2)
+	}
+	around := r.primitive
+	defer func() { r.primitive = around }()
+	_, err := r.invoke("locator.wait_for", map[string]any{"locator": l, "state": "attached", "timeout_ms": max(0, wait.Milliseconds())})
+	return err == nil
+}
+
+// framed is a locator in a frame; of several selectors the first in the document is meant.
+func framed(t *manifest.Target, frame string, selectors []string) map[string]any {
 	l := map[string]any{}
-	if c := t.Candidates(); len(c) > 0 {
-		l["selector"] = strings.Join(c, ", ")
+	if len(selectors) > 0 {
+		l["selector"] = strings.Join(selectors, ", ")
 	}
 	if t.TextEquals != "" {
 		l["text_equals"] = t.TextEquals

@@ -69,6 +69,8 @@ type executionRun struct {
 	work      context.Context // for primitives: timeout_ms, or the whole call
 	primitive string
 	drift     *verify.Drift
+	// relocated are targets that were not found, with those that the run goes on with.
+	relocated map[*manifest.Target]*manifest.Target
 }
 
 type namedValue struct {

@@ -46,17 +46,19 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	}
 }
 
-// driftOf is DriftOf, and also says whether the element has another role or name than
-// its target declares. d is the target as it was resolved.
+// driftOf is DriftOf of a target of an assertion, and also says whether the element has another role or
+// name than its target declares. d is the target as it was resolved. Nothing is proposed with which the
+// assertion says less: its role and its name stay, and so does a state or a place in its selector.
 func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match, alternates []string) *Drift {
 	drift := DriftOf(t, match, len(t.FallbackSelectors), alternates)
+	if drift != nil && distinguishes(drift.Preferred) {
+		drift.Proposal = nil
+	}
 	if len(match.Departures) == 0 {
 		return drift
 	}
 	subject := subjectOf(d, SelectorNamed(d, match.Candidate))
-	next := *t
 	var preferred, matched, messages []string
-	sure := match.Count == 1
 	if drift != nil {
 		preferred, matched, messages = []string{drift.Preferred}, []string{drift.Matched}, []string{drift.Message}
 	} else {
@@ -67,31 +69,26 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 		is, wanted := x.Values[0], d.Name
 		if x.Predicate == "role" {
 			wanted = d.Role
-			if next.Role = is; is == "generic" {
-				next.Role = ""
-			}
-			sure = sure && t.Role == d.Role // it is not the assertion that says it
-		} else {
-			next.Name = is
-			sure = sure && len(is) < longestName
 		}
 		preferred, matched = append(preferred, x.Predicate+" "+quoted(wanted)), append(matched, x.Predicate+" "+quoted(is))
 		messages = append(messages, fmt.Sprintf("%s: %s is %s, expected %s", subject, x.Predicate, has(x.Values, match.Count), quoted(wanted)))
 	}
 	drift.Preferred, drift.Matched, drift.Message = strings.Join(preferred, " "), strings.Join(matched, " "), strings.Join(messages, "; ")
-	switch selector := SelectorNamed(DescriptorOf(t, "", alternates), match.Candidate); {
-	case !sure:
-		drift.Proposal = nil // several elements are there, and nobody knows which was meant
-	case drift.Proposal != nil:
-		drift.Proposal = repaired(&next, selector)
-	default:
-		drift.Proposal = spelled(&next)
-	}
+	drift.Proposal = nil
 	return drift
 }
 
-// longestName is what the page gives of a name, in characters.
-const longestName = 2000
+// DriftOfStep is what a step that found its element so has to tell: a fallback matched, or the element has
+// another role or name than its target says.
+func DriftOfStep(t *manifest.Target, match descriptor.Match) *Drift {
+	return driftOf(t, DescriptorOf(t, "", nil), match, nil)
+}
+
+// Confirmed says whether an element has a name or a text that its target asks for, and all that it asks for.
+// A role alone confirms nothing.
+func Confirmed(t *manifest.Target, match descriptor.Match) bool {
+	return t.Name+t.TextEquals+t.TextContains != "" && (t.Name == "" || match.Named)
+}
 
 // has lists what the first of some matches have.
 func has(values []string, count int) string {

@@ -53,11 +53,12 @@ type subject struct {
 	key    descriptor.Descriptor // what the lock file calls it
 	match  descriptor.Match
 	fails  bool
+	claims claims
 }
 
 func (b *Batch) subjects(m *sites.Map, k *manifest.Check) []subject {
 	var out []subject
-	seen := map[string]bool{}
+	index := map[string]int{}
 	assertions, _ := probesOf(k)
 	for i := range assertions {
 		p := &assertions[i]
@@ -66,21 +67,30 @@ func (b *Batch) subjects(m *sites.Map, k *manifest.Check) []subject {
 			continue
 		}
 		key := DescriptorOf(t, p.Role, nil)
-		if name := in.Path + "\x00" + t.At.Pointer + "\x00" + lock.Key(key); !seen[name] {
-			seen[name] = true
-			out = append(out, subject{in, t, key, b.Match(b.descriptorFor(t, p.Role, alternates(k))), b.Judge(m, p, alternates(k)).Verdict == No})
+		name := in.Path + "\x00" + t.At.Pointer + "\x00" + lock.Key(key)
+		at, known := index[name]
+		if !known {
+			at = len(out)
+			index[name] = at
+			match := b.Match(b.descriptorFor(t, p.Role, alternates(k)))
+			out = append(out, subject{in: in, target: t, key: key, match: match})
+		}
+		out[at].claims.add(p)
+		if b.Judge(m, p, alternates(k)).Verdict == No {
+			out[at].fails = true
 		}
 	}
 	return out
 }
 
 // Remember describes the elements that the targets of a check found, each alone.
-// A target with several matches is a list, and no element stands for it.
+// A target with several matches is a list, and no element stands for it. What a fallback found, or an
+// assertion that fails, is not what the map means.
 func (b *Batch) Remember(ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check) ([]Remembered, error) {
 	var found []subject
 	var handles []string
 	for _, s := range b.subjects(m, k) {
-		if s.match.Found && s.match.Count == 1 && s.match.Handle != "" && len(s.match.Relaxed) == 0 {
+		if !s.fails && WorthRemembering(s.match) {
 			found, handles = append(found, s), append(handles, s.match.Handle)
 		}
 	}
@@ -110,14 +120,22 @@ func (b *Batch) Remember(ctx context.Context, page primitives.Page, m *sites.Map
 	return out, nil
 }
 
+// WorthRemembering says whether a match is one element, and the one that its target names.
+func WorthRemembering(m descriptor.Match) bool {
+	return m.Found && m.Count == 1 && m.Handle != "" && len(m.Relaxed) == 0 && !ByFallback(m)
+}
+
+// ByFallback says whether only a fallback matched.
+func ByFallback(m descriptor.Match) bool { return strings.HasPrefix(m.Candidate, "fallback_selectors") }
+
 // Repair looks for the elements of targets that find nothing, by what they looked
-// like. It proposes nothing that it is not sure of.
+// like. It proposes nothing that it is not sure of, and nothing with which an assertion says less.
 func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check, locks map[string]*lock.File) ([]Repair, error) {
 	var lost []subject
 	var remembered []likeness.Element
 	for _, s := range b.subjects(m, k) {
 		elsewhere := s.match.Reason == "url" || s.match.Reason == "empty"
-		if !s.fails || s.match.Found || elsewhere || s.target.At.Pointer == "" {
+		if !s.fails || s.match.Found || elsewhere || s.target.At.Pointer == "" || IsThere(s.match) || !s.claims.keeps(s.target) {
 			continue
 		}
 		if e, ok := locks[s.in.Path].Find(s.key); ok {
@@ -133,7 +151,7 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 	}
 	var out []Repair
 	for i, s := range lost {
-		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live, relocated)
+		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live, s.claims.asserted)
 		if err != nil {
 			return nil, err
 		}
@@ -200,6 +218,20 @@ func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *m
 	})
 }
 
+// RepairRead is RepairTarget for a step that reads its target: it proposes nothing by which something else
+// would be read, or always the same.
+func RepairRead(
+	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage,
+) (*Repair, error) {
+	if !Keeps(t) {
+		return nil, nil
+	}
+	write := func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+		return claims{read: true}.asserted(t, withoutValues(names, t, arguments), e)
+	}
+	return repairOf(ctx, page, in, t, locks, write)
+}
+
 // withoutValues are the locators that have no value of arguments which the target does
 // not have.
 func withoutValues(names []locators.Locator, t *manifest.Target, arguments json.RawMessage) []locators.Locator {
@@ -235,6 +267,22 @@ func withoutValues(names []locators.Locator, t *manifest.Target, arguments json.
 		says := strings.ToLower(strings.Join([]string{l.Selector, l.Name, l.TextEquals}, "\n"))
 		return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(says, v) })
 	})
+}
+
+// IsLocked says whether a match is surely the element that the lock file remembers of its target.
+func IsLocked(
+	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, m descriptor.Match,
+) bool {
+	remembered, ok := locks[in.Path].Find(DescriptorOf(t, "", nil))
+	if !ok || m.Handle == "" || m.Count != 1 {
+		return false
+	}
+	live, complete, err := locators.Live(ctx, page, []likeness.Element{remembered})
+	if err != nil || !complete {
+		return false
+	}
+	best := likeness.Best(remembered, live)
+	return best.Sure() && live[best.Index].Handle == m.Handle
 }
 
 func repairOf(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, write writer) (*Repair, error) {

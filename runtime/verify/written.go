@@ -84,9 +84,15 @@ func writtenAt(raw json.RawMessage, path []string, pointer string, textOnly bool
 
 // RepairWritten proposes other words for a locator that finds nothing; nil for none. A
 // locator that the upstream extension reads stays one where the element has such a name,
-// and always when upstream is set. Arguments are as for RepairTarget.
-func RepairWritten(ctx context.Context, page primitives.Page, in *sites.Map, w Written, locks map[string]*lock.File, arguments json.RawMessage, upstream bool) (*Repair, error) {
+// and always when upstream is set. Arguments are as for RepairTarget. What is read is as for RepairRead.
+func RepairWritten(
+	ctx context.Context, page primitives.Page, in *sites.Map, w Written, locks map[string]*lock.File, arguments json.RawMessage,
+	upstream, reads bool,
+) (*Repair, error) {
 	return repairOf(ctx, page, in, w.Target, locks, func(_ *manifest.Target, names []locators.Locator, _ likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+		if reads {
+			names = Readable(names)
+		}
 		l, ok := w.choose(withoutValues(names, w.Target, arguments), upstream)
 		if !ok {
 			return nil, nil, ""

@@ -78,9 +78,9 @@ func Init(a App) *cobra.Command {
 				o.Progress = progress.Begin
 				written, err := scaffold.InitInto(ctx, h, o, out, force)
 				progress.Clear()
-				if err == nil && a.Asked().JSON {
+				if len(written.Files) > 0 && a.Asked().JSON {
 					a.PrintJSON(written)
-				} else if err == nil {
+				} else if len(written.Files) > 0 {
 					written.Print(a.Asked().Out)
 				}
 				return err

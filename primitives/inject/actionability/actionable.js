@@ -170,7 +170,7 @@ function refusal(args, node) {
  * viewport), or by default that a click at point arrives.
  */
 function actState(args, view) {
-  const { nodes, trace } = locate(args.locator);
+  const { nodes, trace } = locateToAct(args.locator);
   if (nodes.length === 0) return { reason: 'not_found', trace };
   const { node, count } = oneOf(args.locator, nodes, view);
   if (args.until === 'attached') {
@@ -325,7 +325,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
  */
 function renderedAgainFor(args, view) {
   try {
-    const { node } = oneOf(args.locator, locate(args.locator).nodes, view);
+    const { node } = oneOf(args.locator, locateToAct(args.locator).nodes, view);
     return refusal(args, node) === '' ? node : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@
 // one that is not rendered, or the control of a label.
 
 queries.file_input = ({ locator, view }) => {
-  const { nodes, trace } = locate(locator);
+  const { nodes, trace } = locateToAct(locator);
   if (nodes.length === 0) throw notFound(locator, trace);
   const inputOf = (node) => {
     const control = tagOf(node) === 'label' ? protoGet(node, 'control') : node;

@@ -14,7 +14,7 @@ const describeCandidate = (m, text, view, visibility) => describe(m, cut(text, m
 
 /** renderedCandidates resolves a locator to what has a box, and measures the first of it. */
 function renderedCandidates(locator, view) {
-  const { nodes, trace } = locate(locator);
+  const { nodes, trace } = locateToAct(locator);
   const kept = [];
   let first = null;
   for (const node of nodes) {

@@ -67,19 +67,66 @@ function understood(locator) {
   return Object.defineProperty(known, 'toJSON', { value: () => locator });
 }
 
+/** Members of a locator that say what its element is called, or what it says. */
+const namingMembers = ['name', 'label', 'placeholder', 'text', 'text_contains', 'text_equals', 'has_text'];
+
 /**
- * locate resolves everything of a locator but its frame. trace counts what each
- * stage left; notFound reports it. A fallback that several elements match is a guess.
+ * confirmedBy: the element of a fallback has all names and texts of the locator, and it has some. A role alone says
+ * nothing, and neither does a fallback of a locator that counts matches or searches in another.
+ */
+function confirmedBy(locator, selector, node) {
+  for (const member of ['within', 'nth', 'retarget', 'ref']) if (locator[member] !== undefined && locator[member] !== null) return false;
+  const narrow = { selector, pierce: locator.pierce !== false, exact: locator.exact };
+  const given = namingMembers.filter((member) => locator[member] !== undefined && locator[member] !== null && locator[member] !== '');
+  for (const member of given) narrow[member] = locator[member];
+  return given.length > 0 && locateOnce(narrow).nodes.includes(node);
+}
+
+/**
+ * locate resolves everything of a locator but its frame. trace counts what each stage left; notFound reports it. A
+ * fallback that several elements match is a guess. One whose element is called what the locator says comes first.
  */
 function locate(locator) {
   const found = locateOnce(locator);
   if (found.nodes.length > 0 || !Array.isArray(locator.fallback)) return found;
-  for (const selector of locator.fallback) {
-    const next = queryParts(document, String(selector), locator.pierce !== false);
-    if (next.nodes.length === 1) return { nodes: next.nodes, trace: { fallback: selector } };
+  let guess = null;
+  for (let i = 0; i < locator.fallback.length; i++) {
+    const selector = String(locator.fallback[i]);
+    const { nodes } = queryParts(document, selector, locator.pierce !== false);
+    if (nodes.length !== 1) continue;
+    const confirmed = confirmedBy(locator, selector, nodes[0]);
+    const match = { nodes, trace: { fallback: { selector, candidate: 'fallback/' + i, confirmed } } };
+    if (confirmed) return match;
+    guess ||= match;
   }
-  return found;
+  return guess || found;
 }
+
+/** locateToAct is locate for what acts: a fallback that is not confirmed may be read, and never acted on. */
+function locateToAct(locator) {
+  const found = locate(locator);
+  const { fallback } = found.trace;
+  if (!fallback || fallback.confirmed) return found;
+  return { nodes: [], trace: { guessed: found.nodes[0], fallback } };
+}
+
+/** drifted is the failure of an act whose locator only a fallback finds that is not confirmed. */
+function drifted(locator, { guessed, fallback }) {
+  return new Fault('drift_detected', 'only a fallback of the locator finds something, and it is not called what the locator says; nothing was done', {
+    locator, fallback: cut(fallback.selector, 500), candidate: fallback.candidate, found: { tag_name: tagOf(guessed), role: roleOf(guessed) || null, name: cut(nameOf(guessed), 200) },
+  });
+}
+
+/** fallback_of answers by which fallback a locator is found, null when by none. */
+queries.fallback_of = ({ locator }) => {
+  try {
+    const { fallback } = locate(understood(locator)).trace;
+    return fallback ? { selector: cut(fallback.selector, 500), candidate: fallback.candidate } : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+};
 
 /** locateOnce is locate without the fallbacks. */
 function locateOnce(locator) {
@@ -114,6 +161,7 @@ function locateOnce(locator) {
 
 /** notFound is the failure of a locator with no usable candidate. */
 function notFound(locator, trace) {
+  if (trace.guessed) return drifted(locator, trace);
   const evidence = { locator };
   if (trace.selector_parts) evidence.selector_parts = trace.selector_parts.slice(0, 20);
   for (const key of Object.keys(trace)) {
@@ -166,8 +214,8 @@ const unmatched = {
 
 /** actedOn is the visible element that an action is meant for. */
 function actedOn(locator, view) {
-  if (!refusesSeveral(locator)) return locateVisible(locator, view);
-  const { nodes, trace } = locate(locator);
+  if (!refusesSeveral(locator)) return locateVisible(locator, view, locateToAct);
+  const { nodes, trace } = locateToAct(locator);
   if (nodes.length > 0) {
     const { node } = oneOf(locator, nodes, view);
     if (isVisible(node, view, new Map())) return node;
@@ -177,8 +225,8 @@ function actedOn(locator, view) {
 }
 
 /** locateVisible is the first visible candidate, or the failure. */
-function locateVisible(locator, view) {
-  const { nodes, trace } = locate(locator);
+function locateVisible(locator, view, by = locate) {
+  const { nodes, trace } = by(locator);
   const clips = new Map();
   for (const node of nodes) if (isVisible(node, view, clips)) return node;
   if (nodes.length > 0) trace.visible_matches = 0;

@@ -5,7 +5,7 @@
 function chosenTarget(given) {
   if (!given) return { node: activeElement(), kind: 'activeElement' };
   const locator = understood(given);
-  const { nodes, trace } = locate(locator);
+  const { nodes, trace } = locateToAct(locator);
   if (nodes.length === 0) throw notFound(locator, trace);
   return { node: isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0], kind: 'resolved-locator' };
 }

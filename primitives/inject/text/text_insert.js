@@ -61,8 +61,9 @@ function insertionTarget(locator) {
   if (!named && !quirk('known_members_only') && norm(locator.text || locator.text_contains || locator.text_equals) === '') {
     throw notEditable(null, 'empty_target', 'the target names no element');
   }
-  const { nodes, trace } = locate(locator);
+  const { nodes, trace } = locateToAct(locator);
   if (nodes.length > 0) return isExtended(locator) ? oneOf(locator, nodes, topView).node : nodes[0];
+  if (trace.guessed) throw drifted(locator, trace);
   const fault = notEditable(null, 'not_found', 'nothing matches the target');
   Object.assign(fault.evidence, notFound(locator, trace).evidence);
   throw fault;
