@@ -24,7 +24,10 @@ type tool struct {
 	input *schema.Schema
 	// arguments is what calls are checked against where that is more than clients are told.
 	arguments json.RawMessage
-	run       func(ctx context.Context, c *call) (*answer, *fault.Error)
+	// meaning is the schema by which arguments are read that can be meant one way only; that of the
+	// calls when nil.
+	meaning json.RawMessage
+	run     func(ctx context.Context, c *call) (*answer, *fault.Error)
 	// unchecked leaves the arguments to the runtime, whose profile may take
 	// others than the schema declares.
 	unchecked bool
@@ -38,6 +41,8 @@ type call struct {
 	progress func(runtime.Progress)
 	// named: the agent, not the tool, names the primitive and its arguments.
 	named bool
+	// said is how arguments were read that are not of the type that is declared.
+	said []string
 	// announced are records of live regions that go with the result.
 	announced []json.RawMessage
 }
@@ -129,6 +134,9 @@ func (s *Server) offerAs(t *tool, name string) error {
 	if t.arguments == nil {
 		t.arguments = t.InputSchema.(json.RawMessage)
 	}
+	if t.meaning == nil {
+		t.meaning = t.arguments
+	}
 	var err error
 	if t.input, err = schema.Compile(t.arguments); err != nil {
 		return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
@@ -173,9 +181,10 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		report := newReporter(ctx, req)
 		defer report.end()
 		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress}
-		if len(c.args) == 0 {
+		if len(c.args) == 0 || string(c.args) == "null" {
 			c.args = json.RawMessage("{}")
 		}
+		c.args, c.said = meant(c.args, t.meaning)
 		if problems := t.input.Validate(c.args); len(problems) > 0 && !t.unchecked {
 			return failure(refusal(problems)), nil
 		}
@@ -196,6 +205,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 			lines.(*splicer).splice(result)
 		}
 		c.announce(result, err != nil || out.Text != "")
+		say(result, c.said)
 		return result, nil
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/mcp/inflight"
+	"github.com/outrider-run/outrider/bridgeclient/outlet"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -48,6 +49,9 @@ type Options struct {
 	SessionIdle time.Duration
 	// Logins, when not nil, lets clients keep what a session has stored, by name.
 	Logins Logins
+	// Ready, when not nil, returns when the browser has started: a client that has closed its input
+	// still gets its answers then.
+	Ready func(context.Context)
 	// Fixtures adds the tools, resources and prompts that the public
 	// conformance scenarios ask for.
 	Fixtures bool
@@ -147,11 +151,18 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
+// longestWrite is how long a client may take for one message after its end, or ours.
+const longestWrite = 2 * time.Second
+
 // ServeStdio serves one client, one JSON-RPC message per line, until ctx ends or in
 // does. Requests that were read by then are answered.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	lines := newSplicer(out)
+	outlet := outlet.New(out)
+	defer context.AfterFunc(ctx, func() { outlet.Drain(longestWrite) })()
+	lines := newSplicer(outlet)
 	client := inflight.New(ctx, in, lines)
+	client.Ready = s.opts.Ready
+	client.Ended = func() { outlet.Drain(longestWrite) }
 	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}, nil)
 	if err != nil {
 		return err

@@ -226,6 +226,7 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 			return c.on(w, func(p page) (*answer, *fault.Error) { return c.primitive(ctx, p, entry.Name, args, w, entry.Acts) })
 		})
 	t.unchecked = true
+	t.meaning = entry.InputSchema
 	return t
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/bridgeclient/outlet"
 	"github.com/outrider-run/outrider/cmd/outrider/complete"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
@@ -74,10 +75,18 @@ type app struct {
 	origins   config.Origins                         // of the flags that were given, by their name; see configure
 }
 
+// longestWrite is how long standard output may take for one write after the end of a verb has come.
+const longestWrite = 2 * time.Second
+
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	secrets := &mask.Set{}
-	out, words := secrets.Writer(stdout), secrets.Writer(stderr)
-	defer func() { _, _ = out.Close(), words.Close() }()
+	printed := outlet.New(stdout)
+	defer context.AfterFunc(ctx, func() { printed.Drain(longestWrite) })()
+	out, words := secrets.Writer(printed), secrets.Writer(stderr)
+	defer func() {
+		printed.Drain(longestWrite)
+		_, _ = out.Close(), words.Close()
+	}()
 	a := &app{stdin: stdin, stdout: out, stderr: words, secrets: secrets, log: slog.New(slog.DiscardHandler)}
 	root := a.root()
 	root.SetArgs(args)
