@@ -105,6 +105,18 @@ func (a *aliases) of(name string) string {
 	return name
 }
 
+// own is the name of the protocol of a tool, whichever of its names is given.
+func (a *aliases) own(name string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for own, listed := range a.listed {
+		if listed == name {
+			return own
+		}
+	}
+	return name
+}
+
 // isPrimitive says whether a name is a primitive's, as it is or as it would be listed.
 func (s *Server) isPrimitive(name string) bool {
 	return slices.ContainsFunc(s.opts.Host.Dictionary(), func(e runtime.DictionaryEntry) bool {
