@@ -100,6 +100,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return a.report(ctx, err)
 }
 
+// services are the verbs that run until somebody ends them. SIGTERM is a good end for them.
+var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", "up"}
+
 // report shows err, if it was not shown yet, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
@@ -108,6 +111,9 @@ func (a *app) report(ctx context.Context, err error) int {
 	e := exitOf(err)
 	if e.err != nil {
 		a.showError(e)
+	}
+	if e.code == exitInterrupted && e.err == nil && slices.Contains(services, a.verb) && errors.Is(context.Cause(ctx), terminated{}) {
+		return exitDone
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && e.code != exitUsage {
 		return exitInterrupted
