@@ -128,10 +128,11 @@ var mayImport = map[string][]string{
 	"bridgeclient":                       {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge":         {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/mcp/allowance":         {}, // the time of a tool call
+	"bridgeclient/outlet":                {}, // writes that an end does not wait for
 	"bridgeclient/mcp/inflight":          {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp/tokens":            {},
-	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "runtime", "primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
-	"bridgeclient/provider":              {"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/outlet", "runtime", "primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/provider":              {"bridgeclient", "bridgeclient/outlet", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {},                              // tests only
 	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests
 	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},

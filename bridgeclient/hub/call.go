@@ -19,6 +19,43 @@ type ToolCall struct {
 	TargetURLContains   string          `json:"target_url_contains,omitempty"`
 	TargetTitleContains string          `json:"target_title_contains,omitempty"`
 	TimeoutMS           int64           `json:"timeout_ms,omitempty"`
+	// RuntimeID and Target select a runtime as the messages of the protocol do.
+	RuntimeID string     `json:"runtime_id,omitempty"`
+	Target    CallTarget `json:"target,omitzero"`
+	// CallID, IdempotencyKey and Meta are taken and not read.
+	CallID         string          `json:"call_id,omitempty"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"`
+	Meta           json.RawMessage `json:"_meta,omitempty"`
+}
+
+// CallTarget selects a runtime.
+type CallTarget struct {
+	RuntimeID     string `json:"runtime_id,omitempty"`
+	RuntimeKey    string `json:"runtime_key,omitempty"`
+	URLContains   string `json:"url_contains,omitempty"`
+	TitleContains string `json:"title_contains,omitempty"`
+}
+
+// selector is what the members of a call select. Two that say the same differently are refused.
+func (c *ToolCall) selector() (Selector, *fault.Error) {
+	sel := Selector{c.TargetRuntimeID, c.TargetRuntimeKey, c.TargetURLContains, c.TargetTitleContains}
+	for _, also := range []struct {
+		to          *string
+		name, value string
+	}{
+		{&sel.RuntimeID, "target/runtime_id", c.Target.RuntimeID}, {&sel.RuntimeID, "runtime_id", c.RuntimeID},
+		{&sel.RuntimeKey, "target/runtime_key", c.Target.RuntimeKey}, {&sel.URLContains, "target/url_contains", c.Target.URLContains},
+		{&sel.TitleContains, "target/title_contains", c.Target.TitleContains},
+	} {
+		switch {
+		case also.value == "" || also.value == *also.to:
+		case *also.to == "":
+			*also.to = also.value
+		default:
+			return sel, fault.New(fault.InvalidInput, "the call names two runtimes").With("path", "/"+also.name)
+		}
+	}
+	return sel, nil
 }
 
 // ToolResult is the one answer to a ToolCall. OK means that the runtime
@@ -212,7 +249,10 @@ func arguments(raw json.RawMessage) (map[string]json.RawMessage, *fault.Error) {
 // lift takes routing and time out of the arguments; fields of the call itself
 // win.
 func (h *Hub) lift(call *ToolCall, args map[string]json.RawMessage) (Selector, time.Duration, *fault.Error) {
-	sel := Selector{call.TargetRuntimeID, call.TargetRuntimeKey, call.TargetURLContains, call.TargetTitleContains}
+	sel, err := call.selector()
+	if err != nil {
+		return sel, 0, err
+	}
 	for name, to := range map[string]*string{
 		"target_runtime_id": &sel.RuntimeID, "target_runtime_key": &sel.RuntimeKey,
 		"target_url_contains": &sel.URLContains, "target_title_contains": &sel.TitleContains,

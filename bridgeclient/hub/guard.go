@@ -30,6 +30,10 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 			return
 		}
 		paired := forRuntimes(r.URL.Path) && same(r.URL.Query().Get("token"), h.opts.Pairing)
+		if len(r.Header.Values("Origin")) > 1 { // no browser sends two, and only one would be judged
+			fail(w, http.StatusForbidden, fault.New(fault.OriginBlocked, "the request has several origins"))
+			return
+		}
 		if origin := r.Header.Get("Origin"); origin != "" {
 			if !paired && !h.originAllowed(origin, r) {
 				remedy := remedyOf(origin, r.URL.Path)
@@ -41,10 +45,11 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 				return
 			}
 			w.Header().Set("Access-Control-Allow-Origin", origin)
+			w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
 			w.Header().Add("Vary", "Origin")
 			if r.Method == http.MethodOptions {
-				w.Header().Set("Access-Control-Allow-Methods", "GET, POST")
-				w.Header().Set("Access-Control-Allow-Headers", "content-type, authorization")
+				w.Header().Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+				w.Header().Set("Access-Control-Allow-Headers", requestHeaders)
 				w.Header().Set("Access-Control-Allow-Private-Network", "true")
 				w.WriteHeader(http.StatusNoContent)
 				return
@@ -60,6 +65,11 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 }
 
 const (
+	// requestHeaders are what pages may send, and exposedHeaders what they may read: those of the
+	// Model Context Protocol beside the usual ones.
+	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id"
+	exposedHeaders = "mcp-session-id, www-authenticate"
+
 	extensionPath   = "/extension"
 	itemsPath       = extensionPath + "/items"
 	extensionScheme = "chrome-extension://"
@@ -157,7 +167,10 @@ func (h *Hub) tokenAllowed(r *http.Request) bool {
 	if h.opts.Token == "" {
 		return true
 	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if ok = ok && strings.EqualFold(scheme, "Bearer"); !ok {
+		given = ""
+	}
 	if !ok && forRuntimes(r.URL.Path) {
 		given = r.URL.Query().Get("token")
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,9 +84,16 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// callMembers are those of a ToolCall.
+var callMembers = []string{
+	"name", "arguments", "runtime_id", "target", "target_runtime_id", "target_runtime_key", "target_url_contains", "target_title_contains",
+	"timeout_ms", "call_id", "idempotency_key", "_meta",
+}
+
 func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 	var call ToolCall
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
+	d.DisallowUnknownFields() // a member that is passed over may have said which runtime is meant
 	if err := d.Decode(&call); err != nil {
 		if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
 			fail(w, http.StatusRequestEntityTooLarge, fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit))
@@ -96,13 +104,16 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		e := fault.New(fault.InvalidInput, "the body is not a JSON object with the members of a call").With("offset", d.InputOffset())
+		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			e = fault.New(fault.InvalidInput, "a call has no member %s", name).With("members", callMembers)
+		}
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
 			e.With("path", "/"+wrong.Field).With("expected", wrong.Type.String())
 		}
 		fail(w, http.StatusBadRequest, e)
 		return
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		fail(w, http.StatusBadRequest, fault.New(fault.InvalidInput, "the body goes on after the call").With("offset", d.InputOffset()))
 		return
 	}

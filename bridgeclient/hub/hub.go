@@ -48,6 +48,7 @@ type Hub struct {
 	runtimes map[string]*entry
 	lost     map[string]lostRuntime
 	active   string
+	chosen   string // the last that an agent has made the active one
 	pending  map[string]*pending
 	probes   map[string]probe
 	orders   int64

@@ -44,6 +44,10 @@ type Options struct {
 	// have.
 	AllowHosts []string
 
+	// Strict refuses a call that names no runtime when there are several and no agent has chosen the
+	// active one. Otherwise it goes to the active one, as at the upstream bridge.
+	Strict bool
+
 	Logger *slog.Logger
 	// Version is shown by /health.
 	Version string

@@ -77,7 +77,7 @@ func (h *Hub) setActive(args map[string]json.RawMessage, sel Selector) (any, *fa
 		if err != nil {
 			return nil, err
 		}
-		h.active = e.RuntimeID
+		h.active, h.chosen = e.RuntimeID, e.RuntimeID
 	}
 	var active any
 	if e := h.runtimes[h.active]; e != nil {

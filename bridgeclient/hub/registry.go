@@ -428,11 +428,11 @@ func (h *Hub) choose(s Selector) (*entry, *fault.Error) {
 				Next("connect a runtime to /extension, then call again")
 		case len(all) == 1:
 			return all[0], nil
-		case h.runtimes[h.active] != nil:
+		case h.runtimes[h.active] != nil && (!h.opts.Strict || h.chosen == h.active):
 			return h.runtimes[h.active], nil
 		}
-		return nil, fault.New(fault.AmbiguousRuntime, "several runtimes are connected and none is active").
-			With("candidates", candidates(all)).Next("name one with target_runtime_id")
+		return nil, fault.New(fault.AmbiguousRuntime, "several runtimes are connected and the call names none of them").
+			With("candidates", candidates(all)).Next("name one with target_runtime_id, or choose the active one with browser.active_tab.set")
 	}
 	var fit []*entry
 	for _, e := range all {

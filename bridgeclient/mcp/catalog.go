@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -20,7 +22,12 @@ import (
 type tool struct {
 	*sdk.Tool
 	input *schema.Schema
-	run   func(ctx context.Context, c *call) (*answer, *fault.Error)
+	// arguments is what calls are checked against where that is more than clients are told.
+	arguments json.RawMessage
+	// meaning is the schema by which arguments are read that can be meant one way only; that of the
+	// calls when nil.
+	meaning json.RawMessage
+	run     func(ctx context.Context, c *call) (*answer, *fault.Error)
 	// unchecked leaves the arguments to the runtime, whose profile may take
 	// others than the schema declares.
 	unchecked bool
@@ -34,6 +41,8 @@ type call struct {
 	progress func(runtime.Progress)
 	// named: the agent, not the tool, names the primitive and its arguments.
 	named bool
+	// said is how arguments were read that are not of the type that is declared.
+	said []string
 	// announced are records of live regions that go with the result.
 	announced []json.RawMessage
 }
@@ -61,12 +70,24 @@ const (
 	pageResult = `{"type":"object","required":["page"]}`
 )
 
-// core lists the tools that are always there.
+// core lists the tools that are always there. Limits of numbers are judged and not told: each costs
+// every agent some tokens.
 func (s *Server) core() []tool {
-	return []tool{
+	tools := []tool{
 		s.siteTool(), s.tabsTool(), s.snapshotTool(), s.actTool(), s.readTool(), s.waitTool(), s.screenshotTool(),
 	}
+	for i := range tools {
+		t := &tools[i]
+		whole := t.InputSchema.(json.RawMessage)
+		if t.arguments == nil {
+			t.arguments = whole
+		}
+		t.InputSchema = json.RawMessage(limits().ReplaceAllLiteral(whole, nil))
+	}
+	return tools
 }
+
+var limits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,"(minimum|maximum)":[0-9]+`) })
 
 // catalog is every tool that the options select.
 func (s *Server) catalog() ([]tool, error) {
@@ -87,13 +108,44 @@ func (s *Server) catalog() ([]tool, error) {
 			tools = append(tools, s.primitiveTool(entry))
 		}
 	}
+	return tools, nil
+}
+
+// offer lists tools under names that every client takes, and takes calls of them by those and by
+// their own.
+func (s *Server) offer(tools []tool) error {
+	own := make([]string, len(tools))
+	for i, t := range tools {
+		own[i] = t.Name
+	}
+	names := listedNames(own, func(string) bool { return false })
+	s.own = make(map[string]bool, len(tools))
 	for i := range tools {
-		t := &tools[i]
-		if t.input, err = schema.Compile(t.InputSchema.(json.RawMessage)); err != nil {
-			return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+		s.own[names[tools[i].Name]] = true
+		if err := s.offerAs(&tools[i], names[tools[i].Name]); err != nil {
+			return err
 		}
 	}
-	return tools, nil
+	return nil
+}
+
+// offerAs lists one tool under a name.
+func (s *Server) offerAs(t *tool, name string) error {
+	if t.arguments == nil {
+		t.arguments = t.InputSchema.(json.RawMessage)
+	}
+	if t.meaning == nil {
+		t.meaning = t.arguments
+	}
+	var err error
+	if t.input, err = schema.Compile(t.arguments); err != nil {
+		return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	t.Description = told(t.Description, t.Name, name)
+	s.names.add(t.Name, name)
+	t.Name = name
+	s.server.AddTool(t.Tool, s.handler(*t))
+	return nil
 }
 
 // toolPatterns reads Options.Tools.
@@ -129,9 +181,10 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		report := newReporter(ctx, req)
 		defer report.end()
 		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress}
-		if len(c.args) == 0 {
+		if len(c.args) == 0 || string(c.args) == "null" {
 			c.args = json.RawMessage("{}")
 		}
+		c.args, c.said = meant(c.args, t.meaning)
 		if problems := t.input.Validate(c.args); len(problems) > 0 && !t.unchecked {
 			return failure(refusal(problems)), nil
 		}
@@ -152,6 +205,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 			lines.(*splicer).splice(result)
 		}
 		c.announce(result, err != nil || out.Text != "")
+		say(result, c.said)
 		return result, nil
 	}
 }

@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -22,3 +25,11 @@ func Report(n int) (sent []string) {
 	r.progress(runtime.Progress{Step: "after the end"})
 	return sent
 }
+
+// ListedNames are the names under which tools of these names are listed together.
+func ListedNames(own map[string]string) map[string]string {
+	return listedNames(slices.Collect(maps.Keys(own)), func(string) bool { return false })
+}
+
+// Portable is a schema as clients are told it.
+func Portable(written json.RawMessage) json.RawMessage { return portable(written) }

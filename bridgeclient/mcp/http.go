@@ -69,6 +69,12 @@ func sessionless(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") >= firstSessionless || r.Header.Get("Mcp-Method") != ""
 }
 
+const (
+	// requestHeaders are what pages may send, and exposedHeaders what they may read.
+	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id"
+	exposedHeaders = "mcp-session-id, www-authenticate"
+)
+
 // guard lets only those in who may use the server: see HTTPOptions.
 func guard(opts HTTPOptions, next http.Handler) http.Handler {
 	refuse := func(w http.ResponseWriter, status int, code, message string) {
@@ -81,13 +87,30 @@ func guard(opts HTTPOptions, next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "permission_denied", "this host name is not one of the server's")
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" && !knownOrigin(origin, r.Host, opts) {
+		origin := r.Header.Get("Origin")
+		if len(r.Header.Values("Origin")) > 1 { // no browser sends two, and only one would be judged
+			refuse(w, http.StatusForbidden, "origin_blocked", "the request has several origins")
+			return
+		}
+		if origin != "" && !knownOrigin(origin, r.Host, opts) {
 			refuse(w, http.StatusForbidden, "origin_blocked", "pages of this origin may not use the server")
 			return
 		}
+		if origin != "" {
+			w.Header().Set("Access-Control-Allow-Origin", origin)
+			w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
+			w.Header().Add("Vary", "Origin")
+			if r.Method == http.MethodOptions { // a page asks before it sends; it shows no token then
+				w.Header().Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+				w.Header().Set("Access-Control-Allow-Headers", requestHeaders)
+				w.Header().Set("Access-Control-Allow-Private-Network", "true")
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
 		if opts.Token != "" {
-			got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			if !ok || subtle.ConstantTimeCompare([]byte(got), []byte(opts.Token)) != 1 {
+			scheme, got, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+			if !ok || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(got), []byte(opts.Token)) != 1 {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="outrider"`)
 				refuse(w, http.StatusUnauthorized, "permission_denied", "a bearer token is required")
 				return

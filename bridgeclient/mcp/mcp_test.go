@@ -64,6 +64,18 @@ func clientOver(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOp
 	if err != nil {
 		t.Fatal(err)
 	}
+	return connectOver(t, server, clientOptions, over)
+}
+
+// connect connects a client to a server.
+func connect(t testing.TB, server *mcp.Server) *sdk.ClientSession {
+	t.Helper()
+	return connectOver(t, server, nil, func(transport sdk.Transport) sdk.Transport { return transport })
+}
+
+func connectOver(t testing.TB, server *mcp.Server, clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport) *sdk.ClientSession {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
 	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
 	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, clientOptions).Connect(ctx, over(&sdk.StreamableClientTransport{Endpoint: front.URL}), nil)
 	if err != nil {

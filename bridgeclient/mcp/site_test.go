@@ -100,11 +100,11 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 	await := func(want bool) {
 		t.Helper()
 		late := time.After(time.Minute)
-		for slices.Contains(names(), "site.harbour.moor") != want {
+		for slices.Contains(names(), "site_harbour_moor") != want {
 			select {
 			case <-changed:
 			case <-late:
-				t.Fatalf("site.harbour.moor there is not %v within a minute: %v", want, names())
+				t.Fatalf("site_harbour_moor there is not %v within a minute: %v", want, names())
 			}
 		}
 	}
@@ -129,10 +129,10 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 			t.Errorf("the client read %q, want a word on step %s before the result", got, step)
 		}
 	}
-	if _, text := use(t, cs, "site.harbour.moor", `{"ship":"Heron"}`); !strings.Contains(text, "Moored Heron") {
+	if _, text := use(t, cs, "site_harbour_moor", `{"ship":"Heron"}`); !strings.Contains(text, "Moored Heron") {
 		t.Errorf("the action as a tool: %s", text)
 	}
-	if r := attempt(t, cs, "site.harbour.moor", `{}`); code(r) != "invalid_input" {
+	if r := attempt(t, cs, "site_harbour_moor", `{}`); code(r) != "invalid_input" {
 		t.Errorf("the action without its argument: got %q, want invalid_input", code(r))
 	}
 	w.mu.Lock()

@@ -3,21 +3,16 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime"
 )
 
 // maxSiteTools bounds the actions of one site that become tools.
 const maxSiteTools = 64
-
-var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,120}$`) })
 
 // offerSiteTools keeps a tool per action of the active page's site: after every
 // change of the runtime's own tabs the list is made anew, and clients are notified
@@ -47,30 +42,41 @@ func (s *Server) offerSiteTools() {
 	})
 }
 
-// refreshSiteTools offers what the site has now. before and the result say
-// under which names, and how.
+// refreshSiteTools offers what the site has now. before and the result say which actions are
+// offered, and how.
 func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
-	now := map[string]string{}
-	for _, a := range s.siteActions() {
-		name := "site." + a.Name
-		if !toolName().MatchString(name) || len(now) == maxSiteTools {
+	actions := s.siteActions()
+	if len(actions) > maxSiteTools {
+		s.log.Warn("the site has more actions than are offered as tools; actions_site has all", "actions", len(actions), "tools", maxSiteTools)
+		actions = actions[:maxSiteTools]
+	}
+	own := make([]string, len(actions))
+	for i, a := range actions {
+		own[i] = siteToolName(a)
+	}
+	names := listedNames(own, func(name string) bool { return s.own[name] })
+	now := map[string]string{} // by listed name
+	for _, a := range actions {
+		name := names[siteToolName(a)]
+		as, err := json.Marshal(a)
+		if err != nil {
 			continue
 		}
-		as, _ := json.Marshal(a)
-		now[name] = string(as)
-		if before[name] == now[name] {
+		if before[name] == string(as) {
+			now[name] = string(as)
 			continue
 		}
-		if t, err := s.siteActionTool(name, a); err == nil {
-			s.server.AddTool(t.Tool, s.handler(t))
-		} else {
+		if err := s.offerSiteTool(a, name); err != nil {
 			s.log.Warn("an action cannot be offered as a tool", "action", a.Name, "error", err)
+			continue
 		}
+		now[name] = string(as)
 	}
 	var gone []string
 	for name := range before {
 		if _, still := now[name]; !still {
 			gone = append(gone, name)
+			s.names.remove(name)
 		}
 	}
 	if len(gone) > 0 {
@@ -78,6 +84,9 @@ func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
 	}
 	return now
 }
+
+// siteToolName is the name of the protocol for an action as a tool of its own.
+func siteToolName(a siteAction) string { return "site." + a.Name }
 
 // siteAction is an entry of the list of actions.site.
 type siteAction struct {
@@ -100,15 +109,16 @@ func (s *Server) siteActions() []siteAction {
 	return append(out.Actions, out.Tools...)
 }
 
-func (s *Server) siteActionTool(name string, a siteAction) (tool, error) {
+func (s *Server) offerSiteTool(a siteAction, name string) error {
 	if len(a.InputSchema) == 0 {
 		a.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
 	description := strings.TrimSpace("Action of the site's map, described by it: " + a.Description)
-	t := newTool(name, description, string(a.InputSchema), pageResult, sdk.ToolAnnotations{},
+	t := newTool(siteToolName(a), description, string(portable(a.InputSchema)), pageResult, sdk.ToolAnnotations{},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			return c.on(where{}, func(p page) (*answer, *fault.Error) {
-				value, r, err := c.do(ctx, p, runtime.SiteTool, map[string]any{"mode": "call", "action": a.Name, "arguments": c.args}, where{})
+				args := map[string]any{"mode": "call", "action": a.Name, "arguments": c.args}
+				value, r, err := c.do(ctx, p, runtime.SiteTool, args, where{})
 				if err != nil {
 					return nil, err
 				}
@@ -117,7 +127,6 @@ func (s *Server) siteActionTool(name string, a siteAction) (tool, error) {
 				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
 			})
 		})
-	var err error
-	t.input, err = schema.Compile(a.InputSchema)
-	return t, err
+	t.arguments = a.InputSchema
+	return s.offerAs(&t, name)
 }

@@ -11,13 +11,13 @@ import (
 )
 
 const actInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
+	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
-	`"to":{"description":"drag: ref, locator or {x,y}"},"text":{"type":"string","description":"fill, type, dialog; {{secret:NAME}}"},` +
+	`"to":{"type":"object","description":"drag: {ref}, {x,y} or locator"},"text":{"type":"string","description":"fill, type, dialog; {{secret:NAME}}"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
-	`"files":{"type":"array"},` +
+	`"files":{"type":"array","items":{"type":"string"}},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
@@ -40,7 +40,7 @@ type actIn struct {
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Server) actTool() tool {
-	return newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can take it and says what followed.",
+	t := newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can take it and says what followed.",
 		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in actIn
@@ -72,6 +72,8 @@ func (s *Server) actTool() tool {
 				return c.answered(ctx, p, in, done, r)
 			})
 		})
+	t.arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1)) // the ref alone will do
+	return t
 }
 
 // actEffects: a page that has not answered at once is given a moment. Another look costs an

@@ -29,17 +29,19 @@ func families(entries []runtime.DictionaryEntry) map[string][]runtime.Dictionary
 func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) tool {
 	annotations := reads
 	names, signatures := []string{}, []string{}
-	acts := map[string]bool{}
+	acts, schemas := map[string]bool{}, map[string]json.RawMessage{}
 	for _, e := range entries {
 		if e.Acts {
 			annotations, acts[e.Name] = sdk.ToolAnnotations{}, true
 		}
 		short := strings.TrimPrefix(e.Name, family+".")
 		names = append(names, short)
+		schemas[short] = e.InputSchema
 		signatures = append(signatures, short+"("+signature(e.InputSchema)+")")
 	}
 	allowed, _ := json.Marshal(names)
-	input := `{"type":"object","required":["name"],"properties":{"name":{"enum":` + string(allowed) + `},"arguments":{"type":"object"},"page":{}}}`
+	input := `{"type":"object","required":["name"],"properties":{"name":{"type":"string","enum":` + string(allowed) + `},` +
+		`"arguments":{"type":"object"},"page":{"type":"string"}}}`
 	return newTool("primitives."+family, strings.Join(signatures, " "), input, `{"type":"object"}`, annotations,
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in struct {
@@ -47,11 +49,21 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 				Name      string                     `json:"name"`
 				Arguments map[string]json.RawMessage `json:"arguments"`
 			}
+			var given struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			}
 			if err := c.decode(&in); err != nil {
 				return nil, err
 			}
-			if in.Arguments == nil {
-				in.Arguments = map[string]json.RawMessage{}
+			if err := c.decode(&given); err != nil {
+				return nil, err
+			}
+			in.Arguments = map[string]json.RawMessage{}
+			if len(given.Arguments) > 0 {
+				read, said := meant(given.Arguments, schemas[given.Name])
+				c.said = append(c.said, said...)
+				_ = json.Unmarshal(read, &in.Arguments) // an object, as the schema wants it
 			}
 			ctx, cancel := in.bounded(ctx) // timeout_ms beside the name is the time of the call
 			defer cancel()

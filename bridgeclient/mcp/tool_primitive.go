@@ -233,6 +233,7 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 			return c.on(w, func(p page) (*answer, *fault.Error) { return c.primitive(ctx, p, entry.Name, args, w, entry.Acts) })
 		})
 	t.unchecked = true
+	t.meaning = entry.InputSchema
 	return t
 }
 
@@ -261,38 +262,4 @@ func firstSentence(summary string) string {
 		return summary[:i]
 	}
 	return strings.TrimSuffix(summary, ".")
-}
-
-// brief is an object schema with types, enumerations and required members, and
-// page, and nothing else.
-func brief(input json.RawMessage) string {
-	var in struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-		Required   []string                   `json:"required"`
-	}
-	_ = json.Unmarshal(input, &in) // records are compiled before they get here
-	properties := map[string]any{"page": struct{}{}}
-	for name, raw := range in.Properties {
-		var p struct {
-			Type any   `json:"type"`
-			Enum []any `json:"enum"`
-		}
-		_ = json.Unmarshal(raw, &p)
-		m := map[string]any{}
-		if t, one := p.Type.(string); len(p.Enum) > 0 && len(p.Enum) <= 5 {
-			m["enum"] = p.Enum
-		} else if one && t != "string" {
-			m["type"] = t
-		}
-		properties[name] = m
-	}
-	schema := map[string]any{"type": "object", "properties": properties}
-	if len(in.Required) > 0 {
-		schema["required"] = in.Required
-	}
-	out, err := json.Marshal(schema)
-	if err != nil {
-		return `{"type":"object"}`
-	}
-	return string(out)
 }

@@ -13,12 +13,9 @@ import (
 )
 
 const tabsInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"enum":["list","open","navigate","back","forward","reload","activate","close","open_session","close_session"]},` +
+	`"action":{"type":"string","enum":["list","open","navigate","back","forward","reload","activate","close","open_session","close_session"]},` +
 	`"url":{"type":"string"},"isolated":{"type":"boolean","description":"open_session: own cookies and storage (default)"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
-
-const tabsOutput = `{"type":"object","properties":{"page":{"type":"string"},"session":{"type":"string"},"url":{"type":"string"},` +
-	`"pages":{"type":"array","items":{"type":"object"}}}}`
 
 type tabsIn struct {
 	where
@@ -31,7 +28,7 @@ type tabsIn struct {
 // tabsTool opens, closes and moves pages and sessions.
 func (s *Server) tabsTool() tool {
 	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; name its handle in later calls.",
-		s.withLogins(tabsInput), tabsOutput, sdk.ToolAnnotations{Title: "Pages and sessions"},
+		s.withLogins(tabsInput), `{"type":"object"}`, sdk.ToolAnnotations{Title: "Pages and sessions"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in tabsIn
 			if err := c.decode(&in); err != nil {

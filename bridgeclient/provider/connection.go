@@ -7,6 +7,9 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
+	"time"
+
+	"github.com/outrider-run/outrider/bridgeclient/outlet"
 )
 
 const (
@@ -15,6 +18,8 @@ const (
 	// maxEvents bounds the events that a slow client has not taken; later ones
 	// are left out until there is room.
 	maxEvents = 256
+	// longestWrite is how long a client may take for one answer after its end, or ours.
+	longestWrite = 5 * time.Second
 )
 
 // connection serves one client.
@@ -50,10 +55,13 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, transpo
 	s.connectionsMu.Unlock()
 	s.busy.Add(1)
 	defer s.busy.Done()
+	answers := outlet.New(out)
+	defer context.AfterFunc(ctx, func() { answers.Drain(longestWrite) })()
 	var writing sync.WaitGroup
-	writing.Go(func() { c.write(out) })
+	writing.Go(func() { c.write(answers) })
 
 	err := c.read(in)
+	answers.Drain(longestWrite)
 	c.running.Wait()
 	s.connectionsMu.Lock()
 	delete(s.connections, c)

@@ -18,12 +18,14 @@ import (
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 )
 
 // hubFlags are the flags of the verb hub.
 type hubFlags struct {
 	listen, token, tokenFile, dialect, storageRoot, payloads string
+	profile                                                  string
 	ops                                                      opsFlags
 	inline                                                   int
 	stdio, extensions, fixtures                              bool
@@ -69,6 +71,8 @@ func (a *app) hubCommand() *cobra.Command {
 	f.BoolVar(&x.stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&x.listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&x.dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
+	f.StringVar(&x.profile, "profile", quirks.StrictProfile,
+		"strict, or extension: a call that names none of several runtimes goes to the active one, as at the upstream bridge")
 	f.StringVar(&x.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&x.token, "token", "", "bearer token that runtimes and agents must present")
 	f.BoolVar(&x.extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
@@ -100,6 +104,9 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 		return a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit", "conformance")
 	default:
 		return usage("--dialect is %q: expected actions or browser-bridge", x.dialect)
+	}
+	if _, known := quirks.Profile(x.profile); !known {
+		return usage("--profile is %q: expected strict or extension", x.profile)
 	}
 	if x.kit.on {
 		return nil
@@ -175,7 +182,7 @@ func (a *app) hubOptions(ctx context.Context, x *hubFlags, o *ops.Ops) hub.Optio
 	}
 	changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
 	return hub.Options{
-		Listen: x.listen, Token: x.token, AllowOrigins: x.origins, AllowExtensions: x.extensions, StorageRoot: x.storageRoot, Maps: x.maps,
+		Listen: x.listen, Token: x.token, Strict: x.profile == quirks.StrictProfile, AllowOrigins: x.origins, AllowExtensions: x.extensions, StorageRoot: x.storageRoot, Maps: x.maps,
 		PayloadFolder: payloadFolder(x.payloads, x.inline), PayloadLimit: x.inline, KeepPayloads: x.payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
 		OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 		OnCall: func(name string) func(hub.ToolResult) {

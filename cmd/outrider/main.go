@@ -20,10 +20,25 @@ func main() {
 	launch.MaybeSupervise()
 	expr.MaybeWorker()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the process at once
+		received := <-signals
+		signal.Stop(signals) // a second signal ends the process at once
+		if received == syscall.SIGTERM {
+			stop(terminated{})
+			return
+		}
+		stop(context.Canceled)
 	}()
 	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
+
+// terminated is the cause of an end that somebody asked for by SIGTERM, as what runs services does.
+type terminated struct{}
+
+func (terminated) Error() string { return "terminated" }
+
+// Is makes it an interrupt for all who do not look closer.
+func (terminated) Is(target error) bool { return target == context.Canceled }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/bridgeclient/outlet"
 	"github.com/outrider-run/outrider/cmd/outrider/complete"
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
@@ -74,10 +75,18 @@ type app struct {
 	origins   config.Origins                         // of the flags that were given, by their name; see configure
 }
 
+// longestWrite is how long standard output may take for one write after the end of a verb has come.
+const longestWrite = 2 * time.Second
+
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	secrets := &mask.Set{}
-	out, words := secrets.Writer(stdout), secrets.Writer(stderr)
-	defer func() { _, _ = out.Close(), words.Close() }()
+	printed := outlet.New(stdout)
+	defer context.AfterFunc(ctx, func() { printed.Drain(longestWrite) })()
+	out, words := secrets.Writer(printed), secrets.Writer(stderr)
+	defer func() {
+		printed.Drain(longestWrite)
+		_, _ = out.Close(), words.Close()
+	}()
 	a := &app{stdin: stdin, stdout: out, stderr: words, secrets: secrets, log: slog.New(slog.DiscardHandler)}
 	root := a.root()
 	root.SetArgs(args)
@@ -91,6 +100,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return a.report(ctx, err)
 }
 
+// services are the verbs that run until somebody ends them. SIGTERM is a good end for them.
+var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", "up"}
+
 // report shows err, if it was not shown yet, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
@@ -99,6 +111,9 @@ func (a *app) report(ctx context.Context, err error) int {
 	e := exitOf(err)
 	if e.err != nil {
 		a.showError(e)
+	}
+	if e.code == exitInterrupted && e.err == nil && slices.Contains(services, a.verb) && errors.Is(context.Cause(ctx), terminated{}) {
+		return exitDone
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && e.code != exitUsage {
 		return exitInterrupted

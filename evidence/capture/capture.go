@@ -213,13 +213,14 @@ func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answe
 	return id, func(reply runtime.Reply) {
 		r.recordDownloads(tab.TabID)
 		at := time.Now()
+		failed := reply.Err.Clone() // who made the call may add to it while this one waits
 		r.queue.add(func() {
 			end := record.CallEnd{
 				ID: id, Name: c.Name, CallerID: fault.Clip(c.ID, 200), Arguments: withoutStores(c.Name, object(c.Arguments)), OK: reply.Err == nil,
 				Output: r.output(c.Name, reply.Output), Summaries: reply.Steps, URL: reply.URL, DurationMS: ms(at.Sub(began)),
 			}
-			if reply.Err != nil {
-				end.Error = jsonOf(reply.Err)
+			if failed != nil {
+				end.Error = jsonOf(failed)
 			}
 			r.log.PutAt(at, record.KindCallEnd, tab.TabID, end, resources(end.Output)...)
 		})

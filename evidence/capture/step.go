@@ -81,10 +81,11 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 	runs := time.Now()
 	return func(res primitives.Result) {
 		at := time.Now()
+		failed := res.Err.Clone() // a workflow may add to it while this one waits
 		r.queue.add(func() {
 			end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(at.Sub(runs)), WaitMS: ms(res.Wait), Effects: res.Effects}
-			if res.Err != nil {
-				end.Error = jsonOf(res.Err)
+			if failed != nil {
+				end.Error = jsonOf(failed)
 			}
 			end.Output = r.output(in.Primitive, res.Payload)
 			r.log.PutAt(at, record.KindStepEnd, in.TabID, end, resources(end.Output)...)

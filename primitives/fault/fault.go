@@ -89,6 +89,16 @@ func (e *Error) Field(key string, value any) *Error {
 	return e
 }
 
+// Clone is e as it is now, nil for nil: for those who read it later, while others add evidence to e.
+func (e *Error) Clone() *Error {
+	if e == nil {
+		return nil
+	}
+	own := *e
+	own.Evidence, own.Fields = maps.Clone(e.Evidence), maps.Clone(e.Fields)
+	return &own
+}
+
 // Next returns e with a hint on how to go on.
 func (e *Error) Next(step string) *Error {
 	e.NextStep = step
