@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -187,7 +189,15 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
-	if err := b.recording.Record(&out, reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}); err != nil {
+	recorded := reproduce.Recorded{
+		Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face,
+		AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log, Lost: a.lost.add,
+	}
+	err = b.recording.Record(&out, recorded)
+	if errors.Is(err, outfile.ErrHeld) {
+		return runtime.Options{}, &exit{exitEnvironment, err}
+	}
+	if err != nil {
 		return runtime.Options{}, usage("%w", err)
 	}
 	return out, nil

@@ -20,10 +20,25 @@ func main() {
 	launch.MaybeSupervise()
 	expr.MaybeWorker()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if len(brokenPipe) > 0 { // none would be all signals
+		signal.Notify(make(chan os.Signal, 1), brokenPipe...) // a write says so; the program goes on
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	go func() {
 		<-ctx.Done()
 		stop() // a second signal ends the process at once
 	}()
 	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// endings are the signals after which the program closes everything and writes its reports.
+// A program that was started to outlive its terminal, by nohup, does.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	for _, s := range hangUps {
+		if !signal.Ignored(s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }

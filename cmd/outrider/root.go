@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -63,6 +61,7 @@ type app struct {
 	logLevel  string
 	logFormat string
 	pprof     string
+	lost      *losses  // what could not be written
 	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
 	browser   browserFlags
@@ -75,10 +74,20 @@ type app struct {
 }
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	secrets := &mask.Set{}
-	out, words := secrets.Writer(stdout), secrets.Writer(stderr)
-	defer func() { _, _ = out.Close(), words.Close() }()
-	a := &app{stdin: stdin, stdout: out, stderr: words, secrets: secrets, log: slog.New(slog.DiscardHandler)}
+	lost := &losses{}
+	a := &app{stdin: stdin, secrets: secrets, log: slog.New(slog.DiscardHandler), lost: lost}
+	out := secrets.Writer(&output{to: stdout, lost: lost, gone: func() {
+		if !slices.Contains(endThemselves, a.verb) {
+			cancel() // nobody hears it any more
+		}
+	}})
+	words := secrets.Writer(stderr)
+	defer func() { _ = words.Close() }()
+	a.stdout = out
+	a.stderr = words
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -88,8 +97,20 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	for _, end := range slices.Backward(a.atEnd) {
 		end()
 	}
-	return a.report(ctx, err)
+	code := a.report(ctx, err)
+	_ = out.Close() // its error is one of the losses
+	for _, err := range lost.end() {
+		a.warn(err)
+		if code == exitDone {
+			code = exitEnvironment
+		}
+	}
+	return code
 }
+
+// endThemselves are verbs that go on when nobody reads what they print: they write reports, and
+// end by themselves.
+var endThemselves = []string{"run", "check", "replay", "init", "coverage", "conformance"}
 
 // report shows err, if it was not shown yet, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
@@ -212,20 +233,6 @@ func (a *app) servePprof() error {
 	a.atEnd = append(a.atEnd, stop)
 	fmt.Fprintf(a.stderr, "outrider: profiles at http://%s/debug/pprof/\n", at)
 	return nil
-}
-
-// cdpLog opens the file of --cdp-log, nil without it.
-func (a *app) cdpLog() (io.Writer, error) {
-	if a.browser.cdpLog == "" {
-		return nil, nil
-	}
-	_ = os.MkdirAll(filepath.Dir(a.browser.cdpLog), 0o755) // opening the file says why it cannot be there
-	f, err := os.OpenFile(a.browser.cdpLog, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, usage("--cdp-log: %w", err)
-	}
-	a.atEnd = append(a.atEnd, func() { _ = f.Close() })
-	return f, nil
 }
 
 // bounded applies --timeout.
