@@ -267,6 +267,6 @@ func device() string {
 // addStateFlags adds what verbs that end by themselves can do with storage.
 func (a *app) addStateFlags(cmd *cobra.Command) {
 	f, b := cmd.Flags(), &a.browser
-	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only")
+	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only; a plan that fails writes none")
 	f.StringVar(&b.login, "login", "", "name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end")
 }
