@@ -141,6 +141,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 			reply.Err = r.refusal(x.Open, reply, status)
 		}
 	}
+	if reply.Err == nil {
+		r.fitArguments(ctx, home, on, x, limit)
+	}
 	if name, arguments, err := request(x); err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
@@ -198,6 +201,35 @@ func expanded(s *spec.Step, scope *spec.Scope) (spec.Step, error) {
 		}
 	}
 	return x, nil
+}
+
+// fitArguments gives numbers of arguments that would come back as other texts to what the
+// action declares of them.
+func (r *run) fitArguments(ctx context.Context, h Host, on runtime.Target, x *spec.Step, limit time.Duration) {
+	name := x.Action
+	if name == "" {
+		name = x.Call
+	}
+	if name == "" || !spec.Reworded(x.Args) {
+		return
+	}
+	list := json.RawMessage(`{"mode":"list"}`)
+	reply := h.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: list, Timeout: limit})
+	var listed struct {
+		Actions []struct {
+			Name        string         `json:"name"`
+			InputSchema map[string]any `json:"input_schema"`
+		} `json:"actions"`
+	}
+	if reply.Err != nil || json.Unmarshal(unwrapped(reply.Output), &listed) != nil {
+		return // the call itself says what is wrong
+	}
+	for _, one := range listed.Actions {
+		if one.Name == name {
+			x.Args, _ = spec.Fit(x.Args, one.InputSchema).(map[string]any)
+			return
+		}
+	}
 }
 
 // settle is how long a check of a plan probes again.

@@ -540,7 +540,7 @@ func (r StepResult) Detail() string {
 		parts = append(parts, r.Unmet)
 	}
 	if r.Error != nil {
-		parts = append(parts, string(r.Error.Code)+": "+r.Error.Message)
+		parts = append(parts, r.Error.Line())
 	}
 	return strings.Join(parts, "; ")
 }

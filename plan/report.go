@@ -150,7 +150,7 @@ func (r StepResult) test(path string) stepTest {
 	}
 	if r.Error != nil {
 		t.Kind = string(r.Error.Code)
-		t.Failures = append(t.Failures, report.Failure{Message: string(r.Error.Code) + ": " + r.Error.Message})
+		t.Failures = append(t.Failures, report.Failure{Message: r.Error.Line()})
 		t.Texts = append(t.Texts, report.EvidenceText(r.Error)...)
 	}
 	if t.Picture != nil {

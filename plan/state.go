@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -21,14 +21,9 @@ const maxState = 64 << 20
 
 // LoadState reads a file of storage state: one that SaveState or Playwright wrote.
 func LoadState(path string) (json.RawMessage, error) {
-	f, err := os.Open(path)
+	text, err := outfile.Read(path, maxState)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "the storage state cannot be read: %v", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
-	if err != nil || len(text) > maxState {
-		return nil, fault.New(fault.InvalidInput, "the storage state %s cannot be read, or is larger than %d bytes", path, maxState)
 	}
 	state, err := stateIn(text)
 	if err != nil {
@@ -63,19 +58,7 @@ func SaveState(path string, state json.RawMessage) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("writing the storage state: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".outrider-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("writing the storage state: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(out.Bytes())
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := outfile.Write(path, out.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("writing the storage state: %w", err)
 	}
 	return nil

@@ -203,6 +203,8 @@ type RunOptions struct {
 	Workers  int
 	FailFast bool
 	Retries  int // of a case whose plan has none of its own
+	// RetriesGiven says that the user gave Retries: they come before those of plans, also 0.
+	RetriesGiven bool
 	// OnCase is called after each case; may be nil. It is called from several goroutines,
 	// one at a time.
 	OnCase func(c CaseResult, done, of int)
@@ -239,7 +241,7 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		}()
 	}
 	retries := func(i int) int {
-		if n := s.Cases[i].Plan.Retries; n > 0 {
+		if n := s.Cases[i].Plan.Retries; n > 0 && !o.RetriesGiven {
 			return n
 		}
 		return o.Retries

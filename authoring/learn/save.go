@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -42,19 +43,7 @@ func (l *Learned) Save(root string) (Saved, error) {
 		old, from = nil, "/dev/null"
 	}
 	text := append(bytes.TrimRight(l.Map, "\n"), '\n')
-	f, err := os.CreateTemp(filepath.Dir(file), ".outrider-*")
-	if err != nil {
-		return Saved{}, fmt.Errorf("writing the map: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
+	if err := outfile.Write(file, text, 0o600); err != nil {
 		return Saved{}, fmt.Errorf("writing the map: %w", err)
 	}
 	patch := diff.Diff(from, old, filepath.ToSlash(file), text)

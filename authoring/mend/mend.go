@@ -22,6 +22,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/edit"
 	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -344,28 +345,4 @@ func held(e lock.Entry) string {
 }
 
 // replaceFile writes a file whole or not at all, with the mode that it had.
-func replaceFile(path string, text []byte) error {
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".outrider-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if e := f.Chmod(mode); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
+func replaceFile(path string, text []byte) error { return outfile.Write(path, text, 0o644) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -194,7 +196,15 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
-	if err := b.recording.Record(&out, reproduce.Recorded{Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face, AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log}); err != nil {
+	recorded := reproduce.Recorded{
+		Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face,
+		AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log, Lost: a.lost.add,
+	}
+	err = b.recording.Record(&out, recorded)
+	if errors.Is(err, outfile.ErrHeld) {
+		return runtime.Options{}, &exit{exitEnvironment, err}
+	}
+	if err != nil {
 		return runtime.Options{}, usage("%w", err)
 	}
 	return out, nil
@@ -264,6 +274,6 @@ func device() string {
 // addStateFlags adds what verbs that end by themselves can do with storage.
 func (a *app) addStateFlags(cmd *cobra.Command) {
 	f, b := cmd.Flags(), &a.browser
-	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only")
+	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only; a plan that fails writes none")
 	f.StringVar(&b.login, "login", "", "name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end")
 }

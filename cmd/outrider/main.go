@@ -20,9 +20,12 @@ func main() {
 	launch.MaybeSupervise()
 	expr.MaybeWorker()
 
+	if len(brokenPipe) > 0 { // none would be all signals
+		signal.Notify(make(chan os.Signal, 1), brokenPipe...) // a write says so; the program goes on
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, endings()...)
 	go func() {
 		received := <-signals
 		signal.Stop(signals) // a second signal ends the process at once
@@ -42,3 +45,15 @@ func (terminated) Error() string { return "terminated" }
 
 // Is makes it an interrupt for all who do not look closer.
 func (terminated) Is(target error) bool { return target == context.Canceled }
+
+// endings are the signals after which the program closes everything and writes its reports.
+// A program that was started to outlive its terminal, by nohup, does.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	for _, s := range hangUps {
+		if !signal.Ignored(s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/cmd/outrider/terminal"
 	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 )
 
@@ -23,6 +23,9 @@ func (r *reportFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.files, "report", "", "files to write, as "+report.FormatsHelp)
 	f.StringArrayVar(&r.history, "history", nil, "json report of an earlier run, whose outcomes the html report shows (repeatable)")
 }
+
+// maxPast bounds a report of an earlier run.
+const maxPast = 256 << 20
 
 // reports are the reports to write.
 type reports struct {
@@ -41,7 +44,7 @@ func (r *reportFlags) open(a *app) (reports, error) {
 	}
 	out := reports{files: files}
 	for _, path := range r.history {
-		content, err := os.ReadFile(path)
+		content, err := outfile.Read(path, maxPast)
 		if err != nil {
 			return reports{}, usage("--history: %w", err)
 		}

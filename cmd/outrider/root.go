@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -64,6 +62,7 @@ type app struct {
 	logLevel  string
 	logFormat string
 	pprof     string
+	lost      *losses  // what could not be written
 	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
 	browser   browserFlags
@@ -79,15 +78,24 @@ type app struct {
 const longestWrite = 2 * time.Second
 
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	secrets := &mask.Set{}
 	printed := outlet.New(stdout)
 	defer context.AfterFunc(ctx, func() { printed.Drain(longestWrite) })()
-	out, words := secrets.Writer(printed), secrets.Writer(stderr)
-	defer func() {
-		printed.Drain(longestWrite)
-		_, _ = out.Close(), words.Close()
-	}()
-	a := &app{stdin: stdin, stdout: out, stderr: words, secrets: secrets, log: slog.New(slog.DiscardHandler)}
+
+	lost := &losses{}
+	a := &app{stdin: stdin, secrets: secrets, log: slog.New(slog.DiscardHandler), lost: lost}
+	out := secrets.Writer(&output{to: printed, lost: lost, gone: func() {
+		if !slices.Contains(endThemselves, a.verb) {
+			cancel() // nobody hears it any more
+		}
+	}})
+	words := secrets.Writer(stderr)
+	defer func() { _ = words.Close() }()
+	a.stdout = out
+	a.stderr = words
+
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -97,11 +105,24 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	for _, end := range slices.Backward(a.atEnd) {
 		end()
 	}
-	return a.report(ctx, err)
+	code := a.report(ctx, err)
+	printed.Drain(longestWrite)
+	_ = out.Close() // its error is one of the losses
+	for _, err := range lost.end() {
+		a.warn(err)
+		if code == exitDone {
+			code = exitEnvironment
+		}
+	}
+	return code
 }
 
 // services are the verbs that run until somebody ends them. SIGTERM is a good end for them.
 var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", "up"}
+
+// endThemselves are verbs that go on when nobody reads what they print: they write reports, and
+// end by themselves.
+var endThemselves = []string{"run", "check", "replay", "init", "coverage", "conformance"}
 
 // report shows err, if it was not shown yet, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
@@ -227,20 +248,6 @@ func (a *app) servePprof() error {
 	a.atEnd = append(a.atEnd, stop)
 	fmt.Fprintf(a.stderr, "outrider: profiles at http://%s/debug/pprof/\n", at)
 	return nil
-}
-
-// cdpLog opens the file of --cdp-log, nil without it.
-func (a *app) cdpLog() (io.Writer, error) {
-	if a.browser.cdpLog == "" {
-		return nil, nil
-	}
-	_ = os.MkdirAll(filepath.Dir(a.browser.cdpLog), 0o755) // opening the file says why it cannot be there
-	f, err := os.OpenFile(a.browser.cdpLog, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, usage("--cdp-log: %w", err)
-	}
-	a.atEnd = append(a.atEnd, func() { _ = f.Close() })
-	return f, nil
 }
 
 // bounded applies --timeout.

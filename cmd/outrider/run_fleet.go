@@ -80,7 +80,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 	}
 	defer q.Close()
 	s := remote.Submission{
-		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, States: how.States, Job: job,
+		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, RetriesGiven: show.RetriesGiven, States: how.States, Job: job,
 	}
 	jobs, err := pack(ctx, &s)
 	if fault.CodeOf(err) == fault.InvalidInput {
@@ -142,7 +142,7 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how flee
 	if len(a.browser.maps) == 0 {
 		a.browser.maps = suite.Maps()
 	}
-	show := remote.Show{Artifacts: artifacts, FailFast: p.FailFast, FailOnFlaky: p.FailOnFlaky, Retries: p.Retries}
+	show := remote.Show{Artifacts: artifacts, FailFast: p.FailFast, FailOnFlaky: p.FailOnFlaky, Retries: p.Retries, RetriesGiven: a.retriesGiven()}
 	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
 		s.Vars = vars
 		return s.Cases(ctx, suite)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/cases"
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -113,7 +114,7 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 	}
 	defer closeHost()
 	r.host = h
-	r.o = plan.RunOptions{Options: o, Workers: p.Workers, FailFast: p.FailFast, Retries: p.Retries}
+	r.o = plan.RunOptions{Options: o, Workers: p.Workers, FailFast: p.FailFast, Retries: p.Retries, RetriesGiven: a.retriesGiven()}
 	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
 	var result plan.Result
 	complete := true
@@ -128,6 +129,9 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 	}
 	return ended(ctx)
 }
+
+// retriesGiven says whether the user gave --retries, which then comes before a plan's own.
+func (a *app) retriesGiven() bool { return a.origins["retries"] != config.ByDefault }
 
 // planRun is one run of plans, or with --watch as many as there are changes.
 type planRun struct {
@@ -177,11 +181,14 @@ func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	}
 	saved := result.State()
 	complete = complete && (saved != nil || !r.o.SaveState || !result.OK) // why there is none was said
-	if saved != nil {
+	switch {
+	case saved != nil:
 		if err := plan.SaveState(r.storage.To, saved); err != nil {
 			r.warn(err)
 			complete = false
 		}
+	case r.o.SaveState && !result.OK:
+		r.warn(fmt.Errorf("the storage state is not saved: the plan failed, and %s stays as it was", r.storage.To))
 	}
 	return complete, failed
 }

@@ -9,6 +9,12 @@ import (
 	"syscall"
 )
 
+// hangUps end a program like an interrupt: its terminal is closed, or somebody wants it to quit.
+var hangUps = []os.Signal{syscall.SIGHUP, syscall.SIGQUIT}
+
+// brokenPipe comes when nobody reads what is written.
+var brokenPipe = []os.Signal{syscall.SIGPIPE}
+
 // onStopSignal calls stop on each SIGUSR1: the global stop of a person who has no
 // popup to press it in. The result ends that, and waits for a stop that runs.
 func onStopSignal(stop func()) (end func()) {

@@ -40,6 +40,8 @@ type Options struct {
 	Sinks []record.Sink
 	// OnClose, which may be nil, is called when the recording is whole.
 	OnClose func() error
+	// Lost, which may be nil, hears the error of Close.
+	Lost func(error)
 }
 
 const (
@@ -130,6 +132,9 @@ func (r *Recorder) Close() error {
 	err := r.log.Finish()
 	if r.opts.OnClose != nil {
 		err = errors.Join(err, r.opts.OnClose())
+	}
+	if err != nil && r.opts.Lost != nil {
+		r.opts.Lost(err)
 	}
 	return err
 }

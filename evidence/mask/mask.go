@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -238,12 +239,16 @@ func (s *Set) Values() []string {
 	return out
 }
 
-// Shown are the texts that a page can show of secrets: their values, and each line of one
-// that has several.
+// Shown are the texts that a page can show of secrets: their values, also with one blank for
+// each run of white space, and each line of one that has several.
 func (s *Set) Shown() []string {
 	var out []string
 	for _, value := range s.Values() {
 		out = append(append(out, value), linesOf(value)...)
+		collapsed := strings.TrimSpace(string(blanks(value)))
+		if collapsed != value && utf8.RuneCountInString(collapsed) >= leastLength {
+			out = append(out, collapsed)
+		}
 	}
 	return out
 }
@@ -309,9 +314,19 @@ func (st *state) index() {
 			for _, c := range []byte{'%', '\\', '&'} {
 				st.begins[c] = true
 			}
-			if first == ' ' {
-				st.begins['+'] = true
+			if first == blank {
+				st.beginsBlank()
 			}
+		}
+	}
+}
+
+// beginsBlank notes what white space can begin with.
+func (st *state) beginsBlank() {
+	st.begins['+'] = true
+	for c := range st.begins {
+		if unicode.IsSpace(rune(c)) || c >= utf8.RuneSelf {
+			st.begins[c] = true
 		}
 	}
 }
@@ -320,7 +335,11 @@ const leastLineLength = 8
 
 // addForms adds the forms of one value.
 func (st *state) addForms(name string, sec secret) {
-	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(sec.value), typed: sec.typed})
+	st.patterns = append(st.patterns, pattern{name: name, runes: blanks(sec.value), typed: sec.typed})
+	trimmed := strings.TrimSpace(sec.value) // as a title is shown
+	if trimmed != sec.value && utf8.RuneCountInString(trimmed) >= leastLength {
+		st.patterns = append(st.patterns, pattern{name: name, runes: blanks(trimmed), typed: sec.typed})
+	}
 	for _, l := range linesOf(sec.value) {
 		st.add(name, l, false)
 	}
@@ -330,7 +349,11 @@ func (st *state) addForms(name string, sec secret) {
 }
 
 func (st *state) add(name, text string, literal bool) {
-	st.patterns = append(st.patterns, pattern{name: name, runes: []rune(text), literal: literal})
+	runes := []rune(text)
+	if !literal {
+		runes = blanks(text)
+	}
+	st.patterns = append(st.patterns, pattern{name: name, runes: runes, literal: literal})
 }
 
 // leastBase64 is how many characters of base64 are looked for at least: fewer occur

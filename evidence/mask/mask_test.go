@@ -550,7 +550,48 @@ func TestCutTextsShowNoHalf(t *testing.T) {
 		}
 	}
 	key := setOf(t, "KEY", "-----BEGIN-----\n  c29tZXRoaW5n\nshort\n-----END-----")
-	if got := key.Shown(); !slices.Equal(got[1:], []string{"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----"}) {
+	onOneLine := "-----BEGIN----- c29tZXRoaW5n short -----END-----"
+	if got := key.Shown(); !slices.Equal(got[1:], []string{"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----", onOneLine}) {
 		t.Errorf("shown are %q", got)
+	}
+}
+
+// A page shows a run of white space as one blank, as another character, or escaped.
+func TestWhiteSpaceOfASecret(t *testing.T) {
+	s := setOf(t, "PW", "correct horse  battery\tstaple ")
+	whites := map[string]string{
+		"one blank": " ", "two": "  ", "three": "   ", "a line end": "\n", "no-break": "\u00a0", "em space": "\u2003",
+		"in an address": "%20", "in a form": "+", "two in an address": "%20%20", "in JSON": `\n`, "code in JSON": `\u00a0`,
+		"in HTML": "&nbsp;", "number in HTML": "&#32;&#160;", "mixed": " \u00a0+%20",
+	}
+	for name, white := range whites {
+		t.Run(name, func(t *testing.T) {
+			shown := strings.Join([]string{"correct", "horse", "battery", "staple"}, white)
+			for _, around := range []string{"%s", "T:%s", "<%s>", "%s\n"} {
+				text := fmt.Sprintf(around, shown)
+				want := fmt.Sprintf(around, "{{secret:PW}}")
+				if got := strings.TrimRight(s.Mask(text), "\n"); got != strings.TrimRight(want, "\n") {
+					t.Errorf("%q became %q, expected %q", text, got, want)
+				}
+				var b bytes.Buffer
+				w := s.Writer(&b)
+				for i := range len(text) {
+					if _, err := w.Write([]byte(text[i : i+1])); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(b.String(), "horse") {
+					t.Errorf("%q, written byte by byte, became %q", text, b.String())
+				}
+			}
+		})
+	}
+	for _, other := range []string{"correcthorse batterystaple", "correct-horse battery staple", "correct horse battery"} {
+		if got := s.Mask(other); got != other {
+			t.Errorf("%q became %q, expected no change", other, got)
+		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a text to look for. A literal one has one form only.
+// pattern is a text to look for. A literal one has one form only. In any other, a blank stands
+// for a run of white space, since pages and browsers show a run as another one.
 type pattern struct {
 	name    string
 	runes   []rune
@@ -56,12 +57,10 @@ func (p pattern) match(text string, i int) (end int, more bool) {
 	at := []int{i}
 	for n, r := range p.runes {
 		var next []int
-		for _, from := range at {
-			if from == len(text) {
-				more = true
-				continue
-			}
-			next = p.step(next, text, from, r, &more)
+		if r == blank && !p.literal {
+			next = p.run(text, at, &more)
+		} else {
+			next = p.steps(text, at, r, &more)
 		}
 		if len(next) == 0 {
 			return p.cutOff(text, at, n), more
@@ -72,6 +71,73 @@ func (p pattern) match(text string, i int) (end int, more bool) {
 		end = max(end, to)
 	}
 	return end, more
+}
+
+// blank stands for a run of white space in a pattern.
+const blank = ' '
+
+// whites are the white space that has further forms in an escaped text.
+const whites = " \t\n\r\f\v\u00a0"
+
+// longestRun bounds how much white space is one run.
+const longestRun = 4096
+
+// blanks is a text in which each run of white space is one blank.
+func blanks(text string) []rune {
+	var out []rune
+	white := false
+	for _, r := range text {
+		space := unicode.IsSpace(r)
+		switch {
+		case !space:
+			out = append(out, r)
+		case !white:
+			out = append(out, blank)
+		}
+		white = space
+	}
+	return out
+}
+
+// run are the places after each character of a run of white space.
+func (p pattern) run(text string, at []int, more *bool) []int {
+	var out []int
+	for n := 0; len(at) > 0 && n < longestRun; n++ {
+		var next []int
+		for _, from := range at {
+			if from == len(text) {
+				*more = true
+				continue
+			}
+			if !utf8.FullRuneInString(text[from:]) {
+				*more = true
+				continue
+			}
+			if r, size := utf8.DecodeRuneInString(text[from:]); unicode.IsSpace(r) {
+				next = append(next, from+size)
+				continue
+			}
+			for _, w := range whites {
+				next = p.step(next, text, from, w, more)
+			}
+		}
+		out = append(out, next...)
+		at = next
+	}
+	return out
+}
+
+// steps are the places after r.
+func (p pattern) steps(text string, at []int, r rune, more *bool) []int {
+	var next []int
+	for _, from := range at {
+		if from == len(text) {
+			*more = true
+			continue
+		}
+		next = p.step(next, text, from, r, more)
+	}
+	return next
 }
 
 // cutOff is the end of the first n characters, where a text was cut inside a secret, or

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -40,7 +41,7 @@ type place struct {
 // Open reads a recording up to the last entry that is whole. Its errors are invalid_arguments: the file is
 // not there, is no recording, or has a version that this reader does not know.
 func Open(path string) (*Recording, error) {
-	f, err := os.Open(path)
+	f, err := outfile.Open(path)
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidInput, err, "the recording cannot be read")
 	}

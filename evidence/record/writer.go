@@ -2,10 +2,11 @@ package record
 
 import (
 	"bufio"
+	"errors"
 	"io"
-	"os"
 	"sync"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -18,9 +19,12 @@ type File struct {
 	have map[string]bool
 }
 
-// Create makes a new file, in place of one of that name.
+// Create makes a new file, in place of one of that name that no other program writes.
 func Create(path string) (*File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := outfile.Claim(path, 0o600)
+	if errors.Is(err, outfile.ErrHeld) {
+		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s is written by another program: expected another file", path)
+	}
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s cannot be written", path)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -83,7 +84,7 @@ const maxLog = 256 << 20
 
 // Read reads a log of any format. The error is invalid_arguments.
 func Read(path string) (*Log, error) {
-	f, err := os.Open(path)
+	f, err := outfile.Open(path)
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidInput, err, "the log cannot be read")
 	}

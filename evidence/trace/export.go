@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/record"
-	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // formatVersion is that of Playwright's traces.
@@ -26,22 +26,11 @@ func ExportFile(from, to string) error {
 		return err
 	}
 	defer r.Close()
-	f, err := os.CreateTemp(filepath.Dir(to), ".trace-*")
+	err = outfile.Fill(to, 0o644, func(to io.Writer) error { return Export(r, to) })
 	if err != nil {
-		return fault.Wrap(fault.InvalidInput, err, "the trace cannot be written")
+		return fmt.Errorf("writing the trace %s: %w", to, err)
 	}
-	defer os.Remove(f.Name())
-	err = Export(r, f)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // a trace is there to be given to others
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), to)
-	}
-	return err
+	return nil
 }
 
 // Export writes a recording as a trace.

@@ -367,7 +367,7 @@ func (e Ended) Print(w io.Writer, many bool) {
 	var c plan.CaseResult
 	switch {
 	case e.Error != nil:
-		fmt.Fprintf(w, "failed   %s\n         %s: %s\n", report.Printable(e.Record.Name), e.Error.Code, report.Printable(e.Error.Message))
+		fmt.Fprintf(w, "failed   %s\n         %s\n", report.Printable(e.Record.Name), report.Printable(e.Error.Line()))
 		if e.Error.NextStep != "" {
 			fmt.Fprintf(w, "         next: %s\n", report.Printable(e.Error.NextStep))
 		}

@@ -78,6 +78,8 @@ type testCase struct {
 	Row     json.RawMessage   `json:"row,omitempty"`
 	Number  int               `json:"number,omitempty"`
 	Retries int               `json:"retries,omitempty"`
+	// RetriesGiven says that Retries come before those of the plan.
+	RetriesGiven bool `json:"retries_given,omitempty"`
 }
 
 // source reads the plan of the case in a folder that has its files.

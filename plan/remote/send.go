@@ -34,9 +34,10 @@ type Submission struct {
 	Evidence  bool
 	Artifacts string
 	// Vars are those that the user gave beside the plans' own, Retries those of cases
-	// whose plan has none.
-	Vars    map[string]any
-	Retries int
+	// whose plan has none; with RetriesGiven they come before those of plans.
+	Vars         map[string]any
+	Retries      int
+	RetriesGiven bool
 	// States lets files of storage state travel: they have cookies.
 	States bool
 	// How each job is treated; what is left out is the fleet's default.
@@ -106,6 +107,7 @@ func (s *Submission) Cases(ctx context.Context, suite *plan.Suite) ([]fleet.Job,
 			return nil, err
 		}
 		one.Retries = s.Retries
+		one.RetriesGiven = s.RetriesGiven
 		j := s.job(i, c.Name, bundle, at)
 		needs(&j, c)
 		p := payload{Case: one, Maps: mapped, Settings: s.Settings, Evidence: s.Evidence, Artifacts: s.Artifacts, Single: suite.Single()}

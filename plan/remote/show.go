@@ -26,6 +26,7 @@ type Show struct {
 	// Flags of the run: Retries are the cases' and travel with them.
 	Check, FailFast, FailOnFlaky bool
 	Retries                      int
+	RetriesGiven                 bool
 }
 
 // Follow shows the jobs until each has ended.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -324,11 +325,7 @@ func (s Source) rows(p *Plan) ([]map[string]any, error) {
 	at := p.places.at("/data")
 	if s.Row != nil {
 		var row map[string]any
-		d := json.NewDecoder(bytes.NewReader(s.Row.Values))
-		if p.Data.File != "" {
-			d.UseNumber() // as a file of rows is read
-		}
-		if err := d.Decode(&row); err != nil {
+		if err := decode(s.Row.Values, &row); err != nil {
 			return nil, Problems{{at, "the row: " + err.Error()}}
 		}
 		return []map[string]any{row}, nil
@@ -355,20 +352,39 @@ func readRows(path string) ([]map[string]any, error) {
 		return nil, err
 	}
 	defer f.Close()
-	in := io.LimitReader(f, maxTable)
+	text, err := io.ReadAll(io.LimitReader(f, maxTable+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxTable:
+		return nil, fmt.Errorf("%s has more than %d bytes", path, maxTable)
+	}
+	if line := notUTF8(text); line > 0 {
+		return nil, fmt.Errorf("%s:%d: the text is not UTF-8: save the file as UTF-8", path, line)
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv":
-		return readCSV(path, in)
+		return readCSV(path, bytes.NewReader(text))
 	case ".json":
-		d := json.NewDecoder(in)
-		d.UseNumber()
-		var rows []map[string]any
-		if err := d.Decode(&rows); err != nil {
-			return nil, fmt.Errorf("%s: expected a list of objects: %w", path, err)
-		}
-		return rows, nil
+		return readJSONRows(path, text)
 	}
 	return nil, fmt.Errorf("%s: expected a file .csv or .json", path)
+}
+
+// readJSONRows reads a list of objects.
+func readJSONRows(path string, text []byte) ([]map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var rows []map[string]any
+	if err := d.Decode(&rows); err != nil {
+		return nil, fmt.Errorf("%s: expected a list of objects: %w", path, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: expected one list of objects, found more after it", path)
+	}
+	keepRows(rows)
+	return rows, nil
 }
 
 // readCSV reads a table whose first line has the names of the columns.
@@ -381,7 +397,6 @@ func readCSV(path string, in io.Reader) ([]map[string]any, error) {
 		return nil, fmt.Errorf("%s: expected a line with the names of the columns", path)
 	}
 	names := all[0]
-	names[0] = strings.TrimPrefix(names[0], "\ufeff")
 	for i, name := range names {
 		if names[i] = strings.TrimSpace(name); names[i] == "" || slices.Contains(names[:i], names[i]) {
 			return nil, fmt.Errorf("%s:1: the column %d has no name of its own", path, i+1)

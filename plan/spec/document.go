@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func readDocument(path string) (any, *places, error) {
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
 func parseDocument(path string, text []byte) (any, *places, error) {
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		return parseJSON(path, text)
+	}
 	p := &places{file: path, lines: map[string]int{}}
 	dec := yaml.NewDecoder(strings.NewReader(string(text)))
 	var node yaml.Node
@@ -76,10 +80,31 @@ func parseDocument(path string, text []byte) (any, *places, error) {
 	}
 	r := reader{places: p}
 	v := r.value(&node, "")
+	r.alone(dec)
 	if err := r.problems.sorted(); err != nil {
 		return nil, p, err
 	}
 	return v, p, nil
+}
+
+// alone refuses what follows the first document: nothing would be done with it.
+func (r *reader) alone(dec *yaml.Decoder) {
+	var second yaml.Node
+	err := dec.Decode(&second)
+	if errors.Is(err, io.EOF) {
+		return
+	}
+	if err == nil && second.Kind == yaml.DocumentNode && second.Content[0].ShortTag() == "!!null" {
+		return // a line --- at the end begins a document with nothing in it
+	}
+	line := second.Line
+	if err != nil {
+		line = 1
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+			line, _ = strconv.Atoi(m[1])
+		}
+	}
+	r.fail(&yaml.Node{Line: line}, "", "a second document begins here: expected one document in a file")
 }
 
 // reader makes JSON values of YAML nodes.
@@ -149,19 +174,13 @@ func (r *reader) scalar(n *yaml.Node, pointer string) any {
 		}
 		return b
 	case "!!int", "!!float":
-		var number json.Number
-		if json.Unmarshal([]byte(n.Value), &number) == nil {
-			return number
+		if isNumber(n.Value) {
+			return json.Number(n.Value)
 		}
-		var f float64
-		if err := n.Decode(&f); err != nil {
-			return r.fail(n, pointer, "%v", err)
-		}
-		text, err := json.Marshal(f)
-		if err != nil {
+		if isEndless(n.Value) {
 			return r.fail(n, pointer, "%s is no number of JSON", n.Value)
 		}
-		return json.Number(text)
+		return n.Value // such as 02134, +49301234 and 0x1F: read as a number, it would come back as another text
 	case "!!str", "!!timestamp":
 		return n.Value
 	}

@@ -15,7 +15,7 @@ import (
 // UnmarshalJSON keeps which members are there: an expected text may be empty.
 func (e *Expectation) UnmarshalJSON(b []byte) error {
 	type members Expectation
-	if err := json.Unmarshal(b, (*members)(e)); err != nil {
+	if err := decode(b, (*members)(e)); err != nil {
 		return err
 	}
 	return json.Unmarshal(b, &e.given)

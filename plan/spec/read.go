@@ -45,7 +45,8 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 		c.fail(p.Path, "%s", message)
 	}
 	p := &Plan{path: path, places: places}
-	if err := json.Unmarshal(raw, p); err == nil {
+	if err := decode(raw, p); err == nil {
+		p.keepNumbers()
 		c.plan(p)
 	} else if len(c.problems) == 0 {
 		c.fail("", "the plan cannot be read: %v", err)

@@ -46,7 +46,7 @@ func (r *Routes) UnmarshalJSON(b []byte) error {
 	}
 	for _, raw := range list {
 		var one Route
-		if err := json.Unmarshal(raw, &one); err != nil {
+		if err := decode(raw, &one); err != nil {
 			return err
 		}
 		*r = append(*r, one)

@@ -151,7 +151,7 @@ func (e *Expectations) UnmarshalJSON(b []byte) error {
 	for _, raw := range list {
 		var one Expectation
 		if json.Unmarshal(raw, &one.Expression) != nil {
-			if err := json.Unmarshal(raw, &one); err != nil {
+			if err := decode(raw, &one); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (d *Data) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &d.File) == nil {
 		return nil
 	}
-	return json.Unmarshal(b, &d.Rows)
+	return decode(b, &d.Rows)
 }
 
 // MarshalJSON is the inverse of UnmarshalJSON.

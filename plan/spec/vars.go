@@ -193,6 +193,7 @@ func ReadVars(path string, pairs []string) (map[string]any, error) {
 		if !ok {
 			return nil, Problems{{places.at(""), "expected an object of variables"}}
 		}
+		kept(vars)
 		out = vars
 	}
 	for _, pair := range pairs {

@@ -65,6 +65,12 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 	}
 	known := declaredInput(t)
 	for i := range x.Steps {
+		c.slots(&x.Steps[i], at+"/x_actions/execution/steps/"+strconv.Itoa(i), known)
+	}
+	for i := range x.Steps {
+		if _, err := slotsOf(c.maps, &x.Steps[i]); err != nil {
+			continue // reported with its slot
+		}
 		s, err := planStep(c.maps, c.lib, match, &x.Steps[i], i)
 		place := at + "/x_actions/execution/steps/" + strconv.Itoa(i)
 		switch {
@@ -90,6 +96,23 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 			if s.As != "" {
 				known[s.As] = true
 			}
+		}
+	}
+}
+
+// slots reports expressions of a step that cannot be evaluated, and arguments that they read
+// and nothing declares.
+func (c *inspection) slots(s *manifest.ExecutionStep, at string, known map[string]bool) {
+	template, errs := expr.CheckTemplate(c.maps.Engine, s.Raw)
+	for _, err := range errs {
+		c.fail(at+expr.Pointer(err), fault.CodeOf(err), "%s", fault.From(err).Message)
+	}
+	if template == nil {
+		return
+	}
+	for _, r := range template.Reads() {
+		if r.Object == "input" && known != nil && !known[r.Name] {
+			c.fail(at+r.Pointer, fault.UnknownReference, "the expression reads input.%s, and input_schema declares no such argument%s", r.Name, meant(r.Name, known))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/sites"
@@ -39,6 +40,8 @@ type plannedStep struct {
 	id     string
 	kind   *stepKind
 	target *manifest.Target // its own, else the tool's; nil for steps that need none
+
+	slots *expr.Template // evaluated before it runs; nil for a step without any
 
 	signal   call.SignalID // of a wait for one
 	signalIn *sites.Map    // declares it
@@ -230,6 +233,11 @@ func planStep(m *mapset.Maps, lib *sites.Library, match *sites.Match, declared *
 	unable := func(format string, args ...any) (plannedStep, *fault.Error) {
 		return s, fault.New(fault.CapabilityUnavailable, format, args...).With("step_id", s.id).With("type", declared.Type)
 	}
+	slots, err := slotsOf(m, declared)
+	if err != nil {
+		return s, fault.From(err)
+	}
+	s.slots = slots
 	s.kind = stepKinds[declared.Type]
 	if s.kind == nil && m.Known(declared.Type) {
 		s.kind = &stepKind{uses: using(declared.Type), reads: true, run: (*executionRun).direct}

@@ -76,10 +76,14 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		if f.Reason == "state" {
 			code = fault.StateMismatch
 		}
-		failed := fault.New(code, "the target of step %s is not on the page", s.id).
+		message := "the target of step %s is not on the page"
+		if f.Reason == "rendered" {
+			message = "the target of step %s is there, not visible"
+		}
+		failed := fault.New(code, message, s.id).
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
-		if code == fault.TargetNotFound && !m.Found && t == s.target {
+		if code == fault.TargetNotFound && !m.Found && t == s.target && s.slots == nil { // a repair would write what the slots gave
 			if f, ok := r.instead(s, m, rendered, failed); ok {
 				return f, nil
 			}
@@ -89,7 +93,7 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 	if d := verify.DriftOfStep(t, m); d != nil {
 		r.drift = d
 	}
-	if page, e := r.a.LivePage(r.bound); e == nil {
+	if page, e := r.a.LivePage(r.bound); e == nil && s.slots == nil {
 		r.looks.remember(r.bound, page, r.match.Map, t, m)
 	}
 	all := r.locatorOf(t, m)

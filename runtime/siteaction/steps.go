@@ -219,6 +219,12 @@ func (r *executionRun) step(s *plannedStep, started time.Time) (failed *fault.Er
 		r.ctx = around
 		end(failed)
 	}()
+	planned := s
+	s, failed = r.filled(planned)
+	if failed != nil {
+		missing := *failed
+		return missing.Field("step_id", planned.id).Field("step_type", planned.Type)
+	}
 	uses := s.kind.uses(s)
 	r.primitive, r.drift = "", nil
 	if len(uses) > 0 {

@@ -4,8 +4,10 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/outrider-run/outrider/evidence/outfile"
+	"github.com/outrider-run/outrider/evidence/report"
 )
 
 // ProjectFile is read from the working directory. It is not trusted: it can
@@ -47,7 +52,8 @@ type Origins map[string]Origin
 // Fill fills the flags that the command line left alone: from the
 // environment, then the project file, then the user file. An error names the source.
 func Fill(cmd *cobra.Command) (Origins, error) {
-	project, err := readConfig(ProjectFile)
+	text, err := outfile.ReadBelow(".", ProjectFile, maxConfig)
+	project, err := readConfig(ProjectFile, text, err)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +67,14 @@ func Fill(cmd *cobra.Command) (Origins, error) {
 			if !filepath.IsLocal(path) {
 				return nil, fmt.Errorf("%s sets %s to %q: a project file may write only below its own folder", ProjectFile, key, path)
 			}
+			if report.Administrative(path) {
+				return nil, fmt.Errorf("%s sets %s to %q: a project file may not write into the folder of a version control system", ProjectFile, key, path)
+			}
 		}
 	}
-	user := map[string][]string{}
-	if dir, err := os.UserConfigDir(); err == nil {
-		if user, err = readConfig(filepath.Join(dir, "outrider", "config.yaml")); err != nil {
-			return nil, err
-		}
+	user, err := readUser(cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
 	}
 	origins := Origins{}
 	var failed error
@@ -137,30 +144,70 @@ func splitList(f *pflag.Flag, v string) []string {
 	return []string{v}
 }
 
-func readConfig(path string) (map[string][]string, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// maxConfig bounds a file of settings.
+const maxConfig = 128 << 10
+
+// readUser reads the user's file. A home that this user cannot look into has none.
+func readUser(words io.Writer) (map[string][]string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, nil //nolint:nilerr // there is no home
+	}
+	path := filepath.Join(dir, "outrider", "config.yaml")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrPermission) {
+		fmt.Fprintf(words, "outrider: %v: the user's settings are left out\n", err)
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+	text, err := outfile.Read(path, maxConfig)
+	return readConfig(path, text, err)
+}
+
+// readConfig reads the settings in a text; failed is why there is no text.
+func readConfig(path string, text []byte, failed error) (map[string][]string, error) {
+	if errors.Is(failed, fs.ErrNotExist) {
+		return nil, nil
 	}
-	var raw map[string]any
-	if err := yaml.Unmarshal(data, &raw); err != nil {
+	if failed != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, failed)
+	}
+	var raw map[string]values
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&raw); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	var second yaml.Node
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: there is a second document: expected one document in a file", path)
+	}
 	out := map[string][]string{}
-	for k, v := range raw {
-		switch v := v.(type) {
-		case []any:
-			for _, item := range v {
-				out[k] = append(out[k], fmt.Sprint(item))
-			}
-		case map[string]any, nil:
-			return nil, fmt.Errorf("%s: %s is not a value or a list of values", path, k)
-		default:
-			out[k] = []string{fmt.Sprint(v)}
+	for key, v := range raw {
+		if v == nil {
+			return nil, fmt.Errorf("%s: %s is not a value or a list of values", path, key)
 		}
+		out[key] = v
 	}
 	return out, nil
+}
+
+// values are the values of a setting as they are written: a number can be a code.
+type values []string
+
+// UnmarshalYAML implements yaml.Unmarshaler. Anything but a value and a list of values is nil.
+func (v *values) UnmarshalYAML(n *yaml.Node) error {
+	list := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		list = n.Content
+	}
+	out := values{}
+	for _, item := range list {
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		if item.Kind != yaml.ScalarNode || item.ShortTag() == "!!null" {
+			return nil
+		}
+		out = append(out, item.Value)
+	}
+	*v = out
+	return nil
 }

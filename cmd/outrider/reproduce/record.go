@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -46,6 +47,7 @@ type Recorded struct {
 	Face          bool // the verb serves calls: that a flow was worth keeping is known when it has worked
 	AtEnd         func(func())
 	Log           *slog.Logger
+	Lost          func(error) // hears that the recording or the trace is not whole
 }
 
 // Record has a host that is opened with options recorded, if the flags say so.
@@ -55,10 +57,29 @@ func (r *RecordFlags) Record(options *runtime.Options, o Recorded) error {
 			return err
 		}
 	}
+	lost := o.Lost
+	o.Lost = func(err error) {
+		lost(fmt.Errorf("%s is not whole: %w", r.names(), err))
+	}
 	if err := r.record(options, o); err != nil {
 		return fmt.Errorf("--record: %w", err)
 	}
 	return nil
+}
+
+// names are the files that a recording goes to.
+func (r *RecordFlags) names() string {
+	var names []string
+	if r.file != "" {
+		names = append(names, "the recording "+r.file)
+	}
+	if r.trace != "" {
+		names = append(names, "the trace "+r.trace)
+	}
+	if len(names) == 0 {
+		return "what --recent remembers"
+	}
+	return strings.Join(names, " or ")
 }
 
 func (r *RecordFlags) record(options *runtime.Options, o Recorded) error {
@@ -68,7 +89,7 @@ func (r *RecordFlags) record(options *runtime.Options, o Recorded) error {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
 	files := capture.Files{Record: r.file, Trace: r.trace, Export: trace.ExportFile}
-	how := capture.Options{Header: header, Pages: true, Pictures: r.pictures, Secrets: o.Secrets, Maps: o.Maps}
+	how := capture.Options{Header: header, Pages: true, Pictures: r.pictures, Secrets: o.Secrets, Maps: o.Maps, Lost: o.Lost}
 	if !o.Face || r.recent == recent.Off || r.recent == "" {
 		recorder, err := capture.Open(files, how)
 		if recorder != nil {

@@ -30,11 +30,16 @@ func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error)
 	return files, nil
 }
 
+// longestPath bounds what a message has of paths, in bytes.
+const longestPath = 200
+
 // uploadFile finds a file in one of the folders. No part of its path below the
 // folder may be a symbolic link: a page that can write there could name any file.
 func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
-	outside := fault.New(fault.PermissionDenied, "the file is not in a folder that is declared for uploads")
-	missing := fault.New(fault.InvalidArguments, "there is no such file in the folders that are declared for uploads")
+	named := excerpt.Bytes(path, longestPath)
+	folders := excerpt.Bytes(strings.Join(dirs, ", "), longestPath)
+	outside := fault.New(fault.PermissionDenied, "the file %q is not in a folder that is declared for uploads: %s", named, folders)
+	missing := fault.New(fault.InvalidArguments, "there is no file %q in the folders that are declared for uploads: %s", named, folders)
 	last := error(missing)
 	for _, dir := range dirs {
 		root, err := filepath.Abs(dir)

@@ -14,6 +14,9 @@ import (
 // maxException bounds what an error quotes of a script's exception, in bytes.
 const maxException = 1000
 
+// maxThrown bounds what the message of an error has of it.
+const maxThrown = 200
+
 // remoteObject is what an evaluation gave.
 type remoteObject struct {
 	Type           string          `json:"type"`

@@ -247,7 +247,8 @@ func (e evaluation) failure() *fault.Error {
 		n, _ := strconv.Atoi(strings.TrimRightFunc(said[:min(len(said), 12)], func(r rune) bool { return r < '0' || r > '9' }))
 		return primitives.TooLarge(n)
 	}
-	return fault.New(fault.HandlerFailed, "the script failed").With("exception", excerpt.Characters(text, maxException))
+	thrown, _, _ := strings.Cut(text, "\n")
+	return fault.New(fault.HandlerFailed, "the script failed: %s", excerpt.Characters(thrown, maxThrown)).With("exception", excerpt.Characters(text, maxException))
 }
 
 // awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs
