@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,8 +85,8 @@ func (p *packer) folder(name, dir string) error {
 }
 
 // maps adds what --maps names: a folder, or a file with the folder that it is in. It
-// returns where each will be.
-func (p *packer) maps(paths []string) ([]Mapped, error) {
+// returns where each will be. project are those that a project file names.
+func (p *packer) maps(paths, project []string) ([]Mapped, error) {
 	var out []Mapped
 	for i, given := range paths {
 		root, inside, err := storageOf(given)
@@ -97,7 +98,7 @@ func (p *packer) maps(paths []string) ([]Mapped, error) {
 		if err := p.folder(name, root); err != nil {
 			return nil, err
 		}
-		out = append(out, Mapped{Given: given, At: path.Join(name, inside)})
+		out = append(out, Mapped{Given: given, At: path.Join(name, inside), Project: slices.Contains(project, given)})
 	}
 	return out, nil
 }

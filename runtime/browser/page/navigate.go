@@ -36,6 +36,10 @@ const (
 // A page whose script never ends cannot keep the new document away: the script is
 // stopped, or, when that comes too late, the page's process.
 func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
+	if err := p.Admit(ctx, ""); err != nil {
+		return primitives.Navigation{}, err
+	}
+	ctx = primitives.WithoutBounds(ctx) // where it leads is for the caller to judge
 	limit := opts.LoadTimeout
 	if limit <= 0 {
 		limit = DefaultLoad
