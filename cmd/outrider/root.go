@@ -66,6 +66,7 @@ type app struct {
 	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
 	browser   browserFlags
+	cdp       *os.File                               // of --cdp-log, opened once; nil before and without
 	face      bool                                   // the verb serves a client, whose calls are remembered
 	verb      string                                 // that runs
 	secrets   *mask.Set                              // standard output and standard error show none of them
@@ -216,14 +217,18 @@ func (a *app) servePprof() error {
 
 // cdpLog opens the file of --cdp-log, nil without it.
 func (a *app) cdpLog() (io.Writer, error) {
-	if a.browser.cdpLog == "" {
+	switch {
+	case a.browser.cdpLog == "":
 		return nil, nil
+	case a.cdp != nil: // a worker opens a browser for each job, and all of them write here
+		return a.cdp, nil
 	}
 	_ = os.MkdirAll(filepath.Dir(a.browser.cdpLog), 0o755) // opening the file says why it cannot be there
 	f, err := os.OpenFile(a.browser.cdpLog, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, usage("--cdp-log: %w", err)
 	}
+	a.cdp = f
 	a.atEnd = append(a.atEnd, func() { _ = f.Close() })
 	return f, nil
 }
