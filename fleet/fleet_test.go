@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -167,6 +168,34 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 	r := follow(t, ctx, q, []fleet.Job{j})["poison"]
 	if code(r) != fault.JobPoisoned || len(r.Losses) != 2 || last.Runs("p.poison") != 0 {
 		t.Errorf("got %q after %d losses; the third worker ran it %d times", code(r), len(r.Losses), last.Runs("p.poison"))
+	}
+}
+
+// Many jobs are cancelled beside each other, each once.
+func TestCancelOfMany(t *testing.T) {
+	s := fleettest.Server(t)
+	q := fleettest.Open(t, s.URL(), time.Second)
+	const many = 100
+	jobs := make([]fleet.Job, many)
+	for i := range jobs {
+		jobs[i] = fleettest.Job("many", "j"+strconv.Itoa(i), fleettest.Task{Steps: 1})
+	}
+	if err := submit.Send(t.Context(), q, jobs); err != nil {
+		t.Fatal(err)
+	}
+	for round, want := range []int{many, 0} {
+		got := 0
+		submit.CancelAll(t.Context(), q, jobs, func(j fleet.Job, did bool, err error) {
+			if err != nil {
+				t.Errorf("%s: %v", j.Key(), err)
+			}
+			if did {
+				got++
+			}
+		})
+		if got != want {
+			t.Errorf("round %d: %d were cancelled, want %d", round, got, want)
+		}
 	}
 }
 

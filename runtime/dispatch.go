@@ -135,20 +135,28 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	if err := v.host.forbids(m, name); err != nil {
 		return primitives.Result{Primitive: name, Err: err}
 	}
-	if err := v.host.forbidsAddress(m, v.tab.Status().URL, name, args); err != nil {
-		return primitives.Result{Primitive: name, Err: err}
-	}
 	live, err := v.tab.LivePage(ctx)
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err)}
 	}
 	page := sessionPage{Page: live, session: v.host.sessionOf(v.tab, m)}
+	recorded := page
+	ctx = v.host.within(ctx, m, m, live.Tab().URL)
+	if b := boundsIn(ctx); b != nil {
+		if err := forbidsAddress(b, name, args); err != nil {
+			return primitives.Result{Primitive: name, Err: err}
+		}
+		if err := admitted(ctx, live); err != nil {
+			return primitives.Result{Primitive: name, Err: err}
+		}
+		page.Page, page.session.bounds = boundedPage{live, b}, b
+	}
 	wait, err := v.tab.pace(ctx, v.host.paced(record, args))
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
 	}
 	v.tab.stores().Clipboard.Used(record.Acts)
-	done := v.recordPrimitive(ctx, page, record, args)
+	done := v.recordPrimitive(primitives.WithoutBounds(ctx), recorded, record, args)
 	args, problem := secret.Reveal(cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
 		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
@@ -166,6 +174,9 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	}
 	if r.Err == nil {
 		r.Drift = drift
+	}
+	if r.Err != nil && r.Err.Code == fault.PermissionDenied && boundsIn(ctx) != nil {
+		r.Err = plainRefusal(r.Err)
 	}
 	r.Wait = wait
 	r.Duration = time.Since(start)

@@ -32,8 +32,9 @@ func (p sessionPage) Session() tabsession.Session { return p.session }
 
 // session implements session.Session for one tab.
 type session struct {
-	host *Host
-	tab  *Tab
+	host   *Host
+	tab    *Tab
+	bounds *sites.Bounds // of the map on whose behalf it is, nil for none
 	mapset.Stored
 }
 

@@ -90,8 +90,15 @@ func (s session) OpenTab(ctx context.Context, address string, active bool) (prim
 	if err != nil {
 		return primitives.TabInfo{}, err
 	}
+	info := t.info()
+	if s.bounds != nil {
+		if refused := s.bounds.RefusesAddress(info.URL); refused != nil {
+			_ = s.host.closeTab(ctx, t) // nobody asked for a tab of that origin
+			return primitives.TabInfo{}, leftOrigin(refused)
+		}
+	}
 	s.host.choose(t)
-	return t.info(), nil
+	return info, nil
 }
 
 // CloseTab implements session.TabControl. It may close the tab that the call

@@ -379,6 +379,7 @@ func (im *importer) readFile(m *Map, name string) (*Map, *fault.Error) {
 	loc, keep, _ := m.storage.locate(name, loc)
 	out := newMap(parsed, name, loc, im.opts)
 	out.companions, out.dir, out.storage, out.guard = m.companions, path.Dir(name), m.storage, keep
+	out.project = m.project
 	return out, nil
 }
 

@@ -34,6 +34,9 @@ type Options struct {
 	AcceptDrafts bool
 	Salvage      bool
 	Parts        bool // see manifest.Options
+	// Project are those of the paths that a project file names: what lies there came with
+	// somebody's checkout, and is trusted no more than a public map.
+	Project []string
 }
 
 func (o Options) manifest() manifest.Options {

@@ -90,6 +90,7 @@ func (l *loader) report(m *Map) *FileReport { return &l.reports[l.reportOf[m]] }
 
 func (l *loader) load(paths []string) {
 	for _, p := range paths {
+		l.project = slices.Contains(l.opts.Project, p)
 		info, err := os.Stat(p)
 		switch {
 		case err != nil:
@@ -109,6 +110,7 @@ type loader struct {
 	reports []FileReport
 	refused []refusal
 	seen    map[string]bool // real paths
+	project bool            // the path that is read was named by a project file
 
 	reportOf map[*Map]int // index of its report
 
@@ -379,7 +381,7 @@ func (l *loader) parsed(m *manifest.Manifest, report manifest.Report, slot int, 
 	out := newMap(m, at.path, at.loc, l.opts)
 	out.everywhere, out.file = at.everywhere, abs
 	out.companions, out.dir = folderFiles(at.root), at.dir
-	out.storage, out.guard = at.storage, keep
+	out.storage, out.guard, out.project = at.storage, keep, l.project
 	report.Warnings = append(report.Warnings, odd...)
 	report.Warnings = append(report.Warnings, out.unsafeProvenance()...)
 	out.warnings = report.Warnings

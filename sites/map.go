@@ -38,6 +38,7 @@ type Map struct {
 	guard     guard
 	storage   *workspace
 	fetched   Trust
+	project   bool               // the path that it was read from was named by a project file
 	warnings  []manifest.Problem // of reading it
 	patterns  []location.Pattern // of the surface; none of them valid is no page at all
 	patterned bool

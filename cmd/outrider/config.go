@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
@@ -28,7 +31,46 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 	if a.origins, err = config.Fill(cmd); err != nil {
 		return usage("%w", err)
 	}
+	b := &a.browser
+	if a.origins["maps"] == config.FromProjectFile {
+		trusted, err := a.trustsProject()
+		if err != nil {
+			return usage("%w", err)
+		}
+		if !trusted {
+			b.projectMaps = slices.Clone(b.maps)
+		}
+	}
 	return nil
+}
+
+// trustsProject says whether what the project file names is the user's own.
+func (a *app) trustsProject() (bool, error) {
+	if a.browser.trustProject {
+		return true, nil
+	}
+	return config.Trusts(".")
+}
+
+// planMaps takes note of the maps that a plan names, which the command line names: they are
+// the user's, also where the project file names them too. They are added where there are no
+// others, or where also says so.
+func (b *browserFlags) planMaps(paths []string, also bool) {
+	b.projectMaps = slices.DeleteFunc(b.projectMaps, func(path string) bool {
+		return slices.ContainsFunc(paths, func(named string) bool { return sameFile(path, named) })
+	})
+	if also || len(b.maps) == 0 {
+		b.maps = append(b.maps, paths...)
+	}
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // folder is where the files of a flag may be written. What a project file names

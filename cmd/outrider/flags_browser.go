@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
@@ -35,6 +36,8 @@ type browserFlags struct {
 	headed, isolated, noSandbox, acceptDrafts                                     bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
+	projectMaps                                                                   []string // no flag: those of maps that the project file names, and nobody trusts
+	trustProject                                                                  bool
 	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
 	downloadDir, tabMemory, maxState                                              string
 	maxTabs                                                                       int
@@ -67,7 +70,8 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
-	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins (repeatable)")
+	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins,files,tabs (repeatable)")
+	addTrustFlag(f, &b.trustProject)
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	b.recording.Add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
@@ -77,6 +81,11 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
+}
+
+// addTrustFlag adds the flag by which a user says that a checkout is his own.
+func addTrustFlag(f *pflag.FlagSet, trust *bool) {
+	f.BoolVar(trust, "trust-project", false, "the maps that outrider.yaml names are your own: they may do what yours may")
 }
 
 // inProfile reports whether tabs are opened in a profile that was there before.
@@ -223,7 +232,7 @@ func (a *app) readSecrets(ctx context.Context) error {
 // mapsAs are the options that maps are read with.
 func (a *app) mapsAs(profile quirks.Set) runtime.MapOptions {
 	how := runtime.MapsIn(profile)
-	how.AcceptDrafts, how.Checked = a.browser.acceptDrafts, checked.User(version)
+	how.AcceptDrafts, how.Checked, how.Project = a.browser.acceptDrafts, checked.User(version), a.browser.projectMaps
 	return how
 }
 

@@ -54,6 +54,9 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				}
 				o.Data = filepath.Join(base, "outrider", "fleet")
 			}
+			if info, err := os.Stat(o.Data); err == nil && !info.IsDir() {
+				return usage("--data is %s, which is a file: name a folder", o.Data)
+			}
 			o.Logger = a.log
 			if flags.Tenants != "" {
 				file, err := tenant.Read(ctx, flags.Tenants)

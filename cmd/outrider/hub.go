@@ -14,6 +14,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
@@ -82,6 +83,7 @@ func (a *app) hubCommand() *cobra.Command {
 	_ = f.MarkHidden("conformance-fixtures")
 	f.StringVar(&x.payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
 	f.StringArrayVar(&x.maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
+	addTrustFlag(f, &a.browser.trustProject)
 	f.StringArrayVar(&x.origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
 }
@@ -113,6 +115,17 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 	}
 	if info, err := os.Stat(x.storageRoot); x.storageRoot != "" && (err != nil || !info.IsDir()) {
 		return usage("--storage-root is %q: there is no such folder", x.storageRoot)
+	}
+	if a.origins["maps"] == config.FromProjectFile {
+		// They travel with calls, and a runtime takes what its hub sends for the caller's own.
+		trusted, err := a.trustsProject()
+		if err != nil {
+			return usage("%w", err)
+		}
+		if !trusted {
+			return usage("%s names maps, which a hub sends to its runtimes as the caller's own: if they are yours, say so by --trust-project, "+
+				"OUTRIDER_TRUST_PROJECT=true, or the folder under trusted_projects in your config.yaml", config.ProjectFile)
+		}
 	}
 	for _, m := range x.maps {
 		if _, err := os.Stat(m); err != nil {

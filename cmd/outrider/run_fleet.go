@@ -80,7 +80,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 	}
 	defer q.Close()
 	s := remote.Submission{
-		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, RetriesGiven: show.RetriesGiven, States: how.States, Job: job,
+		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Project: a.browser.projectMaps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, RetriesGiven: show.RetriesGiven, States: how.States, Job: job,
 	}
 	jobs, err := pack(ctx, &s)
 	if fault.CodeOf(err) == fault.InvalidInput {
@@ -139,9 +139,7 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how flee
 	if done, err := a.idle(ctx, suite, p, out); done {
 		return err
 	}
-	if len(a.browser.maps) == 0 {
-		a.browser.maps = suite.Maps()
-	}
+	a.browser.planMaps(suite.Maps(), false)
 	show := remote.Show{Artifacts: artifacts, FailFast: p.FailFast, FailOnFlaky: p.FailOnFlaky, Retries: p.Retries, RetriesGiven: a.retriesGiven()}
 	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
 		s.Vars = vars
@@ -159,7 +157,7 @@ func (a *app) checkOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetve
 		}
 		defer closing()
 		first = suite
-		a.browser.maps = append(a.browser.maps, suite.Maps()...)
+		a.browser.planMaps(suite.Maps(), true)
 	}
 	return a.onFleet(ctx, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
 		return s.Check(ctx, x, first)

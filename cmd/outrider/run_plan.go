@@ -82,9 +82,7 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 	if profile && p.Workers > 1 {
 		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with --attach without --isolated")
 	}
-	if len(a.browser.maps) == 0 {
-		a.browser.maps = suite.Maps()
-	}
+	a.browser.planMaps(suite.Maps(), false)
 	storage, err := plan.StorageOf(a.browser.storageState, a.browser.saveStorageState, a.browser.login)
 	if err != nil {
 		return usage("%w", err)
@@ -227,7 +225,7 @@ func (a *app) runBefore(ctx context.Context, path string) (end func(), err error
 		closing()
 		return nil, err
 	}
-	a.browser.maps = append(a.browser.maps, suite.Maps()...)
+	a.browser.planMaps(suite.Maps(), true)
 	a.browser.prepare = func(ctx context.Context, h *runtime.Host) error {
 		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
 		if !result.OK {

@@ -46,7 +46,7 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, ki
 		return nil, err
 	}
 	o.Timeout = a.callLimit
-	options, err := remote.PackSession(ctx, q, a.settings(), a.browser.maps, o)
+	options, err := remote.PackSession(ctx, q, a.settings(), a.browser.maps, a.browser.projectMaps, o)
 	if err != nil {
 		return nil, err
 	}

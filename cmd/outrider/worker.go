@@ -151,7 +151,7 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	}
 	b.blockOrigins = slices.Concat(b.blockOrigins, s.BlockOrigins)
 	if len(r.Maps) > 0 {
-		b.maps = r.Maps
+		b.maps, b.projectMaps = r.Maps, r.Project
 	}
 	own.secrets, b.secrets, b.prepare = secrets, nil, r.Prepare
 	b.open, b.engine, b.acceptDrafts = s.Open, s.Engine, s.AcceptDrafts

@@ -46,11 +46,13 @@ type User struct {
 // Server is a running server.
 type Server struct {
 	*server.Server
-	scheme string
+	scheme  string
+	release func() // lets go of the folder
+	logger  *slog.Logger
 }
 
 // Start starts a server and waits until it takes connections.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, o Options) (started *Server, err error) {
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "the address to listen on is %q: expected HOST:PORT", o.Listen)
@@ -104,6 +106,17 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		}
 		options.TLS, options.TLSConfig = true, config
 	}
+	release := func() {}
+	if o.Data != "" { // without one it is a folder of its own
+		if release, err = hold(o.Data); err != nil {
+			return nil, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			release()
+		}
+	}()
 	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, fault.New(fault.TransportFailed, "starting the fleet's server: %v", err)
@@ -138,7 +151,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if options.TLS {
 		scheme = "tls"
 	}
-	return &Server{s, scheme}, nil
+	return &Server{s, scheme, release, o.Logger}, nil
 }
 
 // URL is where clients connect.
@@ -150,10 +163,28 @@ func (s *Server) URL() string {
 	return s.scheme + "://" + addr.String()
 }
 
-// Close ends the server and waits until it has written everything.
+// closeWithin bounds the wait for a server that ends. One whose store is damaged may not end
+// at all; what it has not written by then it will not write.
+const closeWithin = 20 * time.Second
+
+// Close ends the server and waits until it has written everything, within a bound.
 func (s *Server) Close() {
-	s.Shutdown()
-	s.WaitForShutdown()
+	defer s.release()
+	ended := make(chan struct{})
+	go func() { // it ends with the process where the store keeps it
+		defer close(ended)
+		s.Shutdown()
+		s.WaitForShutdown()
+	}()
+	bound := time.NewTimer(closeWithin)
+	defer bound.Stop()
+	select {
+	case <-ended:
+	case <-bound.C:
+		if s.logger != nil {
+			s.logger.Error("the fleet's server does not end: its data may be damaged", "waited", closeWithin.String())
+		}
+	}
 }
 
 // logger writes what the server logs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -49,6 +50,28 @@ func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err 
 		}
 		return err == nil, err
 	}
+}
+
+// cancelsAtOnce is how many jobs are cancelled beside each other: each takes several round
+// trips, and a worker may take its time to answer.
+const cancelsAtOnce = 32
+
+// CancelAll is Cancel for many jobs. heard is called with the outcome of each, one at a time.
+func CancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, heard func(j fleet.Job, did bool, err error)) {
+	var all sync.WaitGroup
+	var hearing sync.Mutex
+	places := make(chan struct{}, cancelsAtOnce)
+	for _, j := range jobs {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			did, err := Cancel(ctx, q, j.Run, j.ID)
+			hearing.Lock()
+			defer hearing.Unlock()
+			heard(j, did, err)
+		})
+	}
+	all.Wait()
 }
 
 // Withdraw ends a job that nobody has begun, and says whether it did.

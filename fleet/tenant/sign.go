@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/nats-io/nkeys"
@@ -23,15 +24,13 @@ type Signer struct {
 // OpenSigner reads the key of a worker, and makes one when there is no such file.
 func OpenSigner(path string) (*Signer, error) {
 	seed, err := os.ReadFile(path)
-	var key nkeys.KeyPair
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if key, err = nkeys.CreateUser(); err == nil {
-			if seed, err = key.Seed(); err == nil {
-				err = os.WriteFile(path, append(seed, '\n'), 0o600)
-			}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeKey(path); err == nil {
+			seed, err = os.ReadFile(path)
 		}
-	case err == nil:
+	}
+	var key nkeys.KeyPair
+	if err == nil {
 		key, err = nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
 	}
 	if err != nil {
@@ -42,6 +41,32 @@ func OpenSigner(path string) (*Signer, error) {
 		return nil, err
 	}
 	return &Signer{key, public}, nil
+}
+
+// makeKey writes a new key to a file that is not there. Of several workers that start at once
+// one makes it: the file gets its name when it is whole, and only when nobody else has it.
+func makeKey(path string) error {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return err
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return err
+	}
+	made, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(made.Name()) }()
+	_, err = made.Write(append(seed, '\n'))
+	if err = errors.Join(err, made.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(made.Name(), path); errors.Is(err, fs.ErrExist) {
+		return nil // another one was faster: its key is the one
+	}
+	return err
 }
 
 // Sign is the signature of data, with the key that made it.

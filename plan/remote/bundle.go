@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,8 +85,8 @@ func (p *packer) folder(name, dir string) error {
 }
 
 // maps adds what --maps names: a folder, or a file with the folder that it is in. It
-// returns where each will be.
-func (p *packer) maps(paths []string) ([]Mapped, error) {
+// returns where each will be. project are those that a project file names.
+func (p *packer) maps(paths, project []string) ([]Mapped, error) {
 	var out []Mapped
 	for i, given := range paths {
 		root, inside, err := storageOf(given)
@@ -97,7 +98,7 @@ func (p *packer) maps(paths []string) ([]Mapped, error) {
 		if err := p.folder(name, root); err != nil {
 			return nil, err
 		}
-		out = append(out, Mapped{Given: given, At: path.Join(name, inside)})
+		out = append(out, Mapped{Given: given, At: path.Join(name, inside), Project: slices.Contains(project, given)})
 	}
 	return out, nil
 }
@@ -153,6 +154,7 @@ func unpack(dir string, archive []byte) error {
 		return fault.New(fault.InvalidInput, "the job's files are not an archive: %v", err)
 	}
 	in := tar.NewReader(io.LimitReader(unzipped, maxBytes+maxFiles*1024))
+	left := int64(maxBytes)
 	for files := 0; ; files++ {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -164,20 +166,48 @@ func unpack(dir string, archive []byte) error {
 		if files == maxFiles || h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) {
 			return fault.New(fault.UnsafePath, "the job's archive has the entry %q: expected at most %d files below its own folder", h.Name, maxFiles)
 		}
+		if sparse(h) {
+			return fault.New(fault.UnsafePath, "the job's archive has the entry %q, which is larger than what the archive holds of it", h.Name)
+		}
+		if left -= h.Size; h.Size < 0 || left < 0 {
+			return tooLarge()
+		}
 		if err := root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
 			return err
 		}
-		if err := write(root, h.Name, in); err != nil {
+		if err := write(root, h.Name, in, h.Size); err != nil {
 			return err
 		}
 	}
 }
 
-func write(root *os.Root, name string, from io.Reader) error {
+// sparse says whether an entry has holes, which a reader fills with as many zeros as the
+// entry says: some bytes become any number. Nothing that packs a job writes one.
+func sparse(h *tar.Header) bool {
+	if h.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for name := range h.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+func tooLarge() error {
+	return fault.New(fault.PayloadTooLarge, "the job's files are more than %d MiB", maxBytes>>20)
+}
+
+// write writes one file, which has so many bytes.
+func write(root *os.Root, name string, from io.Reader, size int64) error {
 	f, err := root.Create(name)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, from)
+	copied, err := io.Copy(f, io.LimitReader(from, size))
+	if err == nil && copied < size {
+		err = fault.New(fault.InvalidInput, "the job's file %q ends before its %d bytes", name, size)
+	}
 	return errors.Join(err, f.Close())
 }

@@ -185,13 +185,17 @@ func skipped(j fleet.Job) Ended {
 func cancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, ended []*Ended) {
 	ctx, stop := context.WithTimeout(ctx, cancelWithin)
 	defer stop()
+	var left []fleet.Job
 	for i, j := range jobs {
 		if ended[i] == nil {
-			if _, err := submit.Cancel(ctx, q, j.Run, j.ID); err != nil {
-				q.Log().Warn("cancelling a job", "job", j.Key(), "error", err)
-			}
+			left = append(left, j)
 		}
 	}
+	submit.CancelAll(ctx, q, left, func(j fleet.Job, _ bool, err error) {
+		if err != nil {
+			q.Log().Warn("cancelling a job", "job", j.Key(), "error", err)
+		}
+	})
 }
 
 // read makes of a record what it means.

@@ -20,6 +20,8 @@ import (
 type Request struct {
 	Settings Settings `json:"settings"`
 	Maps     []string `json:"-"` // as files of this machine
+	// Project are those of the maps that a project file names.
+	Project []string `json:"-"`
 	// Tenant is whose job it is, "" for the only one.
 	Tenant string `json:"tenant,omitempty"`
 	// Secrets are those that the job uses, by name, with the origins that it declares for
@@ -137,6 +139,11 @@ func (p *hosts) take(ctx context.Context, r Request, maps []Mapped, archive []by
 	}
 	if err == nil {
 		r.Maps = w.maps
+		for i, m := range maps {
+			if m.Project {
+				r.Project = append(r.Project, w.maps[i])
+			}
+		}
 		w.Host, err = p.open(ctx, r)
 	}
 	if err != nil {

@@ -32,6 +32,8 @@ const (
 type Mapped struct {
 	Given string `json:"given"`
 	At    string `json:"at"`
+	// Project: the project file of the submitter names it, which nobody has trusted.
+	Project bool `json:"project,omitempty"`
 }
 
 // Settings are the flags of the submitter that change what a page is. What they

@@ -1,12 +1,16 @@
 package remote
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +163,78 @@ func TestFoldersOfKilledWorkersGo(t *testing.T) {
 	if _, err := os.Stat(next); err == nil {
 		t.Error("a worker that ended left its folder")
 	}
+}
+
+// What an archive unfolds to is bounded by what it says and by what is written, whatever it
+// weighs: 215 bytes of holes are 4 GB.
+func TestAnArchiveUnfoldsToNoMoreThanItMay(t *testing.T) {
+	cut := func(size int64) []byte {
+		var out bytes.Buffer
+		in := tar.NewWriter(&out)
+		if err := in.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "x", Mode: 0o644, Size: size}); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	for _, c := range []struct {
+		name    string
+		archive []byte
+		want    fault.Code
+	}{
+		{"an entry of holes", holes(t), fault.UnsafePath},
+		{"a size that is more than all may be", cut(maxBytes + 1), fault.PayloadTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			zip := gzip.NewWriter(&out)
+			if _, err := zip.Write(c.archive); err != nil {
+				t.Fatal(err)
+			}
+			if err := zip.Close(); err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			if err := unpack(dir, out.Bytes()); fault.CodeOf(err) != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+				t.Error("the entry was written")
+			}
+		})
+	}
+}
+
+// holes is an archive with an entry of one block that says it is 4 GB: its header stands behind
+// one of PAX records, which the writer of the standard library does not write.
+func holes(t *testing.T) []byte {
+	t.Helper()
+	record := func(key, value string) string {
+		rest := " " + key + "=" + value + "\n"
+		return strconv.Itoa(len(rest)+2) + rest
+	}
+	records := record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", "x") +
+		record("GNU.sparse.realsize", "4294967296")
+	var out bytes.Buffer
+	in := tar.NewWriter(&out)
+	for _, e := range []struct{ name, text string }{{"PaxHeaders/x", records}, {"x", "1\n4294967296\n0\n" + strings.Repeat("\x00", 497)}} {
+		if err := in.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: 0o644, Size: int64(len(e.text)), Format: tar.FormatUSTAR}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Write([]byte(e.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	archive := out.Bytes()
+	const kind, sum = 156, 148
+	archive[kind] = tar.TypeXHeader
+	copy(archive[sum:], "        ")
+	total := 0
+	for _, b := range archive[:512] {
+		total += int(b)
+	}
+	copy(archive[sum:], fmt.Sprintf("%06o\x00 ", total))
+	return archive
 }

@@ -29,6 +29,8 @@ type Submission struct {
 	Run      string
 	Settings Settings
 	Maps     []string
+	// Project are those of the maps that a project file names.
+	Project []string
 	// Evidence takes pictures for a report that shows them. Artifacts is the folder for
 	// those that are kept as files, which Ended.Save writes; "" is none.
 	Evidence  bool
@@ -173,7 +175,7 @@ func (s *Submission) sendMaps(ctx context.Context) ([]Mapped, *fleet.Object, err
 		return nil, nil, nil
 	}
 	archive := newPacker()
-	mapped, err := archive.maps(s.Maps)
+	mapped, err := archive.maps(s.Maps, s.Project)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,9 +20,10 @@ type leased struct {
 	Face     json.RawMessage `json:"face,omitempty"`
 }
 
-// PackSession makes the options of a session, and puts its maps into the fleet. face
+// PackSession makes the options of a session, and puts its maps into the fleet. project are
+// those of them that a project file names. face
 // is for who serves the protocol.
-func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps []string, face any) (json.RawMessage, error) {
+func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps, project []string, face any) (json.RawMessage, error) {
 	out := leased{Settings: s}
 	var err error
 	if out.Face, err = fleet.Encode(face); err != nil {
@@ -30,7 +31,7 @@ func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps []string,
 	}
 	if len(maps) > 0 {
 		archive := newPacker()
-		if out.Maps, err = archive.maps(maps); err != nil {
+		if out.Maps, err = archive.maps(maps, project); err != nil {
 			return nil, err
 		}
 		data, err := archive.close()

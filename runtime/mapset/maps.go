@@ -89,6 +89,8 @@ type Options struct {
 	// Inspect reports what a map declares that is certain to be refused when it is
 	// used; see sites.Options. Nil is for hosts, which offer what else the map has.
 	Inspect func(m *Maps, l *sites.Library, in *sites.Map) []manifest.Problem
+	// Project are those of the paths that a project file names; see sites.Options.
+	Project []string
 	// Checked remembers the workflows that nothing is wrong with. Nil is nobody; so is every one where arguments are
 	// checked, for then somebody wants to know.
 	Checked *checked.Texts
@@ -196,6 +198,7 @@ func (m *Maps) options() sites.Options {
 		Salvage:         m.how.Salvage,
 		Parts:           !m.how.Whole && m.how.Arguments == ArgumentsUnchecked,
 		Known:           m.Known,
+		Project:         m.how.Project,
 		CheckProjection: m.projectionProblems,
 		WarnProjection:  m.projectionWarnings,
 		CheckWorkflow:   m.workflowProblems,

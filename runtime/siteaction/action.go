@@ -75,7 +75,7 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 	if err := a.unmet(o, match, p.uses); err != nil {
 		return call.Reply{Err: err}
 	}
-	return a.runGated(ctx, v, o, match, p, arguments)
+	return a.runGated(a.Within(ctx, match.Map, match.Via, url), v, o, match, p, arguments)
 }
 
 // runGated runs a tool once the page is in the state that it needs, as a

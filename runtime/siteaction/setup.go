@@ -30,7 +30,7 @@ func (a *Actions) Setup(ctx context.Context, caller Caller, o *mapset.Offer, m *
 	if err != nil {
 		return out, err
 	}
-	whole, end := observe.Answerable(ctx)
+	whole, end := observe.Answerable(a.Within(ctx, m, m, a.Status().URL))
 	defer end()
 	v := invoker{Caller: caller, from: m} // a check has access to no more of the storage than its map
 	r := &executionRun{ctx: whole, a: a, lib: o.Library, match: match, v: v, raw: json.RawMessage("{}")}

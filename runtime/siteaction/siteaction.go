@@ -28,6 +28,9 @@ type Deps struct {
 	Log      *slog.Logger
 	// Forbids says why an action of a map may not use a primitive, nil when it may.
 	Forbids func(m *sites.Map, primitive string) *fault.Error
+	// Within returns a context in which pages are read and acted on within the origins of a
+	// map; via is the map by which it is offered, page the address on which it begins.
+	Within func(ctx context.Context, m, via *sites.Map, page string) context.Context
 	// Subscribe calls fn for every event of the host until unsubscribe is called.
 	Subscribe func(fn func(call.Event)) (unsubscribe func())
 }

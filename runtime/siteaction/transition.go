@@ -156,6 +156,7 @@ func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer,
 	if err := a.unmet(o, match, p.uses); err != nil {
 		return call.Reply{Err: err}
 	}
+	ctx = a.Within(ctx, in, via, a.Status().URL)
 	goal, err := a.goalOf(o.Library, m, tr, arguments)
 	if err != nil {
 		return call.Reply{Err: err}
@@ -276,6 +277,7 @@ func joinSteps(a, b json.RawMessage) json.RawMessage {
 func (a *Actions) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move) call.Reply {
 	t, tr := a, e.Entry
 	lib, m := o.Library, e.Source.Map
+	ctx = a.Within(ctx, m, via, a.Status().URL)
 	declares, signal := lib.Signal(m, tr.Signal)
 	if signal == nil {
 		return call.Reply{Err: fault.New(fault.UnsupportedExecutionMode, "nobody declares the signal of the transition").

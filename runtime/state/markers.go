@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/projection"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // markers are the markers of the document that a tab shows, by id. They are
@@ -25,12 +26,13 @@ type markers struct {
 type registeredMarker struct {
 	projection.Marker
 	projection string
+	in         *sites.Map // declares the projection
 	at         time.Time
 }
 
 // replace registers the markers of a projection in place of its earlier ones.
 // An id that another projection uses too is taken over.
-func (m *markers) replace(document, projectionName string, list []projection.Marker, at time.Time) {
+func (m *markers) replace(document string, in *sites.Map, projectionName string, list []projection.Marker, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.document != document || m.byID == nil {
@@ -42,27 +44,27 @@ func (m *markers) replace(document, projectionName string, list []projection.Mar
 		}
 	}
 	for _, marker := range list {
-		m.byID[marker.ID] = registeredMarker{marker, projectionName, at}
+		m.byID[marker.ID] = registeredMarker{marker, projectionName, in, at}
 	}
 }
 
 // find returns a marker of the document; the ids there are when there is none
 // of this name.
-func (m *markers) find(document, id string) (projection.Marker, []string, bool) {
+func (m *markers) find(document, id string) (registeredMarker, []string, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.document != document {
-		return projection.Marker{}, []string{}, false
+		return registeredMarker{}, []string{}, false
 	}
 	if r, ok := m.byID[id]; ok {
-		return r.Marker, nil, true
+		return r, nil, true
 	}
 	ids := []string{}
 	for id := range m.byID {
 		ids = append(ids, fault.Clip(id, 100))
 	}
 	slices.Sort(ids)
-	return projection.Marker{}, ids[:min(len(ids), 50)], false
+	return registeredMarker{}, ids[:min(len(ids), 50)], false
 }
 
 // documentToken identifies the document that the tab shows.
@@ -94,7 +96,8 @@ func (p *Projections) Marker(ctx context.Context, id, kind string) (tabsession.M
 		return tabsession.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
 			With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
-	point, fe := projection.ResolveRecipe(ctx, recipeInvoker{p}, m)
+	// Whoever uses it, the map says what is done: it keeps to the map's origins.
+	point, fe := projection.ResolveRecipe(p.Within(ctx, m.in, m.in, page.Tab().URL), recipeInvoker{p}, m.Marker)
 	if fe != nil {
 		return tabsession.MarkerPlace{}, fe
 	}

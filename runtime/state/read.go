@@ -233,12 +233,11 @@ func (p *Projections) reader(supplied *call.SuppliedMap) stateReader {
 }
 
 // find picks the declaration that applies to an address.
-type find func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error)
+type find func(o *mapset.Offer, url string) (*sites.Map, *manifest.Projection, *fault.Error)
 
 func named(name string) find {
-	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
-		_, p, err := o.Library.FindProjection(url, name)
-		return p, err
+	return func(o *mapset.Offer, url string) (*sites.Map, *manifest.Projection, *fault.Error) {
+		return o.Library.FindProjection(url, name)
 	}
 }
 
@@ -262,7 +261,8 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 			return nil, nil, fault.From(e)
 		}
 		offered := r.Maps.WithWeb(ctx, o, page)
-		declared, err := find(offered, page.Tab().URL)
+		url := page.Tab().URL
+		in, declared, err := find(offered, url)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -270,7 +270,7 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 		if err != nil {
 			return nil, nil, err
 		}
-		snap, err := r.readOnce(ctx, page, p, options)
+		snap, err := r.readOnce(r.Within(ctx, in, in, url), page, in, p, options)
 		if err != nil && err.Code == fault.PageNavigated && n < maxStateReread && ctx.Err() == nil {
 			continue // the new document may have another address, and so another declaration
 		}
@@ -278,7 +278,7 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 	}
 }
 
-func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *projection.Projection, options projection.ReadOptions) (*projection.Snapshot, *fault.Error) {
+func (r stateReader) readOnce(ctx context.Context, page primitives.Page, in *sites.Map, p *projection.Projection, options projection.ReadOptions) (*projection.Snapshot, *fault.Error) {
 	if r.quiet || !p.HasMarkers() {
 		return p.Read(ctx, page, options)
 	}
@@ -303,7 +303,7 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 	if fe != nil {
 		return nil, fe
 	}
-	r.markers.replace(after, p.Name(), markers, snap.ObservedAt)
+	r.markers.replace(after, in, p.Name(), markers, snap.ObservedAt)
 	return snap, nil
 }
 
@@ -311,9 +311,9 @@ func (r stateReader) readOnce(ctx context.Context, page primitives.Page, p *proj
 // projection of its own map.
 func namedIn(m *sites.Map, name string) find {
 	elsewhere := named(name)
-	return func(o *mapset.Offer, url string) (*manifest.Projection, *fault.Error) {
+	return func(o *mapset.Offer, url string) (*sites.Map, *manifest.Projection, *fault.Error) {
 		if declared := m.Projection(url, name); declared != nil {
-			return declared, nil
+			return m, declared, nil
 		}
 		return elsewhere(o, url)
 	}

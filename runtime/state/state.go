@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
+	"github.com/outrider-run/outrider/sites"
 )
 
 // Deps are what the projections of every tab of a host share.
@@ -23,6 +24,9 @@ type Deps struct {
 	Log      *slog.Logger
 	// MostBytes is the greatest limit of bytes that a call may ask for; 0 is projection.DefaultMostBytes.
 	MostBytes int64
+	// Within returns a context in which pages are read within the origins of a map; via is
+	// the map by which it is offered, page the address on which it begins.
+	Within func(ctx context.Context, m, via *sites.Map, page string) context.Context
 }
 
 // Tab is the tab whose pages are read.

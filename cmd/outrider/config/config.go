@@ -34,6 +34,52 @@ var projectOutputs = []string{"report", "artifacts"}
 // ProjectKeys are the flags that a project file may set.
 var ProjectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout", "report", "artifacts", "pacing"}
 
+// trusted is the key of the user's file that lists the folders whose project files are the
+// user's own. It is no flag: a checkout cannot bring it.
+const trusted = "trusted_projects"
+
+// Trusts says whether the user's file trusts what the project file in a folder names: the
+// folder is one of trusted_projects, or lies below one.
+func Trusts(dir string) (bool, error) {
+	user, err := readUser(io.Discard) // what is wrong with it was said when the flags were filled
+	if err != nil {
+		return false, err
+	}
+	here, err := real(dir)
+	if err != nil {
+		return false, err
+	}
+	for _, folder := range user[trusted] {
+		if rest, ok := strings.CutPrefix(folder, "~/"); ok {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return false, err
+			}
+			folder = filepath.Join(home, rest)
+		}
+		if !filepath.IsAbs(folder) {
+			return false, fmt.Errorf("the user's config.yaml: %s: %q is no absolute path", trusted, folder)
+		}
+		top, err := real(folder)
+		if err != nil {
+			continue // it is not there any more
+		}
+		if inside, err := filepath.Rel(top, here); err == nil && filepath.IsLocal(inside) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// real is where a folder is, without links.
+func real(dir string) (string, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(full)
+}
+
 // Origin says where the value of a flag comes from. The greater comes before the
 // lesser.
 type Origin int

@@ -145,15 +145,14 @@ func (e Env) cancel(ctx context.Context, q *queue.Queue, args []string) error {
 	}
 	n := 0
 	var failed error
-	for _, j := range jobs {
-		did, err := submit.Cancel(ctx, q, j.Run, j.ID)
+	submit.CancelAll(ctx, q, jobs, func(_ fleet.Job, did bool, err error) {
 		if errors.Is(err, fault.UnknownJob) && !one {
-			continue // it ended and was purged meanwhile
+			return // it ended and was purged meanwhile
 		}
 		if failed = errors.Join(failed, err); did {
 			n++
 		}
-	}
+	})
 	if failed == nil {
 		e.printOr(map[string]any{"ok": true, "cancelled": n}, "%d cancelled\n", n)
 	}

@@ -36,8 +36,8 @@ func Message(err error) (string, bool) {
 // Explain gives err a code. Texts of the browser go to the log's part of the
 // error only.
 func Explain(err error, doing string) error {
-	if err == nil {
-		return nil
+	if err == nil || fault.CodeOf(err) == fault.PermissionDenied { // what was being done is no part of a refusal
+		return err
 	}
 	var refused *Error
 	if !errors.As(err, new(*fault.Error)) && errors.As(err, &refused) {

@@ -34,6 +34,17 @@ type axNode struct {
 // AXTree implements primitives.Page. The browser keeps the tree only while it
 // is read: nothing stays switched on.
 func (p *Page) AXTree(ctx context.Context, frame primitives.FrameID) ([]primitives.AXNode, error) {
+	if err := p.Admit(ctx, frame); err != nil {
+		return nil, err
+	}
+	nodes, err := p.axTree(ctx, frame)
+	if err == nil { // the browser does not say which document it has read
+		err = p.Admit(ctx, frame)
+	}
+	return nodes, err
+}
+
+func (p *Page) axTree(ctx context.Context, frame primitives.FrameID) ([]primitives.AXNode, error) {
 	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
 		return nil, cdp.Explain(err, "reading the accessibility tree")
@@ -89,6 +100,9 @@ func (v *axValue) text() string {
 
 // ResolveNode implements primitives.Page.
 func (p *Page) ResolveNode(ctx context.Context, frame primitives.FrameID, domNode int) (string, error) {
+	if err := p.Admit(ctx, frame); err != nil {
+		return "", err
+	}
 	for range maxFollowed {
 		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {

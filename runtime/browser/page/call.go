@@ -90,8 +90,8 @@ func (p *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, ar
 			return fault.Wrap(fault.Internal, err, "encoding the arguments of %s", fn)
 		}
 	}
-	answer, err := p.Run(ctx, frame, func(token string) world.Invocation {
-		return world.Call(token, fn, encoded)
+	answer, err := p.runAt(ctx, frame, func(token, origin string) world.Invocation {
+		return world.CallAt(token, origin, fn, encoded)
 	})
 	if err != nil {
 		return cdp.Explain(err, "calling "+fn)
@@ -105,12 +105,22 @@ func (p *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, ar
 // Run runs what make returns in our world of a frame, in the document that
 // is there when it starts, and returns the raw result member of the answer.
 func (p *Page) Run(ctx context.Context, frame primitives.FrameID, make func(token string) world.Invocation) ([]byte, error) {
+	return p.runAt(ctx, frame, func(token, _ string) world.Invocation { return make(token) })
+}
+
+// runAt is Run for what can be held to the origin of the document that was admitted, which
+// is "" in a context without bounds.
+func (p *Page) runAt(ctx context.Context, frame primitives.FrameID, make func(token, origin string) world.Invocation) ([]byte, error) {
 	for range maxFollowed {
 		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {
 			return nil, err
 		}
-		result, err := p.invoke(ctx, at, make)
+		var result []byte
+		origin, err := p.admit(ctx, at)
+		if err == nil {
+			result, err = p.invoke(ctx, at, func(token string) world.Invocation { return make(token, origin) })
+		}
 		if p.calls.Add(1)%collectAfterCalls == 0 {
 			p.collectGarbage()
 		}

@@ -18,6 +18,17 @@ import (
 // frame for ever. A screencast makes it draw without activating it, so a tiny one
 // runs while the capture does.
 func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
+	if err := p.admitAll(ctx); err != nil {
+		return nil, err
+	}
+	picture, err := p.capture(ctx, opts)
+	if err == nil { // it shows what was there when it was taken
+		err = p.admitAll(ctx)
+	}
+	return picture, err
+}
+
+func (p *Page) capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
 	req := proto.PageCaptureScreenshot{
 		Format:                proto.PageCaptureScreenshotFormatPng,
 		FromSurface:           true,

@@ -40,6 +40,9 @@ type evaluation struct {
 
 // Evaluate implements primitives.Page.
 func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage, error) {
+	if err := p.Admit(ctx, ""); err != nil {
+		return nil, err
+	}
 	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return nil, cdp.Explain(err, "evaluating a script")

@@ -20,6 +20,9 @@ import (
 func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primitives.EvaluateOptions) (primitives.EvaluatedValue, error) {
 	const doing = "evaluating a script"
 	var none primitives.EvaluatedValue
+	if err := p.Admit(ctx, ""); err != nil {
+		return none, err
+	}
 	at, err := p.resolveFrame(ctx, "")
 	if err != nil {
 		return none, cdp.Explain(err, doing)

@@ -121,6 +121,9 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 		return nil, fault.New(fault.Internal, "the page has no global object")
 	}
 	defer p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(root.Result.ObjectID)})
+	if err := p.stillAt(ctx, at); err != nil {
+		return nil, cdp.Explain(err, "calling "+name)
+	}
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn", map[string]any{
 		"objectId": root.Result.ObjectID, "functionDeclaration": callPageFunction, "awaitPromise": true, "returnByValue": true, "userGesture": true,
 		"arguments": []map[string]any{{"value": string(segments)}, {"value": string(argument)}, {"value": limit}},

@@ -17,6 +17,9 @@ import (
 
 // Mouse implements primitives.Page.
 func (p *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
+	if err := p.admitPointer(ctx, events); err != nil {
+		return err
+	}
 	commands := make([]cdp.Command, len(events))
 	for i, e := range events {
 		commands[i] = cdp.Command{Session: p.session.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e)}
@@ -26,6 +29,9 @@ func (p *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error
 
 // Keys implements primitives.Page.
 func (p *Page) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
+	if err := p.admitKeys(ctx, events); err != nil {
+		return err
+	}
 	commands := make([]cdp.Command, len(events))
 	delays := make([]time.Duration, len(events))
 	for i, e := range events {
@@ -65,6 +71,9 @@ func (p *Page) resendReleases() {
 
 // InsertText implements primitives.Page.
 func (p *Page) InsertText(ctx context.Context, text string) error {
+	if err := p.admitFocus(ctx); err != nil {
+		return err
+	}
 	return cdp.Explain(p.dispatch(ctx, []cdp.Command{{Session: p.session.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil),
 		"inserting text")
 }

@@ -34,6 +34,10 @@ const (
 // the navigation begins. Until the new document is there, whatever ends the navigation
 // stops it, and the page stays as it was.
 func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (primitives.Navigation, error) {
+	if err := p.Admit(ctx, ""); err != nil {
+		return primitives.Navigation{}, err
+	}
+	ctx = primitives.WithoutBounds(ctx) // where it leads is for the caller to judge
 	limit := opts.LoadTimeout
 	if limit <= 0 {
 		limit = DefaultLoad

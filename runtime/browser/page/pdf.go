@@ -14,6 +14,17 @@ import (
 
 // PDF implements primitives.FilePage.
 func (p *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
+	if err := p.admitAll(ctx); err != nil {
+		return nil, err
+	}
+	data, err := p.pdf(ctx, o)
+	if err == nil { // it shows what was there when it was printed
+		err = p.admitAll(ctx)
+	}
+	return data, err
+}
+
+func (p *Page) pdf(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
 	req := proto.PagePrintToPDF{
 		Landscape: o.Landscape, PrintBackground: o.Background, PreferCSSPageSize: o.PreferCSSPageSize, PageRanges: o.Ranges,
 		DisplayHeaderFooter: o.Header != "" || o.Footer != "", HeaderTemplate: o.Header, FooterTemplate: o.Footer,

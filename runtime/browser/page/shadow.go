@@ -20,6 +20,9 @@ import (
 // through its ElementInternals. For a handle that begins with a question
 // mark the accessibility tree is read.
 func (p *Page) OpenShadows(ctx context.Context, frame primitives.FrameID, handles []string) (opened int, err error) {
+	if err := p.Admit(ctx, frame); err != nil {
+		return 0, err
+	}
 	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
 		return 0, cdp.Explain(err, "opening a shadow root")

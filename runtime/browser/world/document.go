@@ -15,6 +15,7 @@ type Document struct {
 
 	mu       sync.Mutex
 	world    *World
+	origin   *Origin                       // nil when nobody has asked
 	byFrame  map[primitives.FrameID]string // handle of the element that shows a frame
 	byHandle map[string]primitives.FrameID // the reverse
 }
@@ -76,9 +77,23 @@ func (d *Document) Forget(w *World) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.world == w {
-		d.world = nil
+		d.world, d.origin = nil, nil
 		d.byFrame, d.byHandle = nil, nil
 	}
+}
+
+// Origin is whose document it is, nil when that is not known yet.
+func (d *Document) Origin() *Origin {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.origin
+}
+
+// SetOrigin notes whose document it is.
+func (d *Document) SetOrigin(o *Origin) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.origin = o
 }
 
 // ChildFrame returns the frame that the element behind a handle shows, when that is

@@ -34,12 +34,36 @@ const StaleAnswer = `{"stale":true}`
 // Call is the invocation of a function of the page library. It is an
 // expression, because Runtime.callFunctionOn compiles each of its arguments as a
 // script of its own: that takes 15 to 20 µs more.
-func Call(token, fn string, args []byte) Invocation {
+func Call(token, fn string, args []byte) Invocation { return CallAt(token, "", fn, args) }
+
+// CallAt is Call that runs only while the document has an origin, as OriginOf gives it, ""
+// for any. Otherwise it is stale: the origin is of a document that was there before.
+func CallAt(token, origin, fn string, args []byte) Invocation {
 	b := make([]byte, 0, 384+len(args)+len(args)/4)
 	b = append(append(b, `{"expression":"globalThis.outriderWorld!=='`...), token...)
-	b = cdp.AppendLiteral(append(b, `'?'{\"stale\":true}':outrider('`...), []byte(fn))
+	b = append(b, '\'')
+	if origin != "" {
+		b = cdp.AppendLiteral(append(b, `||self.origin!=='`...), []byte(origin))
+		b = append(b, '\'')
+	}
+	b = cdp.AppendLiteral(append(b, `?'{\"stale\":true}':outrider('`...), []byte(fn))
 	b = cdp.AppendLiteral(append(b, `','`...), args)
 	return Invocation{evaluate: append(b, `')","awaitPromise":true,"returnByValue":true`...)}
+}
+
+// Origin is whose document it is.
+type Origin struct {
+	Origin string `json:"origin"` // "null" for one that no other document shares
+	Scheme string `json:"scheme"` // of its address, with a colon
+	Host   string `json:"host"`   // of its address, with the port
+}
+
+// OriginOf answers with the Origin of the document. In our world nobody has changed what
+// it reads.
+func OriginOf(token string) Invocation {
+	b := append([]byte(`{"expression":"globalThis.outriderWorld!=='`), token...)
+	b = append(b, `'?'{\"stale\":true}':JSON.stringify({ok:true,value:{origin:self.origin,scheme:location.protocol,host:location.host}})"`...)
+	return Invocation{evaluate: append(b, `,"awaitPromise":true,"returnByValue":true`...)}
 }
 
 // Invocation is one Runtime.callFunctionOn in our world or on an object of it, or
