@@ -203,7 +203,8 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 	// Every way out but the one that returns the target ends the watch.
 	defer func() { h.watch.end(ctx) }()
 	aligned := 0
-	shown := 0 // how often ancestors were made to show more of what is there
+	opened := 0 // how often shadow roots were opened
+	shown := 0  // how often ancestors were made to show more of what is there
 	for round := 0; ; round++ {
 		at, err := enterInTime(ctx, p, l, left)
 		if err != nil {
@@ -250,6 +251,11 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 				return Resolved{}, err
 			}
 			args["attempts"] = got.Attempts
+			opened++
+			args["searched"] = left() <= 0
+			if opened >= locator.OpenRounds {
+				args["hosts_in"] = locator.OpenPause.Milliseconds()
+			}
 			continue
 		}
 		if got.Pending == "moved" {

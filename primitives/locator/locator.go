@@ -291,7 +291,8 @@ func (l Locator) shownIn(ctx context.Context, p primitives.Page, frame primitive
 	ctx, cancel := context.WithTimeout(ctx, searchFrame)
 	defer cancel()
 	args := map[string]any{"locator": l, "state": "rendered", "timeout_ms": 0}
-	for range 2 {
+	for rounds := range OpenRounds {
+		args["searched"] = rounds == OpenRounds-1
 		var out struct {
 			Matched bool     `json:"matched"`
 			Hosts   []string `json:"hosts"`

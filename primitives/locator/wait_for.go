@@ -31,6 +31,11 @@ const (
 	// FrameRetry is the pause before a frame that is just being attached or
 	// replaced is searched again; no event of a page announces that.
 	FrameRetry = 20 * time.Millisecond
+	// OpenRounds is how often one look at a document opens the shadow roots that it hides and
+	// begins again at once. A page that goes on making such elements is looked at again after
+	// OpenPause.
+	OpenRounds = 6
+	OpenPause  = 500 * time.Millisecond
 )
 
 // locatorWaitFor waits in the page and answers as soon as the state holds. It
@@ -124,8 +129,12 @@ func (w *waiting) once(ctx context.Context, p primitives.Page) error {
 	var out struct {
 		Hosts []string `json:"hosts"`
 	}
-	for {
+	for rounds := 1; ; rounds++ {
 		out.Hosts = nil
+		args["searched"] = rounds > 1 && w.left() <= 0
+		if rounds > OpenRounds {
+			args["hosts_in"] = OpenPause.Milliseconds()
+		}
 		if err := primitives.CallWithin(ctx, p, at.Frame, "wait_for", args, &out, w.left()); err != nil || len(out.Hosts) == 0 {
 			return err
 		}

@@ -120,23 +120,18 @@ func compact(rows []treeRow) []treeRow {
 			end++
 		}
 		r := parseRow(rows[i].text)
-		line, merged := "", false
+		line, merged := r.line(), false
 		switch r.role {
 		case "text":
 			line = string(bytes.TrimPrefix(rows[i].text, []byte("- ")))
 		case "row":
-			line, merged = r.cells(rows[i+1 : end])
+			line, merged = r.orOwn(r.cells(rows[i+1 : end]))
 		case "listitem", "paragraph", "cell", "heading", "definition", "blockquote":
-			line, merged = r.inline(rows[i+1 : end])
+			line, merged = r.orOwn(r.inline(rows[i+1 : end]))
 		case "combobox":
-			line, merged = r.choices(rows[i+1 : end])
+			line, merged = r.orOwn(r.choices(rows[i+1 : end]))
 		case "canvas":
-			line = r.line() + " [opaque]"
-		default:
-			line = r.line()
-		}
-		if line == "" {
-			line = r.line()
+			line += " [opaque]"
 		}
 		out = append(out, treeRow{depth: rows[i].depth, text: []byte("- " + line), key: r.ref})
 		if merged {
@@ -146,6 +141,15 @@ func compact(rows []treeRow) []treeRow {
 		}
 	}
 	return out
+}
+
+// orOwn is a line for a row and what is in it, or that of the row alone where what is in it
+// keeps rows of its own: nothing is said twice.
+func (r outlineRow) orOwn(line string, merged bool) (string, bool) {
+	if merged {
+		return line, true
+	}
+	return r.line(), false
 }
 
 // cells is a row of a table on one line, its cells parted by bars. merged is false where

@@ -8,6 +8,7 @@ const namedByContent = /^(?:button|cell|checkbox|columnheader|gridcell|heading|l
 
 const maxNameNodes = 5000; // that one name may visit
 const maxNameText = 10000;
+const deepestName = 400; // elements, below which only the text counts
 
 const childNodesOf = getterOf(Node.prototype, 'childNodes');
 const nodeValueOf = getterOf(Node.prototype, 'nodeValue');
@@ -97,6 +98,12 @@ function generatedText(node, which) {
 /** Roles of controls that have a value. */
 const hasValue = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter']);
 
+/** contentContext is the context of a computation for what an element contributes by its contents. */
+const contentContext = (known) => ({ inside: 'content', inLabelledby: false, hidden: false, visited: new Set(), known, budget: { left: maxNameNodes } });
+
+/** selectedOf lists the chosen options of a list. */
+const selectedOf = (select) => Array.from(protoGet(select, 'selectedOptions') || []);
+
 /** controlText is what a control contributes inside the name of another element; undefined when it is no such control. */
 function controlText(node, role, ctx) {
   if (hasValue.has(role)) readsElsewhere++; // a value is in no markup
@@ -108,7 +115,7 @@ function controlText(node, role, ctx) {
     }
     case 'combobox': case 'listbox': {
       if (tagOf(node) === 'select') {
-        return Array.from(protoGet(node, 'selectedOptions')).map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+        return selectedOf(node).map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
       }
       const value = protoGet(node, 'value');
       if (typeof value === 'string') return value || undefined;
@@ -224,6 +231,7 @@ function contentText(node, ctx) {
  */
 function textAlternative(node, ctx) {
   if (ctx.visited.has(node) || ctx.budget.left-- <= 0) return '';
+  if (ctx.visited.size > deepestName) return textOf(node);
   ctx.visited.add(node);
   try {
     const tag = tagOf(node);
@@ -276,7 +284,7 @@ const showsPlaceholder = /^(?:email|number|password|search|tel|text|url)$/;
 
 /** placeholderOf is what a control shows while it is empty. On other elements the attribute has no meaning. */
 function placeholderOf(node) {
-  const tag = localNameOf(node);
+  const tag = tagOf(node);
   const native = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type')) ? norm(attributeOf(node, 'placeholder')) : '';
   return native || (hasAttribute(node, 'aria-placeholder') && takesPlaceholder.test(roleOf(node)) ? norm(attributeOf(node, 'aria-placeholder')) : '');
 }
@@ -297,6 +305,10 @@ function nameOf(node, known = new Map()) {
   return cut(norm(textAlternative(node, { inside: '', inLabelledby: false, hidden: unexposed(node, known), visited: new Set(), known, budget: { left: maxNameNodes } })), maxNameText);
 }
 
+/** safeName and safeRole are for what is said of an element on the way: '' where it cannot be read. */
+const safeName = (node, known) => readable(node, () => nameOf(node, known), '');
+const safeRole = (node) => readable(node, roleOf, '');
+
 /** inClosedRoot: the element is in a closed shadow root, or in one of the browser's own. */
 function inClosedRoot(node) {
   const root = rootOf(node);
@@ -309,8 +321,8 @@ queries.role_name = ({ handles }) => {
   return handles.map((handle) => {
     const node = element(handle);
     if (!(node instanceof Element)) return null;
-    return {
+    return readable(node, () => ({
       tag_name: tagOf(node), role: roleOf(node), name: nameOf(node, known), exposed: !unexposed(node, known), label: label(node), closed: inClosedRoot(node),
-    };
+    }), null);
   });
 };

@@ -36,7 +36,6 @@ const roleless = new Set(['abbr', 'audio', 'canvas', 'cite', 'col', 'colgroup', 
   'object', 'picture', 'rp', 'rt', 'ruby', 'script', 'source', 'style', 'template', 'track', 'var', 'video', 'wbr', 'head', 'meta', 'title', 'link', 'base']);
 
 const hasAttribute = methodOf(Element.prototype, 'hasAttribute');
-const namespaceOf = getterOf(Element.prototype, 'namespaceURI');
 
 /** isFocusable: the element takes the focus, by itself or through tabindex. */
 function isFocusable(node) {
@@ -100,8 +99,6 @@ function tablePart(node, role) {
   return role === 'cell' && (whole === 'grid' || whole === 'treegrid') ? 'gridcell' : role;
 }
 
-const svgNamespace = 'http://www.w3.org/2000/svg';
-
 /** Tags whose role depends on nothing else, and most elements have one of them. */
 const steadyRoles = new Map('div span b i u small big center font bdi bdo data hr p h1 h2 h3 h4 h5 h6 ul ol nav main button article blockquote form strong em code table label dl'.split(' ')
   .map((tag) => [tag, fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic')]));
@@ -109,13 +106,14 @@ const steadyRoles = new Map('div span b i u small big center font bdi bdo data h
 /** implicitRole is the role that HTML gives: a role, 'generic' for a container, '' where there is none. */
 function implicitRole(node) {
   const steady = steadyRoles.get(localNameOf(node));
-  const foreign = namespaceOf(node) === svgNamespace;
-  if (steady !== undefined && !foreign) return steady;
+  const namespace = namespaceOf(node);
+  if (steady !== undefined && namespace === htmlNamespace) return steady;
   const tag = tagOf(node);
-  if (foreign) {
+  if (namespace === svgNamespace) {
     if (tag === 'svg') return 'img';
     return tag === 'a' && (hasAttribute(node, 'href') || hasAttribute(node, 'xlink:href')) ? 'link' : 'generic';
   }
+  if (namespace !== htmlNamespace) return tag === 'math' ? 'math' : 'generic';
   switch (tag) {
     case 'a': case 'area': return hasAttribute(node, 'href') ? 'link' : 'generic';
     case 'aside': return !inSection(node, /^(?:article|aside|nav|section)$/) || namedByAttribute(node) ? 'complementary' : 'generic';

@@ -5,12 +5,15 @@
 // The first elements of each custom tag are handed to the host, which queries
 // the browser and calls outrider.describe with the result. A tag whose elements have
 // no semantics of their own is not queried again. Of the other tags each element is
-// queried, and once more for every snapshot, since states change.
+// queried, and once more for every snapshot, since states change. What is not exposed
+// is not queried: the browser says nothing of it. It is queried once it is shown.
 
 const maxQueries = 512; // elements that one walk queries
+const maxUnseen = 5; // times that the browser may say nothing of an element that looks exposed
 const maxSamples = 3; // elements of one tag that are queried before the tag counts as plain
 const queriedTags = new Map(); // tag -> {queried, hasSemantics}
 const queriedHosts = new WeakSet();
+const unseenHosts = new WeakMap(); // element -> how often the browser said nothing of it
 const semantics = new WeakMap(); // element -> {role, label, states, fresh}
 
 /** semanticsOf is the role, label and states that a custom element gives itself, or undefined. */
@@ -22,6 +25,7 @@ const speakingTags = () => [...queriedTags].filter(([, record]) => record.hasSem
 /** mayQuery: the browser may know of a custom element what we do not. */
 function mayQuery(node, tag) {
   if (queriedHosts.has(node)) return semantics.has(node);
+  if ((unseenHosts.get(node) || 0) >= maxUnseen || unexposed(node)) return false;
   const record = queriedTags.get(tag);
   return !(record && !record.hasSemantics && record.queried >= maxSamples) && matchesCSS(node, ':defined');
 }
@@ -63,8 +67,10 @@ outrider.describe = (handle, reported) => {
   const about = queriedTags.get(tag) || { queried: 0, hasSemantics: false };
   queriedTags.set(tag, about);
   if (reported.ignored && reported.unseen) {
-    if (!semantics.has(node)) queriedHosts.delete(node);
-    else semantics.get(node).fresh = true;
+    if (!semantics.has(node)) {
+      queriedHosts.delete(node);
+      unseenHosts.set(node, (unseenHosts.get(node) || 0) + 1);
+    } else semantics.get(node).fresh = true;
     return false;
   }
   about.queried++;

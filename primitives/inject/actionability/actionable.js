@@ -339,7 +339,8 @@ function renderedAgainFor(args, view) {
  * what the click hit; reach, an id under which pointer_arrived says whether the pointer came; until, editable and focus ask for less, or more, than a
  * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
  * the answer has what is missing instead of a failure. An answer with hosts asks
- * the caller to open the closed shadow roots of these elements and to call again.
+ * the caller to open the closed shadow roots of these elements and to call again;
+ * searched says that it opens no more, hosts_in when it opens the next ones.
  * A document that is still being read is waited for first, for read_ms.
  */
 queries.act_target = (args) => {
@@ -368,7 +369,7 @@ async function actInTime(args, first, attempts, view) {
   let state = first;
   let scrolls = 0;
   let tried = { node: null, over: null, at: 0 };
-  let hostsAt = 0; // when to search again for elements that hide what is in them
+  let hostsAt = performance.now() + (args.hosts_in || 0); // when to search again for elements that hide what is in them
   let rested = false; // the end of its own movement was waited for
   let restless = false; // the element moved at the last probe
   const pierce = args.locator.pierce ?? isExtended(args.locator);
@@ -407,7 +408,7 @@ async function actInTime(args, first, attempts, view) {
       state = again.ready ? { ...again, ready: false, reason: 'moving' } : again;
     }
     attempts.note(state);
-    if (state.reason === 'not_found' && pierce && performance.now() >= hostsAt) {
+    if (state.reason === 'not_found' && pierce && !args.searched && performance.now() >= hostsAt) {
       hostsAt = performance.now() + hostsAgain;
       const hosts = unopenedHosts();
       if (hosts.length > 0) return { hosts, attempts: attempts.list };

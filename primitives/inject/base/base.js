@@ -31,6 +31,19 @@ class WithText {
   }
 }
 
+/**
+ * readable is what read answers of an element, and otherwise where the element cannot be
+ * read: the fault of one element never costs an answer about the others.
+ */
+function readable(node, read, otherwise) {
+  try {
+    return read(node);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    return otherwise;
+  }
+}
+
 /** Functions that Go may call, by name. */
 const queries = Object.create(null);
 

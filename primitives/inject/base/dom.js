@@ -63,7 +63,27 @@ const rectOf = (node) => {
 const bodyOf = () => documentBodyOf(document);
 const rootElement = () => documentElementOf(document);
 const styleOf = (node) => getComputedStyle(node);
-const tagOf = (node) => localNameOf(node).toLowerCase();
+const namespaceOf = getterOf(Element.prototype, 'namespaceURI');
+
+const htmlNamespace = 'http://www.w3.org/1999/xhtml';
+const svgNamespace = 'http://www.w3.org/2000/svg';
+
+/** Tags of which the library expects what only elements of HTML have: options, rows, a value, a document inside. */
+const htmlTags = new Set(('area button canvas datalist details dialog embed fieldset form frame iframe img input label legend meter object optgroup ' +
+  'option output progress select slot summary table tbody td textarea tfoot th thead tr').split(' '));
+
+/**
+ * tagOf is the tag of an element in lower case. An element of another namespace may be
+ * called as a control of HTML without being one: it has its namespace before its name.
+ */
+function tagOf(node) {
+  const written = localNameOf(node);
+  const tag = written.toLowerCase();
+  if (!htmlTags.has(tag)) return tag;
+  const namespace = namespaceOf(node);
+  if (namespace === htmlNamespace && written === tag) return tag;
+  return (namespace === svgNamespace ? 'svg:' : 'xml:') + tag;
+}
 const isElement = (node) => node !== null && node !== undefined && nodeType(node) === 1;
 
 /** textOf is the text of a node and its descendants, never null. */

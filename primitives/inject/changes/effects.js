@@ -44,7 +44,7 @@ function effectTarget(node) {
 /** chosenWords are the options that a list holds now. */
 function chosenWords(node) {
   if (tagOf(node) !== 'select') return {};
-  return { chosen: cut(Array.from(protoGet(node, 'selectedOptions')).map((option) => norm(protoGet(option, 'label'))).join(', '), mostTextLength) };
+  return { chosen: cut(selectedOf(node).map((option) => norm(protoGet(option, 'label'))).join(', '), mostTextLength) };
 }
 
 const focusedNode = () => {

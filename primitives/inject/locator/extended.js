@@ -204,7 +204,7 @@ function locateExtended(locator) {
   if (typeof locator.name === 'string' && nodes.length > 1) {
     const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
     const needle = fold(norm(locator.name));
-    const likely = nodes.filter((node) => !hasAnotherName(node, needle, fold));
+    const likely = nodes.filter((node) => !readable(node, () => hasAnotherName(node, needle, fold), false));
     if (likely.length > 0 && likely.length < nodes.length) {
       const found = narrowed(locator, likely, { ...trace });
       if (found.nodes.length > 0) return found;
@@ -224,7 +224,11 @@ function narrowed(locator, nodes, trace) {
   const known = new Map();
   const given = (field) => locator[field] !== undefined && locator[field] !== null;
   const keepOnly = (stage, test) => {
-    nodes = nodes.filter(test);
+    nodes = nodes.filter((node) => {
+      const holds = readable(node, test, undefined);
+      if (holds === undefined) trace.unreadable = (trace.unreadable || 0) + 1;
+      return holds;
+    });
     trace[stage + '_matches'] = nodes.length;
   };
   if (given('xpath') && given('selector')) {
@@ -260,7 +264,7 @@ function narrowed(locator, nodes, trace) {
       return name !== '' && test(name);
     });
     if (nodes.length === 0) {
-      const names = new Set(before.slice(0, 200).map((node) => cut(nameOf(node, known), 80)).filter((name) => name !== ''));
+      const names = new Set(before.slice(0, 200).map((node) => cut(safeName(node, known), 80)).filter((name) => name !== ''));
       trace.nearest = [...names].slice(0, maxNearest);
     }
   }
@@ -285,13 +289,14 @@ function narrowed(locator, nodes, trace) {
 }
 
 /** flatText is the text as it is drawn: with that of open shadow roots and slots. */
-function flatText(node, budget) {
+function flatText(node, budget, depth = 0) {
+  if (depth > deepestName) return textOf(node);
   let text = '';
   for (const child of flatChildren(node)) {
     if (budget.left-- <= 0) break;
     const type = nodeType(child);
     if (type === 3) text += nodeValueOf(child) || '';
-    else if (type === 1 && !/^(?:script|style|template|noscript)$/.test(tagOf(child))) text += flatText(child, budget);
+    else if (type === 1 && !/^(?:script|style|template|noscript)$/.test(tagOf(child))) text += flatText(child, budget, depth + 1);
   }
   return text;
 }
@@ -303,7 +308,7 @@ const maxDescribed = 10;
 
 /** described names an element in evidence: role, name, tag and place. */
 function described(node, view) {
-  return { tag_name: tagOf(node), role: roleOf(node) || null, name: cut(nameOf(node, new Map()), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
+  return { tag_name: tagOf(node), role: safeRole(node) || null, name: cut(safeName(node, new Map()), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
 }
 
 /** nearText is the text of the nearest element around node that has more text than node itself, which distinguishes equal ones. */
@@ -324,7 +329,7 @@ function candidatesOf(nodes) {
   const out = [];
   let bytes = 0;
   for (const node of nodes.slice(0, maxDescribed)) {
-    const one = { ref: refOf(node), role: roleOf(node) || tagOf(node), name: cut(nameOf(node, known), 60), target_label: cut(label(node), 60) };
+    const one = { ref: refOf(node), role: safeRole(node) || tagOf(node), name: cut(safeName(node, known), 60), target_label: cut(label(node), 60) };
     const near = nearText(node);
     if (near !== '') one.near = near;
     bytes += new TextEncoder().encode(JSON.stringify(one)).length;

@@ -17,12 +17,12 @@ const unread = /^(?:head|script|style|template|noscript|title)$/;
 /** saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever else takes a click. */
 function saying(needle, equal) {
   const found = [];
-  const enter = (node) => {
-    const inside = Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle));
-    for (const child of inside) enter(child);
+  const enter = (node, depth) => {
+    const inside = depth > deepestName ? [] : Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle));
+    for (const child of inside) enter(child, depth + 1);
     if (inside.length === 0 && isElement(node) && (!equal || norm(textOf(node)) === needle)) found.push(node);
   };
-  for (const root of withShadows(document)) if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) enter(root);
+  for (const root of withShadows(document)) if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) enter(root, 0);
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }
 
@@ -169,6 +169,7 @@ function notFound(locator, trace) {
     evidence[key] = trace[key];
     if (trace[key] === 0 && evidence.unmatched === undefined) evidence.unmatched = key.slice(0, -'_matches'.length);
   }
+  if (trace.unreadable) evidence.unreadable = trace.unreadable;
   if (trace.nearest && trace.nearest.length > 0) evidence.nearest = trace.nearest;
   const body = bodyOf();
   evidence.frame_count = queryIn(document, 'iframe, frame').length;
@@ -179,6 +180,7 @@ function notFound(locator, trace) {
     evidence.virtual_rows = virtual;
     message += '; a list on the page has more rows than are in the document, and scrolling it brings others';
   }
+  if (trace.unreadable) message += '; elements that cannot be read: ' + trace.unreadable;
   if (overlayShown()) {
     evidence.overlay_menu_visible = true;
   }

@@ -18,17 +18,22 @@ function stateTest(locator, state, view) {
   return seen;
 }
 
-queries.wait_for = async ({ locator: given, state, timeout_ms, view }) => {
+/**
+ * wait_for takes locator, state, timeout_ms and, for a frame, view. An answer with hosts asks
+ * the caller to open the closed shadow roots of these elements and to call again; searched
+ * says that it opens no more, hosts_in when it opens the next ones.
+ */
+queries.wait_for = async ({ locator: given, state, timeout_ms, view, searched, hosts_in }) => {
   const locator = understood(given);
   const start = performance.now();
   const test = stateTest(locator, state, viewOf(view));
   const geometric = state === 'visible' || state === 'hidden';
   const pierce = locator.pierce ?? isExtended(locator);
-  let hostsAt = 0;
+  let hostsAt = start + (hosts_in || 0);
   const probe = () => {
     const holds = test.holds();
     // What is not found may be in a closed shadow root: the caller opens those.
-    if (!pierce || test.count > 0 || performance.now() < hostsAt) return holds;
+    if (searched || !pierce || test.count > 0 || performance.now() < hostsAt) return holds;
     hostsAt = performance.now() + hostsAgain;
     const hosts = unopenedHosts();
     return hosts.length > 0 ? { hosts } : holds;

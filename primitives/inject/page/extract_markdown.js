@@ -102,20 +102,24 @@ class MarkdownWalk {
           line += '\n';
           continue;
         }
-        const style = this.wanted(child, tag);
-        if (!style) continue;
-        if (style.display === 'contents') {
-          visit(child);
-        } else if (style.display.startsWith('inline') && tag !== 'pre' && tag !== 'iframe' && !this.holdsBlocks(child, tag)) {
-          const text = this.inline(child, tag, ctx);
-          line += style.display === 'inline' ? text : text.trim() === '' ? text : ' ' + text + ' ';
-        } else if (ctx.depth < 400) {
-          end();
-          for (const block of this.block(child, tag, style, { ...ctx, depth: ctx.depth + 1 })) blocks.push(block);
-        } else {
-          line += this.text(textOf(child));
-        }
+        if (!readable(child, () => visitElement(child, tag), false)) line += ' ' + unreadText + ' ';
       }
+    };
+    const visitElement = (child, tag) => {
+      const style = this.wanted(child, tag);
+      if (!style) return true;
+      if (style.display === 'contents') {
+        visit(child);
+      } else if (style.display.startsWith('inline') && tag !== 'pre' && tag !== 'iframe' && !this.holdsBlocks(child, tag)) {
+        const text = this.inline(child, tag, ctx);
+        line += style.display === 'inline' ? text : text.trim() === '' ? text : ' ' + text + ' ';
+      } else if (ctx.depth < 400) {
+        end();
+        for (const block of this.block(child, tag, style, { ...ctx, depth: ctx.depth + 1 })) blocks.push(block);
+      } else {
+        line += this.text(textOf(child));
+      }
+      return true;
     };
     visit(node);
     end();
@@ -200,7 +204,7 @@ class MarkdownWalk {
 
   /** control is what plain text shows of a control: never what a password field holds. */
   control(node, tag) {
-    if (tag === 'select') return norm(Array.from(protoGet(node, 'selectedOptions')).map((option) => protoGet(option, 'label')).join(', '));
+    if (tag === 'select') return norm(selectedOf(node).map((option) => protoGet(option, 'label')).join(', '));
     if (tag === 'textarea') return protoGet(node, 'value') || '';
     const type = protoGet(node, 'type');
     return /^(?:text|search|email|tel|url|number|submit|button|reset|date|time|month|week|datetime-local)$/.test(type) ? String(protoGet(node, 'value') || '') : '';
@@ -277,14 +281,18 @@ class MarkdownWalk {
 
   code(node) {
     let text = '';
-    const read = (at) => {
+    const read = (at, depth) => {
+      if (depth > deepestName) {
+        text += textOf(at);
+        return;
+      }
       for (const child of this.drawn(at)) {
         if (nodeType(child) === 3) text += nodeValueOf(child);
         else if (nodeType(child) === 1 && tagOf(child) === 'br') text += '\n';
-        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button') read(child);
+        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button') read(child, depth + 1);
       }
     };
-    read(node);
+    read(node, 0);
     text = text.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, '');
     if (text === '') return [];
     this.size += text.length;
@@ -335,7 +343,7 @@ class MarkdownWalk {
   table(node, ctx) {
     const role = explicitRole(node);
     const rows = Array.from(protoGet(node, 'rows') || []).filter((row) => drawnNow(row) && !(this.around !== null && this.around.has(row)));
-    const cells = rows.map((row) => Array.from(protoGet(row, 'cells')).filter((cell) => drawnNow(cell)));
+    const cells = rows.map((row) => Array.from(protoGet(row, 'cells') || []).filter((cell) => drawnNow(cell)));
     const width = cells.reduce((most, row) => Math.max(most, row.reduce((sum, cell) => sum + Math.min(50, protoGet(cell, 'colSpan') || 1), 0)), 0);
     const layout = role === 'none' || (role !== '' && role !== 'table' && role !== 'grid' && role !== 'treegrid') || width < 2 || queryIn(node, 'table').length > 0 ||
       rows.length < 2 && queryIn(node, 'th').length === 0;

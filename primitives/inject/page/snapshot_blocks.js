@@ -35,7 +35,7 @@ const liveTags = new Set(['input', 'button', 'textarea', 'fieldset', 'progress',
 
 /** liveState is what a control has that its markup does not show. */
 function liveState(node) {
-  const tag = localNameOf(node);
+  const tag = tagOf(node);
   if (tag === 'progress' || tag === 'meter') return protoGet(node, 'value') + '/' + protoGet(node, 'max');
   const disabled = matchesCSS(node, ':disabled') ? 'disabled ' : '';
   const typed = node instanceof HTMLInputElement;
@@ -102,7 +102,7 @@ class SnapshotBlocks {
   /** element walks an element, or takes its rows over. */
   element(node, depth, level, state) {
     const { walk } = this;
-    const tag = localNameOf(node);
+    const tag = tagOf(node);
     if (skippedTags.has(tag)) return;
     const known = this.blocks.get(node);
     if (known !== undefined && this.holds(known, depth, state)) {
@@ -260,7 +260,7 @@ class SnapshotBlocks {
 
   /** readBeyond adds what the walk may read of an element itself that is in no markup. */
   readBeyond(node, probes) {
-    const tag = localNameOf(node);
+    const tag = tagOf(node);
     if (liveTags.has(tag)) probes.push(() => liveState(node), liveState(node));
     if (shadowTags.has(tag) && firstChildOf(node) === null) probes.push(() => mayHideShadow(node, tag), mayHideShadow(node, tag));
   }

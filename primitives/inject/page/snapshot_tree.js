@@ -51,6 +51,11 @@ const maxRowName = 300;
 const maxRowText = 2000;
 const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
 const maxOptions = 30; // of one list that are reported
+const mostUnreadable = 100; // elements, before what is in one is left out
+const unreadText = '(this element cannot be read)';
+
+/** lineOf is a value as far as a row shows it. */
+const lineOf = (value) => value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
 
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
@@ -170,6 +175,7 @@ class TreeWalk {
     this.elements = 0;
     this.overdue = options.overdue;
     this.stopped = false;
+    this.unreadable = 0; // elements
     this.hosts = new Set();
     this.shadows = 0; // shadow roots around the current node
     this.hints = styleHints(plain);
@@ -273,8 +279,41 @@ class TreeWalk {
     else this.element(node, depth, level, state, false);
   }
 
+  /** element walks an element. One that cannot be read is a row that says so, and costs nothing but itself. */
   element(node, depth, level, state, moved) {
-    const tag = localNameOf(node);
+    const { elements, shadows } = this;
+    const rows = this.rows.length;
+    const named = this.named.length;
+    try {
+      this.walked(node, depth, level, state, moved);
+    } catch (error) {
+      this.shadows = shadows;
+      this.unread(node, depth, level, state, { rows, named, entered: this.elements > elements + 1 }, error);
+    }
+  }
+
+  /** unread puts a row in the place of an element that cannot be read, and goes on with what is in it. */
+  unread(node, depth, level, state, before, error) {
+    if (this.blocks !== null) this.blocks.unsafe++;
+    pseudosRead = null;
+    this.unreadable++;
+    if (before.entered) return; // it was read, and what is in it as well
+    this.rows.length = Math.min(this.rows.length, before.rows);
+    this.named.length = Math.min(this.named.length, before.named);
+    this.flush();
+    const row = new Row(this.options.interactive ? 0 : depth, 'generic', undefined, unreadText);
+    if (this.add(row) && this.options.refs) {
+      row.ref = '';
+      this.named.push({ row, node, tag: tagOf(node), role: 'generic', name: '', place: null, number: refNumbers.get(node) });
+    }
+    // A stack that is full stays full.
+    if (error instanceof RangeError || this.unreadable > mostUnreadable) this.leftOut++;
+    else this.children(node, depth + 1, level + 1, state, tagOf(node));
+    this.flush();
+  }
+
+  walked(node, depth, level, state, moved) {
+    const tag = tagOf(node);
     if (skippedTags.has(tag)) return;
     if (level > maxTreeDepth) {
       this.tooDeep++;
@@ -436,7 +475,7 @@ class TreeWalk {
   /** sign is what the pointer shows here, and not already around here, that can be done: 'click', 'drag' or ''. */
   sign(style, node) {
     // The browser's own style sheet has a pointer for links; the sheets of a shadow root are about its host, too.
-    const tag = localNameOf(node);
+    const tag = tagOf(node);
     if (!this.hints.cursors && this.shadows === 0 && tag !== 'a' && tag !== 'area' && shadowOf(node) === null) return '';
     const { cursor } = style || getComputedStyle(node);
     const sign = cursor === 'pointer' ? 'click' : cursor === 'move' || cursor === 'grab' ? 'drag' : '';
@@ -572,7 +611,7 @@ class TreeWalk {
       this.readARIAStates(row, node, role);
       if (role === 'iframe') row.frame = node;
       if (role === 'progressbar' || role === 'meter') {
-        const value = controlText(node, role, null);
+        const value = controlText(node, role, contentContext(this.known));
         if (value && value !== name) row.value = value;
       }
       if (tag.includes('-')) fillOwnStates(row, node, tag, role);
@@ -591,7 +630,7 @@ class TreeWalk {
         this.value(row, node, tag, role);
         break;
       case 'combobox':
-        if (tag === 'select') row.value = Array.from(protoGet(node, 'selectedOptions')).map((option) => norm(protoGet(option, 'label'))).join(', ');
+        if (tag === 'select') row.value = lineOf(selectedOf(node).map((option) => norm(protoGet(option, 'label'))).join(', '));
         else this.value(row, node, tag, role);
         break;
       case 'link':
@@ -646,11 +685,14 @@ class TreeWalk {
       return;
     }
     if (role === 'combobox' && tag !== 'input' && queryIn(node, 'input, textarea').length > 0) return; // the field in it has the value
-    let value = tag === 'input' || tag === 'textarea' ? protoGet(node, 'value') : controlText(node, role, null);
-    if (tag !== 'input' && tag !== 'textarea' && (role === 'textbox' || role === 'searchbox' || role === 'combobox')) value = norm(textOf(node));
+    let value;
+    if (tag === 'input' || tag === 'textarea') value = protoGet(node, 'value');
+    else if (role === 'textbox' || role === 'searchbox') value = norm(textOf(node));
+    else value = norm(controlText(node, role, contentContext(this.known)));
+    if (!value && role === 'combobox') value = norm(textOf(node));
     value = String(value ?? '');
     if (zeroWidth.test(value)) value = ''; // holds a line open
-    if (value !== '') row.value = value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
+    if (value !== '') row.value = lineOf(value);
   }
 
   /** choices reports the options of a list. */
@@ -906,7 +948,17 @@ function overdueIn(ms) {
 }
 
 /** rowsOf walks a document, or a part of it, for an answer. blocks are those of earlier ones, or null. */
-const rowsOf = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
+function rowsOf(root, args, overdue, blocks) {
+  try {
+    return walkFor(root, args, overdue, blocks);
+  } catch (error) {
+    if (blocks === null) throw error;
+    snapshotKinds.clear(); // what was kept of earlier walks cannot be used
+    return walkFor(root, args, overdue, null);
+  }
+}
+
+const walkFor = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
   const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue, blocks });
   if (walk.blocks !== null) walk.blocks.finish();
   return walk;
@@ -963,7 +1015,7 @@ function writeInside(frame, args, output, depth, nesting, overdue) {
   if (nesting > args.max_nesting || output.stopped) return false;
   let writeDocument;
   try {
-    const inside = windowOf[localNameOf(frame)](frame);
+    const inside = windowOf[tagOf(frame)](frame);
     if (!Object.hasOwn(inside, 'outriderWorld')) return false;
     writeDocument = inside.outrider.writeDocument;
   } catch {
