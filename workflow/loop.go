@@ -105,12 +105,18 @@ func (r *run) retry(s *step, sum *StepSummary) *fault.Error {
 		if err != nil {
 			return fail(failureOf(err))
 		}
+		began := r.opts.Now()
 		between := r.resultOf(r.inv.Invoke(r.ctx, s.afterEach.primitive, a))
 		attempts = append(attempts, between)
 		if !between.ok && !s.goOn {
 			res := last.withAttempts(attempts)
 			res.ok, res.failure = false, between.failure
 			return r.conclude(s, sum, res)
+		}
+		// What runs between attempts takes part of the pause, and all of it when it waits itself.
+		left := retryPause(i) - r.opts.Now().Sub(began)
+		if left > 0 && !r.opts.Quirks.Has(quirks.RetriesAtOnce) {
+			_ = r.opts.Changed(r.ctx, left)
 		}
 	}
 	// Exhaustion fails the workflow whatever on_error says: continue arms the

@@ -255,7 +255,7 @@ var table = []Quirk{
 	},
 	{
 		Name: RetriesAtOnce, Where: "workflow", Proof: "workflow.TestRetriesWait",
-		Upstream: "retry_until without after_each runs its attempts one right after the other",
+		Upstream: "retry_until runs its attempts, and after_each between them, one right after the other",
 		Strict:   "a pause stands between two attempts, growing from 50 ms to 500 ms",
 	},
 	{
