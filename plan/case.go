@@ -153,7 +153,7 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 		if tabErr != nil {
 			err = tabErr
 		} else if err == nil && !isFile(open) {
-			reply := r.navigate(ctx, s, on, open, r.o.CallTimeout)
+			reply := r.navigate(ctx, s, on, open, r.o.CallTimeout, true)
 			if status := badStatus(reply); reply.Err != nil {
 				err = reply.Err
 			} else if status != 0 && !judgesOpen(p.Steps, status) {

@@ -72,7 +72,7 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 		}
 	}
 	if open != "" {
-		reply := r.navigate(ctx, s, on, open, r.o.CallTimeout)
+		reply := r.navigate(ctx, s, on, open, r.o.CallTimeout, true)
 		if reply.Err != nil {
 			return nil, reply.Err
 		}
@@ -216,8 +216,9 @@ func (r *run) openFile(ctx context.Context, s *session, address string) error {
 	return nil
 }
 
-// navigate opens an address in a tab.
-func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, address string, limit time.Duration) runtime.Reply {
+// navigate opens an address in a tab. With leaves a page that asks whether to leave it is
+// left.
+func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, address string, limit time.Duration, leaves bool) runtime.Reply {
 	text, err := r.scope.Text(address)
 	if err == nil {
 		text, err = Address(text)
@@ -229,7 +230,7 @@ func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, addre
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
 	}
-	return s.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: "browser.navigate", Arguments: arguments, Timeout: limit})
+	return s.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: "browser.navigate", Arguments: arguments, Timeout: limit, Leaves: leaves})
 }
 
 // firstTab selects the tab that the first address made: a page that opens a

@@ -136,7 +136,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	began := time.Now()
 	var reply runtime.Reply
 	if x.Open != "" {
-		reply = r.navigate(ctx, home, on, x.Open, limit)
+		reply = r.navigate(ctx, home, on, x.Open, limit, x.Leave != "fail")
 		if status := badStatus(reply); status != 0 && !judges(x, status) {
 			reply.Err = r.refusal(x.Open, reply, status)
 		}
@@ -144,10 +144,17 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	if reply.Err == nil {
 		r.fitArguments(ctx, home, on, x, limit)
 	}
-	if name, arguments, err := request(x); err != nil {
+	name, arguments, err := request(x)
+	do := func(ctx context.Context) runtime.Reply {
+		return home.Do(ctx, runtime.Call{
+			ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit,
+			Appearance: r.appearance(x, last), Secrets: r.o.own, Settles: true,
+		})
+	}
+	if err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
-		reply = home.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit, Appearance: r.appearance(x, last), Secrets: r.o.own})
+		reply = do(ctx)
 	}
 	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()
@@ -164,6 +171,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		if err := r.nameNewTab(ctx, home, known, x.NewTab, limit); err != nil {
 			result.OK, result.Error = false, fault.From(err)
 		}
+	}
+	if result.OK && onlyReads(x) {
+		r.reread(ctx, at, x.Expect, do, &result)
 	}
 	if len(x.Expect) > 0 {
 		r.expect(ctx, at, x.Expect, since, &result)

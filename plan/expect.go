@@ -78,10 +78,7 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 
 // unmet is what does not hold of one expectation.
 func (r *run) unmet(ctx context.Context, at place, e spec.Expectation, since marks, result StepResult) []report.Failure {
-	within := expectTime
-	if e.Within > 0 {
-		within = time.Duration(e.Within)
-	}
+	within := withinOf(e)
 	var out []report.Failure
 	say := func(why string) {
 		if why != "" {

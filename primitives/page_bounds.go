@@ -33,3 +33,17 @@ func WithoutBounds(ctx context.Context) context.Context {
 	}
 	return context.WithValue(ctx, boundsKey{}, nil)
 }
+
+type leavingKey struct{}
+
+// Leaving returns a context in which a navigation leaves the page also when the page asks
+// whether to: its question (beforeunload) is answered with yes.
+func Leaving(ctx context.Context) context.Context {
+	return context.WithValue(ctx, leavingKey{}, true)
+}
+
+// IsLeaving reports whether a context is one of Leaving.
+func IsLeaving(ctx context.Context) bool {
+	leaving, _ := ctx.Value(leavingKey{}).(bool)
+	return leaving
+}

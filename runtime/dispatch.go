@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/secret"
+	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -49,6 +50,12 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if _, ok := h.opts.Registry.Lookup(j.call.Name); ok {
 		if err := h.opts.Maps.Current().Blocked(t.Status().URL, j.call.Name); err != nil {
 			return Reply{Err: err}
+		}
+		if j.call.Settles && siteaction.ReadsPage(j.call.Name) {
+			t.rooms.actions.Settled(ctx)
+		}
+		if j.call.Leaves {
+			ctx = primitives.Leaving(ctx)
 		}
 		return h.direct(ctx, t, j, j.call.Name, args)
 	}

@@ -63,6 +63,9 @@ const (
 // current site offers.
 const SiteTool = call.SiteTool
 
+// ReadsPage says whether a primitive reads the page once, and does nothing else.
+func ReadsPage(primitive string) bool { return siteaction.ReadsPage(primitive) }
+
 // What agents read of it: its input schema, and its description.
 const (
 	SiteToolSchema      = sitetool.Schema

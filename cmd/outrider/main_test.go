@@ -99,7 +99,7 @@ func shop(t *testing.T) string {
 	html("/v2", http.StatusOK, strings.NewReplacer(`id="next"`, `class="css-9x8y7z"`, `<p id="note" hidden>Sold out</p>`, `<a href="/help">Help</a>`).Replace(list))
 	html("/broken", http.StatusInternalServerError, `<!doctype html><title>Error</title><h1>Internal server error</h1>`)
 	mux.Handle("/items", http.RedirectHandler("/login", http.StatusFound))
-	s := httptest.NewServer(mux)
+	s := httptest.NewServer(browsertest.Odd(mux))
 	t.Cleanup(s.Close)
 	return s.URL + "/"
 }

@@ -39,6 +39,12 @@ type Call struct {
 	// upstream extension does not have, whoever caused it. A profile does not hold
 	// such a call to the vocabulary of the extension (quirks.UpstreamVocabulary).
 	OwnWords bool
+	// Settles has a primitive that reads the page wait until its document has loaded, as
+	// steps of actions do.
+	Settles bool
+	// Leaves answers the question of a page whether to leave it, when the call navigates:
+	// yes.
+	Leaves bool
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)

@@ -23,6 +23,21 @@ func Detached(page primitives.Page) bool {
 	return ok && p.Lost()
 }
 
+// Settle waits until the document that is there, or on its way, has loaded: for who reads
+// the page once. It is bounded by the page and by half of what ctx leaves.
+func Settle(ctx context.Context, page primitives.Page) {
+	p, ok := page.(interface{ Settle(ctx context.Context) })
+	if !ok {
+		return
+	}
+	if deadline, bounded := ctx.Deadline(); bounded {
+		half, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+		ctx = half
+	}
+	p.Settle(ctx)
+}
+
 // Until observes the page until probe is satisfied or bounded, which is within
 // whole, ends: at once, and then after each change of the page. The first
 // observation may take all of whole: bounded says how long to go on, not that

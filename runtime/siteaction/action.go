@@ -273,10 +273,10 @@ func (a *Actions) changed(ctx context.Context, d time.Duration) error {
 }
 
 func (a *Actions) runWorkflow(ctx context.Context, v invoker, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
-	var runs workflow.Invoker = v
+	runs := settled{v, a}
 	watched := a.watch(v, match, arguments)
 	if watched != nil {
-		runs = watched
+		runs.Invoker = watched
 	}
 	outcome := program.Run(ctx, runs, workflow.RunOptions{
 		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: a.Quirks,

@@ -272,6 +272,9 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 	whole, end := observe.Answerable(r.ctx)
 	defer end()
 	r.whole, r.endBound = whole, func() {}
+	if s.kind.reads {
+		r.a.Settled(r.whole) // before its time begins
+	}
 	r.allowTime(s)
 	defer func() { r.endBound() }()
 	var out json.RawMessage

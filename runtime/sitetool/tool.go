@@ -104,6 +104,7 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 	case "list":
 		return x.siteList(ctx, c, in)
 	case "check":
+		x.actions.Settled(ctx)
 		return x.siteCheck(ctx, c, in)
 	case "signals":
 		return x.siteSignals(ctx, c, in)
@@ -133,6 +134,9 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 	if in.DebounceMS != nil {
 		debounce := time.Duration(*in.DebounceMS) * time.Millisecond
 		query.Debounce = &debounce
+	}
+	if in.Mode != "state_watch" {
+		x.actions.Settled(ctx)
 	}
 	return x.states.Answer(ctx, c.Message().Map, query)
 }

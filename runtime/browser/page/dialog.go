@@ -57,6 +57,19 @@ func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
+	if err := p.closeDialog(ctx, d, accept, promptText); fault.CodeOf(err) == fault.NoDialog {
+		return primitives.Dialog{}, err
+	} else if err != nil {
+		return d.Dialog, err
+	}
+	if accept && d.Type == "beforeunload" {
+		p.awaitLeaving(ctx, commits)
+	}
+	return d.Dialog, nil
+}
+
+// closeDialog answers a dialog; no_dialog when somebody else has closed it.
+func (p *Page) closeDialog(ctx context.Context, d *openDialog, accept bool, promptText string) error {
 	params := strconv.AppendBool([]byte(`{"accept":`), accept)
 	if d.Type == "prompt" && accept {
 		params = cdp.AppendQuoted(append(params, `,"promptText":`...), promptText)
@@ -65,7 +78,7 @@ func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 	var pe *cdp.Error
 	refused := errors.As(err, &pe)
 	if err != nil && !refused {
-		return d.Dialog, cdp.Explain(err, "answering the dialog")
+		return cdp.Explain(err, "answering the dialog")
 	}
 	// The event for it may come later than the answer.
 	p.mu.Lock()
@@ -77,13 +90,10 @@ func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string)
 	if closed {
 		p.change.Notify()
 	}
-	if accept && d.Type == "beforeunload" && !refused {
-		p.awaitLeaving(ctx, commits)
-	}
 	if refused {
-		return primitives.Dialog{}, &fault.Error{Code: fault.NoDialog, Message: "the dialog was closed by somebody else", Err: err}
+		return &fault.Error{Code: fault.NoDialog, Message: "the dialog was closed by somebody else", Err: err}
 	}
-	return d.Dialog, nil
+	return nil
 }
 
 // leavingTime bounds the wait for the document that a page is left for.

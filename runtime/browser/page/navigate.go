@@ -155,6 +155,28 @@ func (n *navigation) begin() error {
 	return nil
 }
 
+// leave answers the question of the old document whether to leave it, where the caller has
+// said that it is left. Any other dialog blocks the navigation.
+func (n *navigation) leave(ctx context.Context) error {
+	p := n.page
+	p.mu.Lock()
+	d := p.dialog
+	n.dialogs = p.dialogs // the next one to come
+	p.mu.Unlock()
+	if d == nil {
+		return nil // somebody else has answered it
+	}
+	if d.Type != "beforeunload" || !primitives.IsLeaving(ctx) {
+		return p.DialogFault()
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := p.closeDialog(ctx, d, true, ""); fault.CodeOf(err) != fault.NoDialog {
+		return err
+	}
+	return nil
+}
+
 // answer waits for the answer to the command, which comes when the server has
 // answered, and checks it.
 func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error) {
@@ -172,7 +194,9 @@ func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error)
 			n.loader = string(cdp.PlainString(cdp.Member(r.Result, "loaderId")))
 			return r.Result, n.refused(ctx, r.Result)
 		case <-n.dialogs:
-			return nil, n.page.DialogFault()
+			if err := n.leave(ctx); err != nil {
+				return nil, err
+			}
 		case <-n.lifetime.Done():
 			return nil, n.lifetime.Err()
 		case <-ctx.Done():
@@ -292,7 +316,9 @@ func (n *navigation) commit(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-n.dialogs:
-			return n.page.DialogFault()
+			if err := n.leave(ctx); err != nil {
+				return err
+			}
 		case <-n.lifetime.Done():
 			return n.lifetime.Err()
 		case <-ctx.Done():

@@ -41,6 +41,7 @@ type Page struct {
 	certificate     string        // why one was refused since the last navigation began; "" for none
 	loaders         [16]string    // ids of the newest of them
 	loading         bool          // between frameStartedLoading and frameStoppedLoading
+	settling        settling      // how long reads have waited for the document
 	redirect        bool          // the page requested a navigation at once
 	redirecting     bool          // it has begun
 	awaited         string        // loader of the document that was asked for and is not there yet; "" for none
