@@ -46,6 +46,7 @@ const (
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
 	ReadsInView           Name = "reads_in_view"
+	OwnStyleShows         Name = "own_style_shows"
 	MapsAsTheyCome        Name = "maps_as_they_come"
 	TextFindsControls     Name = "text_finds_controls"
 	SiteActionsBeside     Name = "site_actions_beside"
@@ -283,6 +284,11 @@ var table = []Quirk{
 		Name: ReadsInView, Where: "locator.text_content, locator.value, scopes", InPage: true, Proof: "locator/read_outside_view.html",
 		Upstream: "only what the viewport shows is read",
 		Strict:   "rendered is enough; of several the first that the viewport shows is read, or else the first that is rendered",
+	},
+	{
+		Name: OwnStyleShows, Where: "what is visible or rendered", InPage: true, Proof: "locator/not_drawn.html",
+		Upstream: "an element that has a size is drawn unless its own visibility is hidden: closed sections and collapsed ones count",
+		Strict:   "what Element.checkVisibility denies is not visible",
 	},
 	{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
