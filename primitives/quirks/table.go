@@ -45,6 +45,8 @@ const (
 	KnownMembersOnly      Name = "known_members_only"
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
+	ReadsInView           Name = "reads_in_view"
+	OwnStyleShows         Name = "own_style_shows"
 	MapsAsTheyCome        Name = "maps_as_they_come"
 	TextFindsControls     Name = "text_finds_controls"
 	SiteActionsBeside     Name = "site_actions_beside"
@@ -277,6 +279,16 @@ var table = []Quirk{
 		Name: BlankTextCounts, Where: "dom.observe.*, locator.text_content, scopes", InPage: true, Proof: "quirks/blank_text_counts.html",
 		Upstream: "the text of an element with nothing but white space is empty, whatever its aria-label",
 		Strict:   "it is the aria-label",
+	},
+	{
+		Name: ReadsInView, Where: "locator.text_content, locator.value, scopes", InPage: true, Proof: "locator/read_outside_view.html",
+		Upstream: "only what the viewport shows is read",
+		Strict:   "rendered is enough; of several the first that the viewport shows is read, or else the first that is rendered",
+	},
+	{
+		Name: OwnStyleShows, Where: "what is visible or rendered", InPage: true, Proof: "locator/not_drawn.html",
+		Upstream: "an element that has a size is drawn unless its own visibility is hidden: closed sections and collapsed ones count",
+		Strict:   "what Element.checkVisibility denies is not visible",
 	},
 	{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",

@@ -110,7 +110,7 @@ function scopeText(scope) {
 queries.extract = (args) => {
   const view = viewOf(args.view);
   const everywhere = args.include === 'rendered' || args.include === 'all';
-  const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view);
+  const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view, everywhere && !quirk('reads_in_view'));
   const readers = args.fields.map(fieldReader);
   const clips = new Map();
   const shown = args.include === 'all' ? () => true : everywhere ? (node) => rendered(node) : (node) => isVisible(node, view, clips);

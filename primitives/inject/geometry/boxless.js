@@ -59,6 +59,31 @@ function contentsRects(node) {
   return out.filter((rect) => rect.width > 0 && rect.height > 0);
 }
 
+/** skipsContent: node is drawn, but not what lies in it by way of child. */
+function skipsContent(node, child) {
+  if (styleOf(node).contentVisibility === 'hidden') return true;
+  if (tagOf(node) !== 'details' || protoGet(node, 'open')) return false;
+  const summary = Array.from(childNodesOf(node)).find((each) => tagOf(each) === 'summary');
+  return child !== summary && getComputedStyle(node, '::details-content').contentVisibility === 'hidden';
+}
+
+/** textDrawn: text right inside an element with display: contents is drawn by the nearest ancestor that has a box. */
+function textDrawn(node, style) {
+  if (style.visibility !== 'visible') return false;
+  let child = node;
+  for (let at = flatParentElement(node); at; child = at, at = flatParentElement(at)) {
+    if (styleOf(at).display !== 'contents') return checkVisibility(at) && !skipsContent(at, child);
+  }
+  return true;
+}
+
+/** contentsDrawn: some text or some element in one with display: contents is drawn. */
+function contentsDrawn(node, style) {
+  const children = flatChildren(node).slice(0, maxBoxlessChildren);
+  if (children.some((child) => nodeType(child) === 3 && textOf(child).trim() !== '') && textDrawn(node, style)) return true;
+  return children.some((child) => nodeType(child) === 1 && isDrawn(child));
+}
+
 /** boxlessRect is where an element without a box is, or null when it is nowhere. */
 function boxlessRect(node) {
   if (quirk('boxless_unseen')) return null;

@@ -88,13 +88,21 @@ function label(node) {
 /** unseen: upstream accepts only elements of its own realm, so that nothing in a frame is ever rendered. */
 const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length > 0;
 
-/** rendered means: it has a box, and its own visibility and display show it. */
+/**
+ * isDrawn: neither its own style nor anything around it, such as a closed section, keeps it from being drawn. It is what
+ * Element.checkVisibility says of visibility and display; an element without a box of its own is drawn as what is in it.
+ */
+function isDrawn(node) {
+  if (checkVisibility(node, visibilityOptions)) return true; // a style costs several times as much
+  const style = styleOf(node);
+  if (quirk('own_style_shows')) return style.visibility !== 'hidden' && style.display !== 'none';
+  return style.display === 'contents' && contentsDrawn(node, style);
+}
+
+/** rendered means: it has a box, and it is drawn. */
 function rendered(node, rect = rectOf(node)) {
   if (!(rect.width > 0 && rect.height > 0) || unseen()) return false;
-  const drawn = drawnBy(node);
-  if (checkVisibility(drawn, visibilityOptions)) return true; // a style costs several times as much
-  const style = styleOf(drawn);
-  return style.visibility !== 'hidden' && style.display !== 'none';
+  return isDrawn(drawnBy(node));
 }
 
 const fixedBlockHint = /transform|perspective|filter|translate|rotate|scale|contain/;
@@ -199,8 +207,8 @@ function visibleRect(node, view, cache, rect = rectOf(node)) {
   let seen = viewport && intersect(rect, viewport);
   if (!seen) return null;
   node = drawnBy(node);
+  if (!isDrawn(node)) return null;
   const style = styleOf(node);
-  if (style.visibility === 'hidden' || style.display === 'none') return null;
   const parent = flatParentElement(node);
   if (parent) {
     const clip = contentClip(parent, cache)[slotOfPosition(style.position)];

@@ -234,3 +234,17 @@ function locateVisible(locator, view, by = locate) {
   if (nodes.length > 0) trace.visible_matches = 0;
   throw notFound(locator, trace);
 }
+
+/**
+ * locateToRead is the candidate whose text or value is read: the first that the viewport shows,
+ * or else the first that is rendered, since a reader asks for what the page has.
+ */
+function locateToRead(locator, view) {
+  if (quirk('reads_in_view')) return locateVisible(locator, view);
+  const { nodes, trace } = locate(locator);
+  const clips = new Map();
+  const read = nodes.find((node) => isVisible(node, view, clips)) || nodes.find((node) => rendered(node));
+  if (read) return read;
+  if (nodes.length > 0) trace.rendered_matches = 0;
+  throw notFound(locator, trace);
+}

@@ -1,7 +1,7 @@
-// locator_reads answers the text of the first visible match of a locator, and
+// locator_reads answers the text and the value of what a locator names, and
 // gives it the focus.
 
-queries.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateVisible(understood(locator), viewOf(view))) });
+queries.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateToRead(understood(locator), viewOf(view))) });
 
 /** liveValue is the value property of a control, which its attribute does not follow. */
 function liveValue(node) {
@@ -12,7 +12,7 @@ function liveValue(node) {
 }
 
 queries.value = ({ locator, view }) => {
-  const node = locateVisible(understood(locator), viewOf(view));
+  const node = locateToRead(understood(locator), viewOf(view));
   return { locator, ...liveValue(node), tag_name: tagOf(node) };
 };
 

@@ -46,10 +46,11 @@ function scopeRoot(scope, node, itemSelector, view, clips) {
 }
 
 /**
- * resolveScope finds the scope element: the first visible candidate with the
- * text. Without a selector it is the body, also one without a box of its own.
+ * resolveScope finds the scope element: the first candidate with the text that the viewport shows, or, where
+ * everywhere says that the whole page is read, the first that is rendered. Without a selector it is the body, also
+ * one without a box of its own.
  */
-function resolveScope(scope, itemSelector, view) {
+function resolveScope(scope, itemSelector, view, everywhere = false) {
   const wanted = scope || {};
   const listed = (wanted.selectors || []).filter((s) => norm(s) !== '');
   const single = selectorOr(wanted.selector, null);
@@ -60,7 +61,9 @@ function resolveScope(scope, itemSelector, view) {
   const trace = { selector_matches: nodes.length };
   const equals = norm(wanted.text_equals).toLowerCase();
   if (given.length > 0) {
-    nodes = nodes.filter((node) => isVisible(node, view, clips));
+    const visible = nodes.filter((node) => isVisible(node, view, clips));
+    const outside = everywhere ? nodes.filter((node) => rendered(node) && !visible.includes(node)) : [];
+    nodes = [...visible, ...outside];
     trace.visible_matches = nodes.length;
   }
   const anyText = equals === '' && norm(wanted.text_contains) === '';
