@@ -179,6 +179,19 @@ function clickPoint(node, seen, locator) {
   return first;
 }
 
+/**
+ * requireOpen fails at once for an option that its closed list does not draw: no time brings it, and the list that opens
+ * at a click is the browser's own, which is not in the page.
+ */
+function requireOpen(args, node) {
+  const tag = tagOf(node);
+  if (!args.click || args.force || tag !== 'option' && tag !== 'optgroup') return;
+  const list = closestCSS(node, 'select');
+  if (!list || !rendered(list) || rendered(node)) return;
+  const evidence = { locator: args.locator, reason: 'option', list: { target_label: label(list), ref: refOf(list), name: cut(nameOf(list), 120) } };
+  throw new Fault('target_not_actionable', 'the option is in a closed list, where no click arrives; choose it with page.select on the list', evidence);
+}
+
 /** refusal is why a control cannot be acted on, '' for no reason. */
 function refusal(args, node) {
   if (args.force) return '';
@@ -197,6 +210,7 @@ function actState(args, view) {
   const { nodes, trace } = locateToAct(args.locator);
   if (nodes.length === 0) return { reason: 'not_found', trace };
   const { node, count } = oneOf(args.locator, nodes, view);
+  requireOpen(args, node);
   if (args.until === 'attached') {
     const reason = refusal(args, node);
     return { node, clicked: node, count, m: measure(node, view), reason, ready: reason === '' };
