@@ -830,7 +830,8 @@ type PointerClickArgs struct {
 	// Default 5000.
 	TimeoutMS *int `json:"timeout_ms,omitempty"`
 	// CSS pixels from the left edge of the viewport. Absent, null or blank is
-	// missing_coordinates, unless locator or ref is given.
+	// missing_coordinates, unless locator or ref is given. A text that is no
+	// number is invalid_input.
 	X *float64 `json:"x,omitempty"`
 	// CSS pixels from the top edge of the viewport.
 	Y *float64 `json:"y,omitempty"`

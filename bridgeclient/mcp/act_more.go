@@ -90,6 +90,10 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 			list.Ref, list.Options = controls[i].Ref, f.options()
 			value, r, err = c.pick(ctx, p, list)
 		}
+		var notes []string
+		if err == nil && name == "text.insert" {
+			notes, err = c.keptText(ctx, p, in, args, value)
+		}
 		if err != nil {
 			return nil, err.With("field", f.key).With("filled", names)
 		}
@@ -97,7 +101,11 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 		names = append(names, controls[i].label())
 		if i == len(fields)-1 {
 			one := actIn{Action: "fill", Text: in.Text}
-			done.Followed = one.report(p, r, value).Followed
+			done.Followed = append(done.Followed, one.report(p, r, value).Followed...)
+			continue
+		}
+		for _, note := range notes {
+			done.Followed = append(done.Followed, controls[i].label()+": "+note)
 		}
 	}
 	done.Did = fmt.Sprintf("filled %d fields: %s", len(names), strings.Join(names, ", "))
@@ -106,6 +114,37 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 		last.URL = p.tab.URL
 	}
 	return c.answered(ctx, p, in, done, last)
+}
+
+// keptText reads from the result of text.insert what is to be said of a text that a control has kept in another way.
+// One that has kept nothing of it is an error: the fields of a form are there to hold what is written into them.
+func (c *call) keptText(
+	ctx context.Context, p page, in actIn, args map[string]any, value json.RawMessage,
+) ([]string, *fault.Error) {
+	var kept insertedText
+	if err := json.Unmarshal(value, &kept); err != nil {
+		return nil, fault.Translate(fault.Internal, err, "text.insert gave another shape")
+	}
+	if kept.Unchanged {
+		return nil, notKept(heldBefore)
+	}
+	if kept.Sanitized && args["text"] != "" {
+		var now struct {
+			Value *string `json:"value"`
+		}
+		held, _, err := c.do(ctx, p, "locator.value", map[string]any{"ref": args["ref"]}, in.where)
+		if err == nil && json.Unmarshal(held, &now) == nil && now.Value != nil && *now.Value == "" {
+			return nil, notKept("it is empty")
+		}
+	}
+	return kept.notes(), nil
+}
+
+// notKept is the failure of a fill whose text the control has not kept. The text was sent, so nothing sends it again.
+func notKept(how string) *fault.Error {
+	return fault.New(fault.TargetNotEditable, "the control did not keep the text: %s", how).
+		With("reason", "not_kept").With("input_sent", true).
+		Next("it may take keys only: click it and press them, or use what the page offers to set it")
 }
 
 // answered is the answer of act, with the outline that the call asks for.
@@ -169,6 +208,11 @@ func (f field) primitive(control outlineRow) (string, map[string]any) {
 		}
 		return "pointer.click", args
 	case "combobox", "listbox":
+		args["label"] = f.options()
+		return "page.select", args
+	}
+	if control.HasPopup == "listbox" {
+		// What is written there only narrows a list; the choice is what counts.
 		args["label"] = f.options()
 		return "page.select", args
 	}

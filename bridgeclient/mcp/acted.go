@@ -16,6 +16,8 @@ type acted struct {
 	Followed []string
 	// More is what else the primitive returned that is no matter of course.
 	More map[string]any
+	// NotKept: a control has kept nothing of a text, and nothing else followed.
+	NotKept bool
 }
 
 // expectedOf are members of the results of acting primitives that say nothing which the
@@ -115,6 +117,42 @@ type followed struct {
 	Unseen    []string
 }
 
+// elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
+// control that it was written into.
+func (f followed) elsewhere() bool {
+	for _, seen := range []int{len(f.Texts), len(f.Passed), len(f.Opened), len(f.Closed), len(f.Tabs), f.Downloads} {
+		if seen > 0 {
+			return true
+		}
+	}
+	return f.URL != nil || f.DOM != nil || f.Requests != nil || f.TabGone
+}
+
+// heldBefore is said of a control that has taken nothing of a text.
+const heldBefore = "it holds what it held before"
+
+// insertedText is what text.insert tells of a text that the control has not kept as it is.
+type insertedText struct {
+	Unchanged bool `json:"unchanged"`
+	Sanitized bool `json:"sanitized"`
+	Exceeds   bool `json:"exceeds_maxlength"`
+}
+
+// notes are its lines in an answer.
+func (t insertedText) notes() []string {
+	var out []string
+	if t.Unchanged {
+		out = append(out, heldBefore)
+	}
+	if t.Sanitized && !t.Unchanged {
+		out = append(out, "the control keeps another form of the text")
+	}
+	if t.Exceeds {
+		out = append(out, "the text is longer than its maxlength")
+	}
+	return out
+}
+
 // report makes the answer of one action from the primitive's result and its effects.
 func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var envelope struct{ Effects json.RawMessage }
@@ -123,10 +161,8 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 		Target    *effectElement `json:"target"`
 		Drop      *effectElement `json:"drop_target"`
 		Method    string         `json:"input_method"`
-		Unchanged bool           `json:"unchanged"`
-		Sanitized bool           `json:"sanitized"`
-		Exceeds   bool           `json:"exceeds_maxlength"`
-		Frame     *struct {
+		insertedText
+		Frame *struct {
 			URL string `json:"url"`
 		} `json:"frame"`
 		Effects json.RawMessage `json:"effects"`
@@ -161,14 +197,8 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	if reported {
 		out.Followed = f.lines(p, result.Target)
 	}
-	for _, w := range []struct {
-		true bool
-		says string
-	}{{result.Unchanged, "it holds what it held before"}, {result.Sanitized, "the control keeps another form of the text"}, {result.Exceeds, "the text is longer than its maxlength"}} {
-		if w.true {
-			out.Followed = append(out.Followed, w.says)
-		}
-	}
+	out.Followed = append(out.Followed, result.notes()...)
+	out.NotKept = result.Unchanged && !f.elsewhere()
 	return out
 }
 

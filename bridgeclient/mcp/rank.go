@@ -21,6 +21,7 @@ type outlineRow struct {
 	Disabled  bool   `json:"disabled"`
 	Clickable bool   `json:"clickable"`
 	Draggable bool   `json:"draggable"`
+	HasPopup  string `json:"haspopup"`
 }
 
 // actionableRoles are the roles that a click, a key or text is meant for.

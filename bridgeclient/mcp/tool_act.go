@@ -68,6 +68,9 @@ func (s *Server) actTool() tool {
 					return nil, err
 				}
 				done := in.report(p, r, value)
+				if done.NotKept {
+					return nil, notKept(heldBefore)
+				}
 				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
 				return c.answered(ctx, p, in, done, r)
 			})

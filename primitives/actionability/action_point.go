@@ -3,12 +3,14 @@ package actionability
 import (
 	"context"
 	"encoding/json"
+	"math"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/keys"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/quirks"
 )
 
 // ActionPoint is a point that was checked, and what a click there would hit.
@@ -42,7 +44,7 @@ type hitAnswer struct {
 // Where input is synthetic, frames and shadow roots are not entered: the events do not
 // get there either.
 //
-// It fails with missing_coordinates and point_out_of_viewport. Nothing at the
+// It fails with missing_coordinates, invalid_input and point_out_of_viewport. Nothing at the
 // point, as on the outermost edge, is not a failure here: Target is nil.
 func At(ctx context.Context, p primitives.Page, x, y arguments.Coordinate) (ActionPoint, error) {
 	return at(ctx, p, x, y, "")
@@ -53,6 +55,9 @@ func at(ctx context.Context, p primitives.Page, x, y arguments.Coordinate, watch
 	if !x.Given || !y.Given {
 		return ActionPoint{}, fault.New(fault.MissingCoordinates, "x and y are both needed").With("x", x).With("y", y).
 			Next("an expression that gave nothing becomes a missing argument; check the step it reads")
+	}
+	if err := CheckNumbers(p, x, y); err != nil {
+		return ActionPoint{}, err
 	}
 	args := map[string]any{"x": x.Finite(), "y": y.Finite()}
 	if primitives.FidelityOf(p) == primitives.FidelitySynthetic {
@@ -107,6 +112,24 @@ func at(ctx context.Context, p primitives.Page, x, y arguments.Coordinate, watch
 		out.Target = last.Target
 	}
 	return out, nil
+}
+
+// CheckNumbers fails with invalid_input for a coordinate that is a text and no number. The extension takes it for
+// a point outside the viewport.
+func CheckNumbers(p primitives.Page, x, y arguments.Coordinate) error {
+	if primitives.QuirksOf(p).Has(quirks.SyntheticInput) {
+		return nil
+	}
+	for _, one := range []struct {
+		name  string
+		value arguments.Coordinate
+	}{{"x", x}, {"y", y}} {
+		if one.value.Given && math.IsNaN(one.value.Value) {
+			return fault.New(fault.InvalidInput, "%s is a number of CSS pixels", one.name).
+				With("path", "/"+one.name).With("x", x).With("y", y)
+		}
+	}
+	return nil
 }
 
 // NothingThere is the failure of a click at a point without an element.

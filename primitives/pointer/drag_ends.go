@@ -38,7 +38,7 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 	names := [2]string{"from", "to"}
 	var out [2]draggedEnd
 	for i, e := range list {
-		if err := e.checkPoint(names[i], view); err != nil {
+		if err := e.checkPoint(p, names[i], view); err != nil {
 			return out, false, err
 		}
 	}
@@ -156,13 +156,16 @@ func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, t
 
 // checkPoint refuses a point that cannot be meant; an end that is no point
 // passes.
-func (e dragEnd) checkPoint(which string, view dragViewport) error {
+func (e dragEnd) checkPoint(p primitives.Page, which string, view dragViewport) error {
 	if !e.point {
 		return nil
 	}
 	if !e.x.Given || !e.y.Given {
 		return fault.New(fault.MissingCoordinates, "x and y of %s are both needed", which).
 			With(which, map[string]any{"x": e.x, "y": e.y}).With("x", e.x).With("y", e.y)
+	}
+	if err := actionability.CheckNumbers(p, e.x, e.y); err != nil {
+		return fault.From(err).With(which, e.raw)
 	}
 	at := primitives.Point{X: e.x.Value, Y: e.y.Value}
 	if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {

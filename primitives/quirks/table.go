@@ -142,8 +142,9 @@ var table = []Quirk{
 		Name: SyntheticInput, Where: "pointer.*, keyboard.press", Proof: "quirks/synthetic_input.html",
 		Upstream: "input is events that the page library dispatches, unless trusted is asked for: no focus moves, no hover, Enter submits nothing, a movement is not heard; " +
 			"a click stays on the element that was hit first, its modifiers are flags without keys, a drag is one movement for each step and no click, a key has no code; " +
-			"frames and shadow roots are not entered, and target names the frame element or the host",
-		Strict: "input is the browser's own",
+			"frames and shadow roots are not entered, and target names the frame element or the host; " +
+			"a coordinate that is no number is point_out_of_viewport",
+		Strict: "input is the browser's own; a coordinate that is no number is invalid_input",
 	},
 	{
 		Name: FramesUnseen, Where: "frame, text.insert, text.type", InPage: true, Proof: "quirks/frames_unseen.html",

@@ -134,9 +134,33 @@ const beforeDocumentStart = (rect) => rect.right + scrollX <= 0 || rect.bottom +
  */
 const clickableSliver = (node, seen) => widthOf(seen) > 1 && heightOf(seen) > 1 && clickPoint(node, seen).arrived;
 
-/** clickPoint finds a point of the element at which a click arrives: the middle, a line's middle, then a quarter in from each corner. */
-function clickPoint(node, seen) {
-  const points = [middleOf(seen)];
+/** So many of its own texts are looked at for a point on one. */
+const mostOwnTexts = 8;
+
+/** ownTextPoints are the middles of the texts that an element has itself, not in an element of its own. */
+function ownTextPoints(node, seen) {
+  const points = [];
+  for (const child of childNodesOf(node)) {
+    if (points.length >= mostOwnTexts) break;
+    if (nodeType(child) !== 3 || norm(nodeValueOf(child)) === '') continue;
+    const range = new Range();
+    range.selectNodeContents(child);
+    const line = Array.from(range.getClientRects()).map((rect) => intersect(rect, seen)).find(Boolean);
+    if (line) points.push(middleOf(line));
+  }
+  return points;
+}
+
+/** surrounds: the element is no control, and controls that are in it take clicks for themselves. */
+const surrounds = (node) => controlAround(node) === null && queryIn(node, interactive).length > 0;
+
+/**
+ * clickPoint finds a point of the element at which a click arrives: the middle, a line's middle, then a quarter in from
+ * each corner. What is named by a text alone, and surrounds controls that are not named, is clicked beside them.
+ */
+function clickPoint(node, seen, locator) {
+  const beside = Boolean(locator) && textAlone(locator) !== '' && surrounds(node);
+  const points = beside ? [...ownTextPoints(node, seen), middleOf(seen)] : [middleOf(seen)];
   const pieces = piecesOf(node);
   for (let i = 0; pieces.length > 1 && i < pieces.length && i < 8; i++) {
     const piece = intersect(pieces[i], seen);
@@ -150,9 +174,22 @@ function clickPoint(node, seen) {
   for (const point of points) {
     const hit = deepHit(point.x, point.y);
     first ||= { point, hit, arrived: false };
-    if (arrives(node, hit)) return { point, hit, arrived: true };
+    if (arrives(node, hit) && !(beside && controlAround(hit))) return { point, hit, arrived: true };
   }
   return first;
+}
+
+/**
+ * requireOpen fails at once for an option that its closed list does not draw: no time brings it, and the list that opens
+ * at a click is the browser's own, which is not in the page.
+ */
+function requireOpen(args, node) {
+  const tag = tagOf(node);
+  if (!args.click || args.force || tag !== 'option' && tag !== 'optgroup') return;
+  const list = closestCSS(node, 'select');
+  if (!list || !rendered(list) || rendered(node)) return;
+  const evidence = { locator: args.locator, reason: 'option', list: { target_label: label(list), ref: refOf(list), name: cut(nameOf(list), 120) } };
+  throw new Fault('target_not_actionable', 'the option is in a closed list, where no click arrives; choose it with page.select on the list', evidence);
 }
 
 /** refusal is why a control cannot be acted on, '' for no reason. */
@@ -173,6 +210,7 @@ function actState(args, view) {
   const { nodes, trace } = locateToAct(args.locator);
   if (nodes.length === 0) return { reason: 'not_found', trace };
   const { node, count } = oneOf(args.locator, nodes, view);
+  requireOpen(args, node);
   if (args.until === 'attached') {
     const reason = refusal(args, node);
     return { node, clicked: node, count, m: measure(node, view), reason, ready: reason === '' };
@@ -196,7 +234,7 @@ function actState(args, view) {
   if (!m.seen) return { ...state, reason: 'outside' };
   if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
   if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
-  const place = clickPoint(clicked, m.seen);
+  const place = clickPoint(clicked, m.seen, args.locator);
   Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
   state.point = place.point;
   if (!place.arrived && clicked === node && args.click) {
@@ -268,7 +306,7 @@ async function bringIntoView(args, state, view) {
   const remeasure = () => {
     const m = measure(state.clicked, view);
     if (m.seen) {
-      const place = clickPoint(state.clicked, m.seen);
+      const place = clickPoint(state.clicked, m.seen, args.locator);
       Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
     }
     return m;

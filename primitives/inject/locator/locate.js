@@ -14,16 +14,50 @@ function hasText(node, needle, equal) {
 /** Elements whose text nobody reads. */
 const unread = /^(?:head|script|style|template|noscript|title)$/;
 
-/** saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever else takes a click. */
-function saying(needle, equal) {
+/** innermostSaying lists the innermost elements that have a text: root itself, or what is in it. */
+function innermostSaying(root, needle, equal) {
   const found = [];
   const enter = (node, depth) => {
     const inside = depth > deepestName ? [] : Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle));
     for (const child of inside) enter(child, depth + 1);
     if (inside.length === 0 && isElement(node) && (!equal || norm(textOf(node)) === needle)) found.push(node);
   };
-  for (const root of withShadows(document)) if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) enter(root, 0);
+  enter(root, 0);
+  return found;
+}
+
+/** saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever else takes a click. */
+function saying(needle, equal) {
+  const found = [];
+  for (const root of withShadows(document)) {
+    if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
+  }
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
+}
+
+/** Roles of what holds a text that a person writes. */
+const writtenRoles = /^(?:textbox|searchbox|combobox|spinbutton)$/;
+
+/**
+ * wholeTakes: a click anywhere on the node is one on what has its text. That is so of a control, unless there is
+ * another control in it. A container with a role or a test id only surrounds the text, and other controls with it.
+ */
+function wholeTakes(node) {
+  if (isTextControl(node) || protoGet(node, 'isContentEditable') === true || writtenRoles.test(roleOf(node))) return true;
+  return matchesCSS(node, interactive) && queryIn(node, interactive).length === 0;
+}
+
+/** wordsOf is what has the text of a candidate: itself, or what says it inside. */
+function wordsOf(node, needle, equal) {
+  if (wholeTakes(node) || !norm(textOf(node)).includes(needle)) return [node];
+  const said = innermostSaying(node, needle, equal);
+  return said.length > 0 ? said : [node];
+}
+
+/** textAlone is the text of a locator that has nothing else, '' for every other locator. */
+function textAlone(locator) {
+  const more = locator.selector !== undefined && locator.selector !== null || locator.retarget || isExtended(locator);
+  return more || quirk('text_finds_controls') ? '' : norm(locator.text || locator.text_contains || locator.text_equals);
 }
 
 /** innermost leaves out what contains another of the nodes, which are in document order: a toolbar has the text of its buttons. */
@@ -144,7 +178,9 @@ function locateOnce(locator) {
   const needle = norm(locator.text || locator.text_contains || locator.text_equals);
   if (needle !== '') {
     nodes = nodes.filter((node) => hasText(node, needle, Boolean(locator.text_equals)));
-    if (trace.selector_parts === undefined && !quirk('text_finds_controls')) nodes = innermost(nodes);
+    if (trace.selector_parts === undefined && !quirk('text_finds_controls')) {
+      nodes = [...new Set(innermost(nodes).flatMap((node) => wordsOf(node, needle, Boolean(locator.text_equals))))];
+    }
     if (trace.selector_parts === undefined && !quirk('text_finds_controls') && !nodes.some((node) => rendered(node))) {
       // No control that a person sees has it: some lists keep their options apart from what they draw.
       const said = saying(needle, Boolean(locator.text_equals));

@@ -71,15 +71,46 @@ function selectedRange() {
   return selection && selection.rangeCount > 0 ? [new StaticRange(selection.getRangeAt(0))] : [];
 }
 
+/** So many parents of a sink may have what its editor draws. */
+const drawnAround = 4;
+
+/**
+ * watchTaken watches whether a page takes a paste that it does not prevent: it keeps the event from others, or draws
+ * something around the target. Such a text must not be inserted once more.
+ */
+function watchTaken(target) {
+  let around = target;
+  for (let i = 0; i < drawnAround && flatParentElement(around) && flatParentElement(around) !== bodyOf(); i++) around = flatParentElement(around);
+  const watch = { stopped: true, drew: false, prevented: false };
+  const note = () => { watch.drew = true; };
+  const observer = new MutationObserver(note);
+  observer.observe(around, { childList: true, characterData: true, subtree: true });
+  const onPaste = () => { watch.stopped = false; };
+  listenOf(window, 'paste', onPaste);
+  watch.taken = () => {
+    if (observer.takeRecords().length > 0) note();
+    return watch.stopped || watch.drew;
+  };
+  watch.end = () => {
+    unlistenOf(window, 'paste', onPaste);
+    observer.disconnect();
+  };
+  return watch;
+}
+
 /**
  * pasteInto gives target a paste as a browser does: the event of the clipboard, and
  * when nobody takes it, in an editable the announcement that it is going to be
  * inserted, which is what newer editors take. It returns which was taken, '' for
  * none.
  */
-function pasteInto(target, data) {
+function pasteInto(target, data, watch) {
   const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData: data });
-  if (!dispatchOf(target, event)) return 'synthetic-paste';
+  if (!dispatchOf(target, event)) {
+    if (watch) watch.prevented = true;
+    return 'synthetic-paste';
+  }
+  if (watch && watch.taken()) return 'synthetic-paste';
   if (quirk('pastes_only') || protoGet(target, 'isContentEditable') !== true) return '';
   const announced = new InputEvent('beforeinput', {
     bubbles: true, cancelable: true, composed: true, inputType: 'insertFromPaste', dataTransfer: data, targetRanges: selectedRange(),
@@ -147,10 +178,16 @@ async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   if (text === '') return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
   if (pressed.includes('insert')) return { ...value, input_method: 'insert-text' };
   await nextFrame();
-  const taken = pasteInto(target, pasteData(text));
+  const watch = watchTaken(target);
+  let taken = pasteInto(target, pasteData(text), watch);
   await nextFrame();
+  if (taken === '' && watch.taken()) taken = 'synthetic-paste';
+  if (taken !== '' && !watch.prevented) await framesWhile(() => watch.taken() && !watch.drew);
+  watch.end();
   if (taken === '') return isTextControl(target) ? null : pressFirst('insert');
-  return { ...value, input_method: taken };
+  // One kept it from others without preventing it, and nothing was drawn: it is not known whether it was taken.
+  const unseen = !watch.prevented && taken === 'synthetic-paste' && !watch.drew;
+  return { ...value, input_method: taken, ...(unseen ? { unchanged: true } : {}) };
 }
 
 /** So often a selection is made again that an editor undoes. */
