@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives/plain"
 )
 
 const (
@@ -124,7 +126,7 @@ func decodeRequest(line []byte) (req Request, id *string, failure *Failure) {
 	return req, id, nil
 }
 
-// encodeLine encodes one message and its line end. Text of pages keeps its
+// encodeLine encodes one message and its line end. What is hidden in texts of pages is escaped. Text of pages keeps its
 // angle brackets.
 func encodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -133,5 +135,5 @@ func encodeLine(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return []byte(plain.Text(b.String())), nil
 }
