@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"primitives/inject":                  {},
 	"primitives/quirks":                  {},
 	"primitives/span":                    {"primitives/fault"},
+	"primitives/plain":                   {},
 	"primitives/upstream":                {},
 	"primitives/arguments":               {"primitives/fault", "primitives/schema"},
 	"primitives":                         {"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema", "primitives/upstream"},
@@ -131,8 +132,8 @@ var mayImport = map[string][]string{
 	"bridgeclient/outlet":                {}, // writes that an end does not wait for
 	"bridgeclient/mcp/inflight":          {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp/tokens":            {},
-	"bridgeclient/mcp":                   {"bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/outlet", "runtime", "primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
-	"bridgeclient/provider":              {"bridgeclient", "bridgeclient/outlet", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/mcp":                   {"primitives", "primitives/plain", "bridgeclient", "bridgeclient/mcp/allowance", "bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/outlet", "runtime", "primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"bridgeclient/provider":              {"primitives/plain", "bridgeclient", "bridgeclient/outlet", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
 	"bridgeclient/peers":                 {},                              // tests only
 	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests
 	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
@@ -151,7 +152,7 @@ var mayImport = map[string][]string{
 	"evidence/traces":                    {"primitives/fault", "primitives/span"},
 	"evidence/ops":                       {"evidence/metrics", "primitives/fault", "runtime"},
 	"evidence/states":                    {"evidence/report", "primitives/fault", "runtime"},
-	"evidence/report":                    {"authoring/lock", "primitives/fault", "evidence/outfile"},
+	"evidence/report":                    {"primitives/plain", "authoring/lock", "primitives/fault", "evidence/outfile"},
 	"fleet":                              {"primitives/fault"},
 	"fleet/wire":                         {"primitives/fault"},
 	"fleet/server":                       {"primitives/fault"},

@@ -35,6 +35,7 @@ type ledger struct {
 	mu      sync.Mutex
 	calls   map[callKey]*record
 	pending int
+	held    int       // bytes of the calls that are pending
 	old     []*record // answered, oldest first
 	bare    int       // how many at the front of old have lost their frame
 	bytes   int
@@ -46,6 +47,9 @@ type ledger struct {
 // themselves stay, so that a call whose answer was let go is refused rather
 // than executed twice.
 const maxStored = 8 << 20
+
+// maxHeld bounds the bytes of the calls that were accepted and not answered.
+const maxHeld = 64 << 20
 
 // maxRecords bounds the records of answered calls.
 const maxRecords = 20_000
@@ -83,12 +87,13 @@ func (l *ledger) arrive(call *Call, limit int) (*record, arrival) {
 		}
 		return r, isAnswered
 	}
-	if l.pending >= limit {
+	if l.pending >= limit || l.held > 0 && l.held+len(call.frame) > maxHeld {
 		return nil, isTooMany
 	}
 	r := &record{key: key, call: call, digest: call.Digest, since: time.Now()}
 	l.calls[key] = r
 	l.pending++
+	l.held += len(call.frame)
 	return r, isNew
 }
 
@@ -135,6 +140,7 @@ func (l *ledger) answer(r *record, frame []byte) bool {
 	}
 	r.answered = time.Now()
 	r.frame, r.cancel, r.unsent = frame, nil, false
+	l.held -= len(r.call.frame)
 	r.call = &Call{ID: r.call.ID, RuntimeID: r.call.RuntimeID, Type: r.call.Type} // lets the arguments go
 	l.pending--
 	l.old = append(l.old, r)

@@ -171,7 +171,8 @@ func (c *Client) accept(call *Call) {
 		c.refuse(call, fault.New(fault.InvalidInput, "call_id was used before for another call").
 			Next("give every call its own call_id"))
 	case isTooMany:
-		c.refuse(call, fault.New(fault.QueueFull, "too many calls are waiting").With("limit", c.opts.MaxPending))
+		c.refuse(call, fault.New(fault.QueueFull, "too many calls are waiting, or too long ones").
+			With("limit", c.opts.MaxPending).With("limit_bytes", maxHeld))
 	}
 }
 

@@ -439,6 +439,10 @@ func (s slower) Read(b []byte) (int, error) {
 // can mend when the bridge or a relay is overloaded or starting.
 func refusedBy(resp *http.Response, text []byte) error {
 	e := fault.New(fault.TransportFailed, "the bridge refused the connection").With("status", resp.StatusCode)
+	if resp.StatusCode == http.StatusUnauthorized {
+		e.Message += ": the token is missing or wrong"
+		e = e.Next("give the token of the bridge with --token-file or OUTRIDER_TOKEN")
+	}
 	var body struct {
 		Error struct {
 			Code    string `json:"code"`

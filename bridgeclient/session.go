@@ -119,6 +119,11 @@ func (s *session) read(ctx context.Context) error {
 			return err
 		}
 		frame, err := s.conn.Read(ctx)
+		if errors.Is(err, errLineTooLong) { // the calls of the other lines go on
+			s.refuse(&Call{}, fault.New(fault.InvalidFrame, "a line of the input is too long").
+				With("limit", min(s.opts.MaxRead, MaxLine)))
+			continue
+		}
 		if err != nil {
 			return err
 		}

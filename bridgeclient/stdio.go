@@ -35,6 +35,12 @@ type line struct {
 	err  error
 }
 
+// MaxLine is the longest line that is read, in bytes.
+const MaxLine = 16 << 20
+
+// errLineTooLong says that a line was longer than allowed; it has been skipped.
+var errLineTooLong = errors.New("the line is too long")
+
 func newStdio(in io.Reader, out io.Writer, maxRead int) *stdio {
 	return &stdio{in: in, out: out, max: maxRead, lines: make(chan line), done: make(chan struct{})}
 }
@@ -68,20 +74,27 @@ func (s *stdio) scan() {
 		case <-s.done:
 			return
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errLineTooLong) {
 			return
 		}
 	}
 }
 
 // readLine returns the next line without its end. A last line without an end
-// counts; after it comes io.EOF.
+// counts; after it comes io.EOF. A line that is too long is read to its end and not kept.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var out []byte
+	long := false
 	for {
 		part, err := r.ReadSlice('\n')
-		out = append(out, part...)
+		if long = long || len(out)+len(part) > limit; long {
+			out = nil
+		} else {
+			out = append(out, part...)
+		}
 		switch {
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, errLineTooLong
 		case err == nil:
 			return bytes.TrimRight(out, "\r\n"), nil
 		case errors.Is(err, io.EOF):
@@ -91,8 +104,6 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 			return nil, io.EOF
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, &fault.Error{Code: fault.TransportFailed, Message: "reading the input", Err: err}
-		case len(out) > limit:
-			return nil, fault.New(fault.TransportFailed, "a line of the input is longer than %d bytes", limit)
 		}
 	}
 }

@@ -51,6 +51,10 @@ func dialWebSocket(ctx context.Context, u *url.URL, o *Options) (Conn, error) {
 		if resp != nil {
 			e.Message = "the bridge refused the connection"
 			e.With("status", resp.StatusCode)
+			if resp.StatusCode == http.StatusUnauthorized {
+				e.Message = "the bridge refused the connection: the token is missing or wrong"
+				e.Next("give the token of the bridge with --token-file or OUTRIDER_TOKEN")
+			}
 		}
 		return nil, e
 	}

@@ -31,6 +31,8 @@ type conn struct {
 	// runtimes of other connections counts.
 	trusted   bool
 	announced bool // a runtime, at some time; protected by Hub.mu
+	// widen, when not nil, lets messages be as long as those of a runtime.
+	widen func()
 }
 
 // newConn makes the connection of a place that reserve gave.
@@ -64,6 +66,9 @@ func (h *Hub) release() {
 func (c *conn) settle() {
 	if !c.announced {
 		c.announced = true
+		if c.widen != nil {
+			c.widen()
+		}
 		c.hub.unannounced--
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -40,50 +39,6 @@ func (h *Hub) routes() {
 // Handler serves the hub's routes behind its guard.
 func (h *Hub) Handler() http.Handler { return h.guard(h.bounded(methods(h.mux))) }
 
-// bounded bounds how long the body of a request may take to arrive, and how many
-// may be on their way: a peer that sends a byte now and then costs nothing.
-func (h *Hub) bounded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength == 0 {
-			next.ServeHTTP(w, r)
-			return
-		}
-		// The server reads on after a refusal, too.
-		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(h.opts.BodyWithin))
-		select {
-		case h.bodies <- struct{}{}:
-		default:
-			w.Header().Set("Retry-After", "1")
-			w.Header().Set("Connection", "close")
-			fail(w, http.StatusServiceUnavailable, fault.New(fault.QueueFull, "%d requests are being received", h.opts.MaxBodies))
-			return
-		}
-		leave := sync.OnceFunc(func() { <-h.bodies })
-		defer leave()
-		body := &body{ReadCloser: r.Body, received: func() {
-			_ = control.SetReadDeadline(time.Time{})
-			leave()
-		}}
-		r.Body = body
-		next.ServeHTTP(w, r)
-	})
-}
-
-// body reports when a request has arrived as a whole.
-type body struct {
-	io.ReadCloser
-	received func()
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		b.received()
-	}
-	return n, err
-}
-
 // callMembers are those of a ToolCall.
 var callMembers = []string{
 	"name", "arguments", "runtime_id", "target", "target_runtime_id", "target_runtime_key", "target_url_contains", "target_title_contains",
@@ -97,6 +52,10 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 	if err := d.Decode(&call); err != nil {
 		if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
 			fail(w, http.StatusRequestEntityTooLarge, fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit))
+			return
+		}
+		if errors.Is(err, errTooMuch) {
+			busy(w, fault.New(fault.QueueFull, "%s", errTooMuch))
 			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -159,7 +118,9 @@ func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		h.newConn(bridgeclient.WrapWebSocket(ws, int(h.opts.MaxMessage)), h.vouched(r), stop).serve(ctx)
+		c := h.newConn(bridgeclient.WrapWebSocket(ws, int(h.opts.MaxAnnouncement)), h.vouched(r), stop)
+		c.widen = func() { ws.SetReadLimit(h.opts.MaxMessage) }
+		c.serve(ctx)
 	})
 	if !started {
 		h.release()

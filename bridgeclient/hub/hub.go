@@ -36,8 +36,7 @@ type Hub struct {
 	gate sync.Mutex
 	wg   sync.WaitGroup
 
-	// bodies are the requests whose body is still coming.
-	bodies chan struct{}
+	bodies bodies
 
 	// observeMu makes observations one at a time.
 	observeMu sync.Mutex
@@ -68,7 +67,8 @@ func New(opts Options) (*Hub, error) {
 	h := &Hub{
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
 		spoken: newAnnouncements(), closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
-		bodies: make(chan struct{}, opts.MaxBodies), pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
+		bodies:  bodies{most: opts.MaxBodies, mostBytes: opts.MaxBodyBytes, mostItems: opts.MaxMessage + opts.MaxAnnouncement},
+		pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
 	}
 	paths := h.opts.Maps
 	if root := h.opts.StorageRoot; root != "" {

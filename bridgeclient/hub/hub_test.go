@@ -647,3 +647,71 @@ func TestWhoSaysNothingIsBounded(t *testing.T) {
 		t.Errorf("afterwards a request has status %d", status)
 	}
 }
+
+// A body that has said nothing for a while gives its place to the next.
+func TestAQuietBodyGivesItsPlace(t *testing.T) {
+	h := startHub(t, hub.Options{MaxBodies: 2, BodyWithin: time.Hour})
+	for range 2 {
+		slow, err := net.Dial("tcp", h.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+		fmt.Fprintf(slow, "POST /mcp/tools/call HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n{", h.Addr())
+	}
+	eventually(t, "a request beside quiet bodies", func() bool {
+		status, _ := post(t, h.Addr(), "/mcp/tools/call", `{"name":"browser.claimed_tabs.list"}`)
+		return status == 200
+	})
+}
+
+// What calls hold together is bounded, and free again when they have ended.
+func TestBodiesAreBoundedTogether(t *testing.T) {
+	h := startHub(t, hub.Options{MaxBody: 3000, MaxBodyBytes: 4000, BodyWithin: time.Hour})
+	slow, err := net.Dial("tcp", h.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	long := strings.Repeat("x", 2500)
+	fmt.Fprintf(slow, "POST /mcp/tools/call HTTP/1.1\r\nHost: %s\r\nContent-Length: 2900\r\n\r\n%s", h.Addr(), `{"name":"`+long)
+	call := `{"name":"browser.claimed_tabs.list","_meta":"` + long + `"}`
+	eventually(t, "a call for which there is no room", func() bool {
+		status, _ := post(t, h.Addr(), "/mcp/tools/call", call)
+		return status == 503
+	})
+	if status, _ := post(t, h.Addr(), "/mcp/tools/call", `{"name":"browser.claimed_tabs.list"}`); status != 200 {
+		t.Errorf("a short call beside it has status %d", status)
+	}
+	_ = slow.Close()
+	eventually(t, "room after the long call has gone", func() bool {
+		status, _ := post(t, h.Addr(), "/mcp/tools/call", call)
+		return status == 200
+	})
+}
+
+// Who has announced no runtime may send little; a runtime may send more.
+func TestMessagesAreShortBeforeTheAnnouncement(t *testing.T) {
+	h := startHub(t, hub.Options{MaxAnnouncement: 70_000})
+	long := `{"type":"runtime_status","runtime_id":"` + strings.Repeat("x", 80_000) + `"}`
+	early := dial(t, h, "")
+	_ = early.Write(t.Context(), websocket.MessageText, []byte(long)) // the hub may have closed before its end
+	for {
+		if _, _, err := early.Read(t.Context()); err != nil {
+			if status := websocket.CloseStatus(err); status != websocket.StatusMessageTooBig && status != -1 {
+				t.Errorf("closed with %v", status)
+			}
+			break
+		}
+	}
+	late := dial(t, h, "")
+	for _, item := range []string{`{"type":"runtime_ready","runtime_id":"rt-1"}`, long, `{"type":"runtime_ready","runtime_id":"rt-1","url":"https://a.example/"}`} {
+		if err := late.Write(t.Context(), websocket.MessageText, []byte(item)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "a runtime sends long messages", func() bool {
+		list := h.Runtimes()
+		return len(list) == 1 && list[0].URL == "https://a.example/"
+	})
+}

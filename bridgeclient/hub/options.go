@@ -80,12 +80,16 @@ type Options struct {
 	AnnounceWithin time.Duration
 	MaxUnannounced int
 	// BodyWithin bounds the time in which the body of a request arrives, and
-	// MaxBodies how many may do so at once. Defaults 30 s and 100.
+	// MaxBodies how many may do so at once; a further one takes the place of one that has said
+	// nothing for a second. Defaults 30 s and 100.
 	BodyWithin time.Duration
 	MaxBodies  int
-	// MaxBody bounds an HTTP request, MaxMessage a WebSocket message. Defaults
-	// 64 MiB and 256 MiB.
-	MaxBody, MaxMessage int64
+	// MaxBody bounds an HTTP request, MaxBodyBytes all calls under way together. Defaults 16 MiB and
+	// 64 MiB.
+	MaxBody, MaxBodyBytes int64
+	// MaxMessage bounds a message of a runtime, MaxAnnouncement those before the first runtime_ready,
+	// which may hold a whole catalog. Defaults 256 MiB and 512 KiB.
+	MaxMessage, MaxAnnouncement int64
 	// MaxQueued bounds the bytes that wait for one runtime connection; a
 	// runtime that does not read them loses the connection. Default 256 MiB.
 	MaxQueued int
@@ -191,8 +195,10 @@ func (o *Options) check() error {
 	if o.ReturnWithin == 0 {
 		o.ReturnWithin = 3 * time.Second
 	}
-	set(&o.MaxBody, 64<<20)
+	set(&o.MaxBody, 16<<20)
+	set(&o.MaxBodyBytes, 64<<20)
 	set(&o.MaxMessage, 256<<20)
+	set(&o.MaxAnnouncement, 512<<10)
 	set(&o.MaxQueued, 256<<20)
 	set(&o.KeepEvents, 1000)
 	set(&o.PayloadLimit, 50_000)

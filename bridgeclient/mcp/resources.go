@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -110,7 +111,7 @@ func asJSON(read func(ctx context.Context, uri string) (any, error)) sdk.Resourc
 		if err != nil {
 			return nil, fmt.Errorf("encoding a resource: %w", err)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: string(encoded)}}}, nil
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: plain.Text(string(encoded))}}}, nil
 	}
 }
 

@@ -52,6 +52,8 @@ type Options struct {
 	// Ready, when not nil, returns when the browser has started: a client that has closed its input
 	// still gets its answers then.
 	Ready func(context.Context)
+	// Failed, when not nil, says why there is no browser; nil while it starts and when it has.
+	Failed func() *fault.Error
 	// Fixtures adds the tools, resources and prompts that the public
 	// conformance scenarios ask for.
 	Fixtures bool

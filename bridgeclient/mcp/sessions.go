@@ -158,6 +158,14 @@ func (s *Server) pagesOf(in *session) []page {
 	return out
 }
 
+// failed is why there is no browser, nil where there is one.
+func (s *Server) failed() *fault.Error {
+	if s.opts.Failed == nil {
+		return nil
+	}
+	return s.opts.Failed()
+}
+
 // find returns the page that a call names: by its handle, or the active page of
 // the session it names, or the runtime's active page. release ends the use of
 // its session.
@@ -193,6 +201,9 @@ func (s *Server) find(pageHandle, sessionID string) (page, func(), *fault.Error)
 	}
 	release()
 	if len(pages) == 0 {
+		if err := s.failed(); err != nil {
+			return page{}, none, err
+		}
 		return page{}, none, fault.New(fault.RuntimeNotReady, "there is no page").Next("open one with tabs, action open")
 	}
 	handles := make([]string, 0, len(pages))

@@ -83,6 +83,11 @@ func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
 	for _, p := range s.pagesOf(of) {
 		list = append(list, pageLine(p))
 	}
+	if len(list) == 0 {
+		if err := s.failed(); err != nil {
+			return nil, err
+		}
+	}
 	out["pages"] = list
 	return &answer{Result: out}, nil
 }

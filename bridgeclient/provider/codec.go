@@ -7,37 +7,83 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives/plain"
 )
 
-// MaxLine is the longest line that is read, in bytes.
-const MaxLine = 64 << 20
+const (
+	// MaxLine is the longest line that is read, in bytes.
+	MaxLine = 16 << 20
+	// maxLines bounds what the lines of all clients hold together that have not been read to their
+	// end, or are not answered. Of each line only what is beyond freeLine counts: short ones always come through.
+	maxLines = 64 << 20
+	freeLine = 64 << 10
+)
 
 // errLineTooLong says that a line was longer than allowed; it has been skipped.
 var errLineTooLong = errors.New("the line is too long")
 
-// readLine reads one line without its end. At the end of input it returns what
-// is left, then io.EOF.
-func readLine(r *bufio.Reader, limit int) ([]byte, error) {
-	var line []byte
-	long := false
+// held counts the bytes of the long lines of all clients.
+type held struct {
+	mu    sync.Mutex
+	bytes int
+	most  int
+}
+
+// grow asks for n more; false when there is no room.
+func (h *held) grow(n int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.bytes+n > h.most {
+		return false
+	}
+	h.bytes += n
+	return true
+}
+
+func (h *held) shrink(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.bytes -= n
+}
+
+// lineReader reads the lines of one client.
+type lineReader struct {
+	r     *bufio.Reader
+	limit int
+	held  *held
+}
+
+// next reads one line without its end. At the end of input it returns what is left, then io.EOF. A
+// line for which there is no room is skipped. release is called when the line is no longer needed.
+func (l lineReader) next() (line []byte, release func(), err error) {
+	long, counted := false, 0
+	release = func() { l.held.shrink(counted) }
 	for {
-		part, err := r.ReadSlice('\n')
+		part, err := l.r.ReadSlice('\n')
 		if !long {
-			line = append(line, part...)
-			if long = len(line) > limit+1; long {
-				line = nil
+			more := max(0, len(line)+len(part)-freeLine) - counted
+			switch {
+			case len(line)+len(part) > l.limit+1 || more > 0 && !l.held.grow(more):
+				l.held.shrink(counted)
+				long = true
+				line, counted = nil, 0
+			default:
+				counted += max(0, more)
+				line = append(line, part...)
 			}
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil && (!errors.Is(err, io.EOF) || len(line) == 0 && !long):
-			return nil, err
+			return nil, release, err
 		case long:
-			return nil, errLineTooLong
+			return nil, release, errLineTooLong
 		}
-		return bytes.TrimRight(line, "\r\n"), nil
+		return bytes.TrimRight(line, "\r\n"), release, nil
 	}
 }
 
@@ -80,7 +126,7 @@ func decodeRequest(line []byte) (req Request, id *string, failure *Failure) {
 	return req, id, nil
 }
 
-// encodeLine encodes one message and its line end. Text of pages keeps its
+// encodeLine encodes one message and its line end. What is hidden in texts of pages is escaped. Text of pages keeps its
 // angle brackets.
 func encodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -89,5 +135,5 @@ func encodeLine(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return []byte(plain.Text(b.String())), nil
 }

@@ -79,18 +79,20 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, transpo
 // ctx, such as a terminal, is left behind.
 func (c *connection) read(in io.Reader) error {
 	type read struct {
-		line []byte
-		err  error
+		line    []byte
+		release func()
+		err     error
 	}
 	lines := make(chan read)
 	go func() {
 		defer close(lines)
-		r := bufio.NewReaderSize(in, 64<<10)
+		r := lineReader{r: bufio.NewReaderSize(in, 64<<10), limit: MaxLine, held: &c.server.held}
 		for {
-			line, err := readLine(r, MaxLine)
+			line, release, err := r.next()
 			select {
-			case lines <- read{line, err}:
+			case lines <- read{line, release, err}:
 			case <-c.ctx.Done():
+				release()
 				return
 			}
 			if err != nil && !errors.Is(err, errLineTooLong) {
@@ -103,12 +105,15 @@ func (c *connection) read(in io.Reader) error {
 		case l := <-lines:
 			switch {
 			case errors.Is(l.err, errLineTooLong):
-				c.answer(nil, nil, nil, invalidRequest("", "the line is longer than %d bytes", MaxLine))
+				c.answer(nil, nil, nil, invalidRequest("", "the line is longer than %d bytes, or the lines of all clients than %d", MaxLine, maxLines))
 			case l.err != nil:
+				l.release()
 				return l.err
 			case len(l.line) > 0:
-				c.take(l.line)
+				c.take(l.line, l.release)
+				continue
 			}
+			l.release()
 		case <-c.ctx.Done():
 			return c.ctx.Err()
 		}
@@ -144,8 +149,15 @@ func (c *connection) write(out io.Writer) {
 }
 
 // take starts one request. Its place in the order of its page is taken here,
-// while requests are still in the order in which they came.
-func (c *connection) take(line []byte) {
+// while requests are still in the order in which they came. release is called when the line is no
+// longer needed.
+func (c *connection) take(line []byte, release func()) {
+	runs := false
+	defer func() {
+		if !runs {
+			release()
+		}
+	}()
 	req, id, failure := decodeRequest(line)
 	if failure != nil {
 		c.answer(id, nil, nil, failure)
@@ -181,7 +193,9 @@ func (c *connection) take(line []byte) {
 	}
 	r := &request{server: c.server, connection: c, id: req.ID, method: m, params: req.Params}
 	turn := c.server.sessions.turn(r)
+	runs = true
 	c.running.Go(func() {
+		defer release()
 		defer turn.end() // after the answer: who sends ahead gets the answers of a page in order too
 		result, failure := c.run(ctx, r, turn)
 		c.mu.Lock()

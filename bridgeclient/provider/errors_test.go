@@ -46,15 +46,45 @@ func TestAnUnsafePortIsNotRetryable(t *testing.T) {
 }
 
 func TestLongLinesAreSkipped(t *testing.T) {
-	r := bufio.NewReaderSize(strings.NewReader("short\n"+strings.Repeat("x", 5000)+"\r\nafter\nlast"), 16)
+	in := bufio.NewReaderSize(strings.NewReader("short\n"+strings.Repeat("x", 5000)+"\r\nafter\nlast"), 16)
+	r := lineReader{r: in, limit: 100, held: &held{most: maxLines}}
 	for _, want := range []struct {
 		line string
 		err  error
 	}{{"short", nil}, {"", errLineTooLong}, {"after", nil}, {"last", nil}, {"", io.EOF}} {
-		line, err := readLine(r, 100)
+		line, release, err := r.next()
+		release()
 		if string(line) != want.line || !errors.Is(err, want.err) {
 			t.Errorf("got %q, %v; want %q, %v", line, err, want.line, want.err)
 		}
+	}
+}
+
+// Long lines of all clients are bounded together; short ones always come through.
+func TestLongLinesAreBoundedTogether(t *testing.T) {
+	all := &held{most: 3 * freeLine}
+	long := strings.Repeat("x", 3*freeLine) + "\n"
+	reader := func(text string) lineReader {
+		return lineReader{r: bufio.NewReader(strings.NewReader(text)), limit: MaxLine, held: all}
+	}
+	_, first, err := reader(long).next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := reader(long).next(); !errors.Is(err, errLineTooLong) {
+		t.Errorf("a second long line gives %v: expected %v", err, errLineTooLong)
+	}
+	if line, _, err := reader("short\n").next(); err != nil || string(line) != "short" {
+		t.Errorf("a short line beside it gives %q, %v", line, err)
+	}
+	first()
+	if _, release, err := reader(long).next(); err != nil {
+		t.Errorf("a long line after it gives %v", err)
+	} else {
+		release()
+	}
+	if all.bytes != 0 {
+		t.Errorf("%d bytes are counted at the end", all.bytes)
 	}
 }
 

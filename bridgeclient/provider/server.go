@@ -73,8 +73,10 @@ type Server struct {
 	stop context.CancelFunc
 	busy sync.WaitGroup
 
-	listening     sync.Once
-	unsubscribe   func()
+	listening   sync.Once
+	unsubscribe func()
+	held        held // the long lines of all clients
+
 	connectionsMu sync.Mutex
 	connections   map[*connection]struct{}
 	addresses     map[int]string // last known of each tab, for events
@@ -94,6 +96,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s := &Server{
 		opts: opts, log: opts.Logger.With("component", "provider"), primitives: map[string]runtime.DictionaryEntry{},
 		methods: map[string]*method{}, connections: map[*connection]struct{}{}, addresses: map[int]string{},
+		held: held{most: maxLines},
 	}
 	for _, entry := range opts.Host.Dictionary() {
 		s.primitives[entry.Name] = entry

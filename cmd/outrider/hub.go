@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 )
@@ -296,5 +297,5 @@ func (a *app) showRuntime(c hub.RuntimeChange) {
 	if c.Reason != "" {
 		line += " (" + c.Reason + ")"
 	}
-	fmt.Fprintln(a.stdout, line)
+	fmt.Fprintln(a.stdout, plain.Line(line)) // the runtime says its id and address itself
 }

@@ -96,6 +96,10 @@ func (a *app) mcpCommand() *cobra.Command {
 			}
 			server, err := mcp.New(ctx, mcp.Options{
 				Logins: logins, Host: served, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
+				Failed: func() *fault.Error {
+					_, err := host.Started()
+					return err
+				},
 				Ready: func(ctx context.Context) { _, _ = host.Wait(ctx) }, // a browser that cannot start has said so to the calls
 			})
 			if err != nil {

@@ -1,21 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+
+	"github.com/outrider-run/outrider/primitives/plain"
 )
 
-// printJSON writes one JSON document and a newline to stdout.
+// printJSON writes one JSON document and a newline to stdout. What a terminal would obey is escaped.
 func (a *app) printJSON(v any) {
-	enc := json.NewEncoder(a.stdout)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(a.stdout, plain.Text(line.String()))
+	}
+	if err != nil {
 		fmt.Fprintf(a.stderr, "outrider: writing the result: %v\n", err)
 	}
 }
 
 // warn says what went wrong beside the result.
-func (a *app) warn(err error) { fmt.Fprintf(a.stderr, "outrider: %v\n", err) }
+func (a *app) warn(err error) { fmt.Fprintf(a.stderr, "outrider: %s\n", plain.Text(err.Error())) }
 
 // printJSONOr prints v with --json, and else a text.
 func (a *app) printJSONOr(v any, format string, args ...any) {

@@ -210,3 +210,50 @@ func TestAStateIsOfTheCallThatLeftIt(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestARemovedTabLeavesTheRing opens and closes tabs whose addresses are long.
+func TestARemovedTabLeavesTheRing(t *testing.T) {
+	const limit = 50_000
+	ring := record.NewRing(time.Hour, limit)
+	l := record.NewLog(record.Header{}, nil, ring)
+	long := strings.Repeat("y", 1000)
+	l.Put(record.KindTab, 1, record.Tab{State: "opened", URL: "https://stays.example/"})
+	for i := range 500 {
+		l.Put(record.KindTab, i+2, record.Tab{State: "opened", URL: "https://a.example/#" + long})
+		l.Put(record.KindTab, i+2, record.Tab{State: "removed", URL: "https://a.example/#" + long})
+	}
+	size, stays := 0, false
+	for _, e := range ring.Events() {
+		size += len(e.Data)
+		stays = stays || e.Tab == 1
+	}
+	if size > limit {
+		t.Errorf("%d bytes are remembered: expected at most %d", size, limit)
+	}
+	if !stays {
+		t.Error("the tab that is open has been forgotten")
+	}
+}
+
+// TestLongStatesOfTabsCount has many tabs that stay open and leaves room for what comes after.
+func TestLongStatesOfTabsCount(t *testing.T) {
+	const limit = 50_000
+	ring := record.NewRing(time.Hour, limit)
+	l := record.NewLog(record.Header{}, nil, ring)
+	for i := range 10 {
+		l.Put(record.KindTab, i+1, record.Tab{State: "opened", URL: "https://a.example/#" + strings.Repeat("y", 1000)})
+	}
+	for range 500 {
+		l.Put(record.KindConsole, 1, record.Console{Text: strings.Repeat("x", 100)})
+	}
+	size, tabs := 0, 0
+	for _, e := range ring.Events() {
+		size += len(e.Data)
+		if e.Kind == record.KindTab {
+			tabs++
+		}
+	}
+	if size > limit || tabs != 10 {
+		t.Errorf("%d bytes and %d tabs are remembered: expected at most %d bytes and 10 tabs", size, tabs, limit)
+	}
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // Ring is a sink that remembers the last minutes. What is older, or more than fits, is forgotten; the
-// first event, the maps and the newest state of each tab stay.
+// first event, the maps and the newest state of each tab that is open stay. All that is kept counts.
 type Ring struct {
 	age   float64 // milliseconds
 	limit int     // bytes
@@ -70,7 +70,7 @@ func (r *Ring) Event(e Event, line []byte, names []string) error {
 		return nil
 	}
 	r.events = append(r.events, k)
-	r.bytes += len(line)
+	r.bytes += k.size()
 	for len(r.events) > 1 && (r.bytes > r.limit || e.T-r.events[0].event.T > r.age) {
 		r.forget(r.events[0])
 		r.events[0] = kept{}
@@ -79,18 +79,38 @@ func (r *Ring) Event(e Event, line []byte, names []string) error {
 	return nil
 }
 
-// forget takes an event out; r.mu is held.
+// size is what an event takes: its line, and its data, which are held beside it.
+func (k kept) size() int { return len(k.line) + len(k.event.Data) }
+
+// forget takes an event out, or keeps it as the newest about its subject; r.mu is held. A tab that
+// is gone has no newest state.
 func (r *Ring) forget(k kept) {
-	r.bytes -= len(k.line)
-	if subject := lastingSubject(k.event); subject != "" {
-		old, there := r.lasting[subject]
-		r.lasting[subject] = k
-		if there {
-			r.release(old.names)
-		}
+	subject := lastingSubject(k.event)
+	if subject == "" {
+		r.drop(k)
 		return
 	}
+	if old, there := r.lasting[subject]; there {
+		r.drop(old)
+		delete(r.lasting, subject)
+	}
+	if removed(k.event) {
+		r.drop(k)
+		return
+	}
+	r.lasting[subject] = k
+}
+
+// drop forgets an event and what only it needs; r.mu is held.
+func (r *Ring) drop(k kept) {
+	r.bytes -= k.size()
 	r.release(k.names)
+}
+
+// removed says that an event is the last of its tab.
+func removed(e Event) bool {
+	var tab Tab
+	return e.Kind == KindTab && json.Unmarshal(e.Data, &tab) == nil && tab.State == "removed"
 }
 
 func (r *Ring) release(names []string) {

@@ -3,8 +3,9 @@ package report
 import (
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/outrider-run/outrider/primitives/plain"
 )
 
 // Outcome is how a test ended.
@@ -197,7 +198,7 @@ func line(s string) string { return cut(Printable(s), longLine) }
 // block is text of a page on several lines.
 func block(s string) string {
 	return cut(strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+		if plain.Hidden(r) {
 			return '·'
 		}
 		return r

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -502,24 +503,67 @@ func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, errors.New("internal_error: the image cannot be read")
 	}
-	path, _ := p["filename"].(string)
-	if path == "" {
-		f, err := os.CreateTemp("", "outrider-*.png")
-		if err != nil {
-			return nil, err
-		}
-		path = f.Name()
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-	}
-	if path, err = filepath.Abs(path); err != nil {
+	name, _ := p["filename"].(string)
+	path, err := savePicture(name, image)
+	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, image, 0o600); err != nil {
-		return nil, fmt.Errorf("internal_error: writing the image: %w", err)
-	}
 	return map[string]any{"saved": path, "tabId": tabNumber(out["page_id"]), "width": out["width"], "height": out["height"]}, nil
+}
+
+// savePicture writes a picture as a new file below the current folder or that of temporary files,
+// without a name as a temporary one. A name comes from an agent: it replaces no file and leads
+// nowhere else, also not through a link.
+func savePicture(name string, image []byte) (string, error) {
+	if name == "" {
+		f, err := os.CreateTemp("", "outrider-*.png")
+		if err != nil {
+			return "", err
+		}
+		return f.Name(), fill(f, image)
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	folder, below := "", ""
+	for _, one := range []string{".", os.TempDir()} {
+		if folder, err = filepath.Abs(one); err != nil {
+			return "", err
+		}
+		if below, err = filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+			break
+		}
+		below = ""
+	}
+	if below == "" {
+		return "", errors.New("permission_denied: the filename leads out of the current folder; give a name below it")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(below, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return "", errors.New("permission_denied: the file is there already; give another filename")
+	}
+	if err != nil {
+		return "", fmt.Errorf("permission_denied: the image cannot be saved there: %w", err)
+	}
+	return path, fill(f, image)
+}
+
+// fill writes a new file and closes it.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("internal_error: writing the image: %w", err)
+	}
+	return nil
 }
 
 // actEvaluate runs the body of a function. Scripts that jcode itself makes name
