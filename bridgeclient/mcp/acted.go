@@ -16,6 +16,8 @@ type acted struct {
 	Followed []string
 	// More is what else the primitive returned that is no matter of course.
 	More map[string]any
+
+	seen followed // what Followed words
 }
 
 // expectedOf are members of the results of acting primitives that say nothing which the
@@ -110,7 +112,7 @@ type followed struct {
 		TabID int `json:"tab_id"`
 		URL   string
 	}
-	Downloads int
+	Downloads []downloaded
 	TabGone   bool `json:"tab_gone"`
 	Unseen    []string
 }
@@ -159,7 +161,7 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 		out.Did += ", a file input: act, action upload, gives it files"
 	}
 	if reported {
-		out.Followed = f.lines(p, result.Target)
+		out.Followed, out.seen = f.lines(p, result.Target), f
 	}
 	for _, w := range []struct {
 		true bool
@@ -236,8 +238,8 @@ func (f followed) lines(p page, target *effectElement) []string {
 	for _, t := range f.Tabs {
 		add("opened %s %s", handle(p.session, t.TabID), cutMiddle(t.URL))
 	}
-	if f.Downloads > 0 {
-		add("%d downloads began", f.Downloads)
+	for _, d := range f.Downloads {
+		add("%s", d)
 	}
 	for _, i := range f.Invalid {
 		add("%s is not valid: %s", i.Target, quote(i.Message, 120))
@@ -277,8 +279,8 @@ func (f followed) lines(p page, target *effectElement) []string {
 			switch {
 			case x.Type == "document" && (x.Status == 204 || x.Status == 205):
 				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
-			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && f.Downloads == 0:
-				add("%s %s brought no document: a download, which is refused here", x.Method, cutMiddle(x.URL))
+			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && len(f.Downloads) == 0:
+				add("%s %s brought no document: %s", x.Method, cutMiddle(x.URL), noDocument(x.URL))
 			case x.Error != "" && x.Error != "net::ERR_ABORTED":
 				add("%s %s failed: %s", x.Method, cutMiddle(x.URL), x.Error)
 			case x.Status >= 400:

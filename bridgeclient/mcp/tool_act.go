@@ -68,6 +68,7 @@ func (s *Server) actTool() tool {
 					return nil, err
 				}
 				done := in.report(p, r, value)
+				c.awaitDownloads(p, done.seen)
 				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
 				return c.answered(ctx, p, in, done, r)
 			})
