@@ -150,23 +150,24 @@ func effectsWanted(v any) effectsTimes {
 // effects is the report.
 type effects struct {
 	// Summary names the kinds that were seen, "none observed" without any.
-	Summary   string          `json:"summary"`
-	Observed  bool            `json:"observed"`
-	WindowMS  int64           `json:"window_ms"` // how long was watched after the action
-	URL       *urlEffect      `json:"url,omitempty"`
-	Dialog    *dialogEffect   `json:"dialog,omitempty"`
-	Focus     *focusEffect    `json:"focus,omitempty"`
-	Values    []valueEffect   `json:"values,omitempty"`
-	Requests  *requestsEffect `json:"requests,omitempty"`
-	DOM       *domEffect      `json:"dom,omitempty"`
-	Texts     []string        `json:"texts,omitempty"`   // that came or changed and are shown
-	Passed    []string        `json:"passed,omitempty"`  // texts that came and went
-	Invalid   []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
-	Opened    []*effectTarget `json:"opened,omitempty"`  // dialogs, menus and lists of the page that came into view
-	Closed    []*effectTarget `json:"closed,omitempty"`  // and that went out of view
-	Tabs      []tabEffect     `json:"tabs,omitempty"`
-	Downloads int             `json:"downloads,omitempty"`
-	TabGone   bool            `json:"tab_gone,omitempty"`
+	Summary  string          `json:"summary"`
+	Observed bool            `json:"observed"`
+	WindowMS int64           `json:"window_ms"` // how long was watched after the action
+	URL      *urlEffect      `json:"url,omitempty"`
+	Dialog   *dialogEffect   `json:"dialog,omitempty"`
+	Focus    *focusEffect    `json:"focus,omitempty"`
+	Values   []valueEffect   `json:"values,omitempty"`
+	Requests *requestsEffect `json:"requests,omitempty"`
+	DOM      *domEffect      `json:"dom,omitempty"`
+	Texts    []string        `json:"texts,omitempty"`   // that came or changed and are shown
+	Passed   []string        `json:"passed,omitempty"`  // texts that came and went
+	Invalid  []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
+	Opened   []*effectTarget `json:"opened,omitempty"`  // dialogs, menus and lists of the page that came into view
+	Closed   []*effectTarget `json:"closed,omitempty"`  // and that went out of view
+	Tabs     []tabEffect     `json:"tabs,omitempty"`
+	// Downloads are those that began or were refused.
+	Downloads []downloadEffect `json:"downloads,omitempty"`
+	TabGone   bool             `json:"tab_gone,omitempty"`
 	// Unseen says what could not be watched, such as a document that was
 	// replaced before it was queried.
 	Unseen []string `json:"unseen,omitempty"`
@@ -236,6 +237,18 @@ type tabEffect struct {
 	TabID     int    `json:"tab_id,omitempty"`
 	RuntimeID string `json:"runtime_id,omitempty"`
 	URL       string `json:"url"`
+}
+
+// downloadEffect is a download as it was when the action was answered.
+type downloadEffect struct {
+	ID       string `json:"download_id"`
+	URL      string `json:"url"`
+	Filename string `json:"filename"`
+	State    string `json:"state"`
+	Path     string `json:"path,omitempty"` // once it is complete
+	Received int64  `json:"bytes_received"`
+	Total    int64  `json:"total_bytes"`        // 0 when unknown
+	EndedAt  string `json:"ended_at,omitempty"` // absent while it is under way
 }
 
 // effectsWatch is a watch around one action.
@@ -386,7 +399,9 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsT
 			return
 		}
 		seen := w.events.Events()
-		if _, open := w.page.Dialog(); open || seen.Gone || seen.NewDocument || seen.Pending == 0 && !seen.Loading && !seen.awaited() {
+		_, open := w.page.Dialog()
+		arriving := seen.Pending > 0 || seen.Loading || seen.awaited() || seen.downloading()
+		if open || seen.Gone || seen.NewDocument || !arriving {
 			return
 		}
 		until := end
@@ -419,12 +434,22 @@ func (e PageEvents) awaited() bool {
 	if e.Opening > 0 {
 		return true
 	}
-	if e.NewDocument || e.Downloads > 0 || len(e.Tabs) > 0 {
+	if e.NewDocument || len(e.Downloads) > 0 || len(e.Tabs) > 0 {
 		return false
 	}
 	for _, r := range e.Requests {
 		// The request of a download ends as one that was given up.
 		if r.Type == "document" && (r.Failure == "" || r.Failure == "net::ERR_ABORTED") && r.Status != 204 && r.Status != 205 {
+			return true
+		}
+	}
+	return false
+}
+
+// downloading says whether a download is under way.
+func (e PageEvents) downloading() bool {
+	for _, d := range e.Downloads {
+		if d.Ended.IsZero() {
 			return true
 		}
 	}
@@ -449,7 +474,20 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	for _, t := range seen.Tabs[:min(effectsShown, len(seen.Tabs))] {
 		out.Tabs = append(out.Tabs, tabEffect{t.ID, t.RuntimeID, t.URL})
 	}
-	out.Downloads, out.TabGone = seen.Downloads, seen.Gone
+	for _, d := range seen.Downloads[:min(effectsShown, len(seen.Downloads))] {
+		out.Downloads = append(out.Downloads, describeDownload(d))
+	}
+	out.TabGone = seen.Gone
+}
+
+func describeDownload(d Download) downloadEffect {
+	e := downloadEffect{
+		ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Path: d.Path, Received: d.Received, Total: d.Total,
+	}
+	if !d.Ended.IsZero() {
+		e.EndedAt = d.Ended.UTC().Format(time.RFC3339Nano)
+	}
+	return e
 }
 
 // read queries the documents for what they have seen.
@@ -502,7 +540,7 @@ func (e *effects) sum() {
 		name string
 	}{
 		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"}, {len(e.Opened)+len(e.Closed) > 0, "layers"},
-		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.Downloads > 0, "downloads"}, {e.TabGone, "tab_gone"},
+		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {len(e.Downloads) > 0, "downloads"}, {e.TabGone, "tab_gone"},
 	} {
 		if k.seen {
 			kinds = append(kinds, k.name)

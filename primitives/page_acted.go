@@ -33,6 +33,6 @@ type PageEvents struct {
 	Opening     int              // tabs of the page that are not ready yet
 	Requests    []NetworkRequest // that began
 	Pending     int              // of Requests without an end, streams not counted
-	Downloads   int              // that began on the host
+	Downloads   []Download       // of the session that began, or were refused
 	Gone        bool             // the tab was closed or has crashed
 }

@@ -23,7 +23,9 @@ type FilePage interface {
 	// invalid_arguments then, and target_not_actionable when no file chooser opens.
 	ChooseFiles(ctx context.Context, click func() error, files []UploadFile) error
 
-	// Downloads lists the downloads of all tabs, oldest first.
+	// Downloads lists the downloads of all tabs, oldest first. Without a declared folder
+	// it lists those that were refused; with none of these it fails with
+	// capability_unavailable.
 	Downloads() ([]Download, error)
 
 	// AwaitDownload waits until a download has ended and returns it: the one
@@ -53,13 +55,23 @@ type Download struct {
 	Filename string
 	// Path is where the file is; "" until it is complete.
 	Path     string
-	State    string // "in_progress", "completed", "cancelled", "too_large", "failed"
+	State    string // one of the states below
 	Received int64
 	Total    int64 // 0 when unknown
 	SHA256   string
 	Started  time.Time
 	Ended    time.Time // zero until it has ended
 }
+
+// States of a download.
+const (
+	DownloadInProgress = "in_progress"
+	DownloadCompleted  = "completed"
+	DownloadCancelled  = "cancelled"
+	DownloadTooLarge   = "too_large"
+	DownloadFailed     = "failed"
+	DownloadRefused    = "refused" // no folder is declared for downloads
+)
 
 // PDFOptions say how to print. Sizes are inches; 0 is the browser's default.
 type PDFOptions struct {

@@ -101,7 +101,9 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 		names = append(names, controls[i].label())
 		if i == len(fields)-1 {
 			one := actIn{Action: "fill", Text: in.Text}
-			done.Followed = append(done.Followed, one.report(p, r, value).Followed...)
+			last := one.report(p, r, value)
+			c.awaitDownloads(p, last.seen)
+			done.Followed = append(done.Followed, last.Followed...)
 			continue
 		}
 		for _, note := range notes {

@@ -18,6 +18,8 @@ type acted struct {
 	More map[string]any
 	// NotKept: a control has kept nothing of a text, and nothing else followed.
 	NotKept bool
+
+	seen followed // what Followed words
 }
 
 // expectedOf are members of the results of acting primitives that say nothing which the
@@ -112,7 +114,7 @@ type followed struct {
 		TabID int `json:"tab_id"`
 		URL   string
 	}
-	Downloads int
+	Downloads []downloaded
 	TabGone   bool `json:"tab_gone"`
 	Unseen    []string
 }
@@ -120,7 +122,7 @@ type followed struct {
 // elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
 // control that it was written into.
 func (f followed) elsewhere() bool {
-	for _, seen := range []int{len(f.Texts), len(f.Passed), len(f.Opened), len(f.Closed), len(f.Tabs), f.Downloads} {
+	for _, seen := range []int{len(f.Texts), len(f.Passed), len(f.Opened), len(f.Closed), len(f.Tabs), len(f.Downloads)} {
 		if seen > 0 {
 			return true
 		}
@@ -158,9 +160,9 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var envelope struct{ Effects json.RawMessage }
 	_ = json.Unmarshal(r.Output, &envelope)
 	var result struct {
-		Target    *effectElement `json:"target"`
-		Drop      *effectElement `json:"drop_target"`
-		Method    string         `json:"input_method"`
+		Target *effectElement `json:"target"`
+		Drop   *effectElement `json:"drop_target"`
+		Method string         `json:"input_method"`
 		insertedText
 		Frame *struct {
 			URL string `json:"url"`
@@ -195,7 +197,7 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 		out.Did += ", a file input: act, action upload, gives it files"
 	}
 	if reported {
-		out.Followed = f.lines(p, result.Target)
+		out.Followed, out.seen = f.lines(p, result.Target), f
 	}
 	out.Followed = append(out.Followed, result.notes()...)
 	out.NotKept = result.Unchanged && !f.elsewhere()
@@ -266,8 +268,8 @@ func (f followed) lines(p page, target *effectElement) []string {
 	for _, t := range f.Tabs {
 		add("opened %s %s", handle(p.session, t.TabID), cutMiddle(t.URL))
 	}
-	if f.Downloads > 0 {
-		add("%d downloads began", f.Downloads)
+	for _, d := range f.Downloads {
+		add("%s", d)
 	}
 	for _, i := range f.Invalid {
 		add("%s is not valid: %s", i.Target, quote(i.Message, 120))
@@ -307,8 +309,8 @@ func (f followed) lines(p page, target *effectElement) []string {
 			switch {
 			case x.Type == "document" && (x.Status == 204 || x.Status == 205):
 				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
-			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && f.Downloads == 0:
-				add("%s %s brought no document: a download, which is refused here", x.Method, cutMiddle(x.URL))
+			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && len(f.Downloads) == 0:
+				add("%s %s brought no document: %s", x.Method, cutMiddle(x.URL), noDocument(x.URL))
 			case x.Error != "" && x.Error != "net::ERR_ABORTED":
 				add("%s %s failed: %s", x.Method, cutMiddle(x.URL), x.Error)
 			case x.Status >= 400:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,6 +47,10 @@ type call struct {
 	said []string
 	// announced are records of live regions that go with the result.
 	announced []json.RawMessage
+	// page is the page that the call is about, nil without one.
+	page *page
+	// began is when the call was taken.
+	began time.Time
 }
 
 // answer is what a tool gives: members of the structured result and, for
@@ -181,7 +186,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		report := newReporter(ctx, req)
 		defer report.end()
-		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress}
+		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress, began: time.Now()}
 		if len(c.args) == 0 || string(c.args) == "null" {
 			c.args = json.RawMessage("{}")
 		}
@@ -197,6 +202,9 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		if err != nil {
 			result = failure(err)
 		} else {
+			if lines := c.arrived(ctx); len(lines) > 0 {
+				out.arrived(lines)
+			}
 			if len(c.announced) > 0 {
 				out.Result["announcements"], out.encoded = c.announced, nil
 			}
@@ -208,6 +216,14 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		c.announce(result, err != nil || out.Text != "")
 		say(result, c.said)
 		return result, nil
+	}
+}
+
+// arrived puts what came of earlier calls before an answer.
+func (a *answer) arrived(lines []string) {
+	a.Result["arrived"], a.encoded = lines, nil
+	if a.Text != "" {
+		a.Text = "since the last answer: " + strings.Join(lines, "\n") + "\n" + a.Text
 	}
 }
 

@@ -68,11 +68,14 @@ type Server struct {
 	sessions    sessions
 	pictures    pictures
 	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
-	consoles    perPage[int]             // how far the console of a page has been reported
-	seen        perPage[string]          // the last snapshot of a page
-	names       aliases
-	own         map[string]bool // listed names of what does not depend on the page
-	lines       sync.Map        // *sdk.ServerSession that has lines of its own -> *splicer
+	downloadsMu sync.Mutex
+	downloads   map[string]*awaitedDownloads // by workspace, as piggybacked
+
+	consoles perPage[int]    // how far the console of a page has been reported
+	seen     perPage[string] // the last snapshot of a page
+	names    aliases
+	own      map[string]bool // listed names of what does not depend on the page
+	lines    sync.Map        // *sdk.ServerSession that has lines of its own -> *splicer
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -68,6 +68,7 @@ func (s *Server) actTool() tool {
 					return nil, err
 				}
 				done := in.report(p, r, value)
+				c.awaitDownloads(p, done.seen)
 				if done.NotKept {
 					return nil, notKept(heldBefore)
 				}

@@ -39,6 +39,7 @@ func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *f
 		return nil, err
 	}
 	defer release()
+	c.page = &p
 	return fn(p)
 }
 

@@ -132,8 +132,12 @@ type followed struct {
 		} `json:"invalid"`
 		Texts     []string `json:"texts"`
 		Passed    []string `json:"passed"`
-		Downloads int      `json:"downloads"`
-		Requests  *struct {
+		Downloads []struct {
+			ID       string `json:"download_id"`
+			Filename string `json:"filename"`
+			State    string `json:"state"`
+		} `json:"downloads"`
+		Requests *struct {
 			Pending int `json:"pending"`
 			First   []struct {
 				Method string `json:"method"`
@@ -216,16 +220,20 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	for _, i := range e.Invalid {
 		r.warn("field_invalid", strings.TrimSpace(cmp.Or(i.Target.Name, i.Target.TagName)+": "+i.Message))
 	}
-	if e.Downloads > 0 {
-		r.warn("download_started", "a download began; see download.list")
+	for _, d := range e.Downloads {
+		if d.State == "refused" {
+			r.warn("download_refused", "the download of "+d.Filename+" was refused: no folder is declared for downloads")
+			continue
+		}
+		r.warn("download_started", "the download of "+d.Filename+" is "+d.State+"; see download.list, "+d.ID)
 	}
 	if e.Requests != nil {
 		for _, q := range e.Requests.First {
 			switch {
 			case q.Type == "document" && (q.Status == 204 || q.Status == 205):
 				r.warn("no_document", q.Method+" "+q.URL+" was answered without a document")
-			case q.Type == "document" && q.Error == "net::ERR_ABORTED" && e.URL == nil && e.Downloads == 0:
-				r.warn("no_document", q.Method+" "+q.URL+" brought no document: a download, which is refused here")
+			case q.Type == "document" && q.Error == "net::ERR_ABORTED" && e.URL == nil && len(e.Downloads) == 0:
+				r.warn("no_document", q.Method+" "+q.URL+" brought no document")
 			case q.Error != "" && q.Error != "net::ERR_ABORTED":
 				r.warn("request_failed", q.Method+" "+q.URL+" failed: "+q.Error)
 			case q.Status >= 400:

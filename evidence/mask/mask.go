@@ -317,6 +317,9 @@ func (st *state) index() {
 			if first == blank {
 				st.beginsBlank()
 			}
+			if strings.ContainsRune(notInFilename, first) {
+				st.begins[inFilename] = true
+			}
 		}
 	}
 }

@@ -76,6 +76,10 @@ func (p pattern) match(text string, i int) (end int, more bool) {
 // blank stands for a run of white space in a pattern.
 const blank = ' '
 
+// inFilename is what stands in the name of a file for a character that it cannot have, and
+// notInFilename are these characters.
+const inFilename, notInFilename = '_', `"*/:<>?\|~.`
+
 // whites are the white space that has further forms in an escaped text.
 const whites = " \t\n\r\f\v\u00a0"
 
@@ -179,6 +183,9 @@ func (p pattern) step(to []int, text string, from int, r rune, more *bool) []int
 	}
 	if p.literal {
 		return to
+	}
+	if rest[0] == inFilename && strings.ContainsRune(notInFilename, r) {
+		add(from + 1)
 	}
 	switch rest[0] {
 	case '%':

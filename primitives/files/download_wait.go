@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -14,7 +15,8 @@ type downloadWaitIn struct {
 
 // downloadWait waits until a download has ended. Without an id it is the first
 // one that no such call has answered yet, so it can be called after the click
-// that starts the download, however fast that was.
+// that starts the download, however fast that was. One that ended without a file is an
+// error.
 var downloadWait = primitives.Define("download.wait", func(ctx context.Context, p primitives.Page, in downloadWaitIn) (downloadEntry, error) {
 	bounded, cancel := withinMS(ctx, in.TimeoutMS, 30_000)
 	defer cancel()
@@ -25,5 +27,20 @@ var downloadWait = primitives.Define("download.wait", func(ctx context.Context, 
 	if err != nil {
 		return downloadEntry{}, err
 	}
+	if d.State != primitives.DownloadCompleted {
+		return downloadEntry{}, incomplete(d)
+	}
 	return describeDownload(d), nil
 })
+
+// incomplete is the error of a download that ended without a file.
+func incomplete(d primitives.Download) *fault.Error {
+	f := fault.New(fault.StateMismatch, "the download brought no file: %s", strings.ReplaceAll(d.State, "_", " "))
+	f = f.With("download_id", d.ID).With("filename", d.Filename).With("state", d.State)
+	f = f.With("bytes_received", d.Received).With("total_bytes", d.Total)
+	if d.State == primitives.DownloadTooLarge {
+		f.Code = fault.PayloadTooLarge
+		return f.Next("take a smaller file")
+	}
+	return f.Next("start the download again")
+}

@@ -25,7 +25,10 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 	if err := t.recordTraffic(ctx); err != nil {
 		return nil, cdp.Explain(err, "watching the page")
 	}
-	w := &watch{tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Count(t.browser.ownContext(t.context)), known: map[*Tab]bool{}}
+	w := &watch{
+		tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Last(),
+		known: map[*Tab]bool{},
+	}
 	for _, o := range t.browser.Tabs() {
 		w.known[o] = true
 	}
@@ -50,7 +53,7 @@ func (w *watch) Events() primitives.PageEvents {
 	asked := now.Windows - w.page.Windows - (w.tab.browser.childrenOf(w.tab) - w.children)
 	e.Opening = w.tab.browser.opening(w.tab) + max(0, asked)
 	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
-	e.Downloads = w.tab.browser.transfers.Count(w.tab.browser.ownContext(w.tab.context)) - w.downloads
+	e.Downloads = w.tab.browser.transfers.Since(w.tab.browser.ownContext(w.tab.context), w.downloads)
 	return e
 }
 
@@ -88,9 +91,11 @@ func (w *watch) Reported(ctx context.Context) {
 func (w *watch) Next(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	tab, requests, tabs := w.tab.Page.Changed(), w.tab.traffic.Changed(), w.tab.browser.change.Wait()
+	tab, requests := w.tab.Page.Changed(), w.tab.traffic.Changed()
+	tabs, downloads := w.tab.browser.change.Wait(), w.tab.browser.transfers.Changed()
 	select {
 	case <-tab:
+	case <-downloads:
 	case <-requests:
 	case <-tabs:
 	case <-timer.C:

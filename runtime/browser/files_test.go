@@ -187,7 +187,7 @@ func TestDownloads(t *testing.T) {
 		}
 	}
 	tab.PostEval(`location.href = "/file/large"`)
-	if out, err := call(t, tab, "download.wait", `{}`); err != nil || out["state"] != "too_large" {
+	if out, err := call(t, tab, "download.wait", `{}`); fault.CodeOf(err) != fault.PayloadTooLarge {
 		t.Errorf("over the limit: got %v, %v", out, err)
 	}
 	list, err := call(t, tab, "download.list", `{}`)

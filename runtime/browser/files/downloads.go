@@ -69,15 +69,14 @@ type Transfers struct {
 	change change.Broadcast
 	wg     sync.WaitGroup // of finished downloads that get their name
 
-	mu     sync.Mutex
-	list   []*download
-	last   int
-	counts map[string]int // by browser context
+	mu   sync.Mutex
+	list []*download
+	last int // number of the newest download
 }
 
 // New makes the transfers of a browser.
 func New(o Options, browser Browser, log *slog.Logger) (*Transfers, error) {
-	t := &Transfers{browser: browser, log: log, uploadDirs: o.UploadDirs, limit: o.DownloadLimit, counts: map[string]int{}}
+	t := &Transfers{browser: browser, log: log, uploadDirs: o.UploadDirs, limit: o.DownloadLimit}
 	if t.limit <= 0 {
 		t.limit = defaultDownload
 	}
@@ -107,24 +106,40 @@ func (t *Transfers) Accepts() bool { return t.dir != "" }
 // Changed returns a channel that the next change of a download closes.
 func (t *Transfers) Changed() <-chan struct{} { return t.change.Wait() }
 
-// Count is how many downloads a browser context has had.
-func (t *Transfers) Count(context string) int {
+// Last is the number of the newest download, to be given to Since.
+func (t *Transfers) Last() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.counts[context]
+	return t.last
+}
+
+// Since are the downloads of a browser context that began after the one with this number,
+// those that were refused among them.
+func (t *Transfers) Since(context string, last int) []primitives.Download {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []primitives.Download
+	for _, d := range t.list {
+		if d.number > last && d.context == context {
+			out = append(out, d.Download)
+		}
+	}
+	return out
 }
 
 type download struct {
 	primitives.Download
+	number   int
 	guid     string
 	context  string
 	returned bool // by an AwaitDownload without an id
 	stopped  bool // we cancelled it: too large
 }
 
-// Behavior is the command that says where the downloads of a browser context go.
+// Behavior is the command that says where the downloads of a browser context go. Those that
+// are refused are reported too, since nothing else says that there was one.
 func (t *Transfers) Behavior(context string) cdp.Command {
-	params := []byte(`{"behavior":"deny"`)
+	params := []byte(`{"behavior":"deny","eventsEnabled":true`)
 	if t.dir != "" {
 		params = cdp.AppendQuoted([]byte(`{"behavior":"allowAndName","eventsEnabled":true,"downloadPath":`), t.dir)
 	}
@@ -151,15 +166,19 @@ func (t *Transfers) begin(params []byte) {
 		URL       string             `json:"url"`
 		Suggested string             `json:"suggestedFilename"`
 	}
-	if t.dir == "" || json.Unmarshal(params, &e) != nil || e.GUID == "" || e.GUID != filepath.Base(e.GUID) {
+	if json.Unmarshal(params, &e) != nil || e.GUID == "" || e.GUID != filepath.Base(e.GUID) {
 		return
 	}
 	d := &download{guid: e.GUID}
-	d.URL, d.Filename, d.State, d.Started = excerpt.Address(e.URL), safeName(e.Suggested), "in_progress", time.Now()
+	d.URL, d.Filename, d.Started = excerpt.Address(e.URL), safeName(e.Suggested), time.Now()
+	d.State = primitives.DownloadInProgress
+	if t.dir == "" {
+		d.State, d.Ended = primitives.DownloadRefused, d.Started
+	}
 	d.TabID, d.context = t.browser.Owner(e.FrameID)
 	t.mu.Lock()
 	t.last++
-	t.counts[d.context]++
+	d.number = t.last
 	d.ID = "d" + strconv.Itoa(t.last)
 	t.list = append(t.list, d)
 	if len(t.list) > maxDownloads {
@@ -194,9 +213,9 @@ func (t *Transfers) progress(params []byte) {
 	d.stopped = d.stopped || tooLarge
 	switch {
 	case e.State == "canceled" && d.stopped:
-		d.State, d.Ended = "too_large", time.Now()
+		d.State, d.Ended = primitives.DownloadTooLarge, time.Now()
 	case e.State == "canceled":
-		d.State, d.Ended = "cancelled", time.Now()
+		d.State, d.Ended = primitives.DownloadCancelled, time.Now()
 	case e.State == "completed":
 		t.wg.Go(func() { t.finish(d, tooLarge) })
 	}
@@ -216,11 +235,12 @@ func (t *Transfers) progress(params []byte) {
 // finish gives a complete file its name and sum.
 func (t *Transfers) finish(d *download, tooLarge bool) {
 	raw := filepath.Join(t.dir, d.guid)
-	state, path, sum := "completed", "", ""
-	size := int64(0)
+	state := primitives.DownloadCompleted
+	var path, sum string
+	var size int64
 	var err error
 	if tooLarge {
-		state = "too_large"
+		state = primitives.DownloadTooLarge
 		_ = os.Remove(raw)
 	} else if path, err = placeFile(t.dir, d.Filename, func(to string) error { return os.Link(raw, to) }); err == nil {
 		_ = os.Remove(raw)
@@ -228,11 +248,11 @@ func (t *Transfers) finish(d *download, tooLarge bool) {
 	}
 	if err != nil {
 		t.log.Warn("keeping a download failed", "error", err)
-		state = "failed"
+		state = primitives.DownloadFailed
 	}
 	t.mu.Lock()
 	d.State, d.Path, d.SHA256, d.Ended = state, path, sum, time.Now()
-	if state == "completed" {
+	if state == primitives.DownloadCompleted {
 		d.Filename, d.Received, d.Total = filepath.Base(path), size, size
 	}
 	t.mu.Unlock()
@@ -309,20 +329,13 @@ func (t *Transfers) undeclared() error {
 }
 
 // Downloads are those of a browser context: one session does not see what another
-// gets.
+// gets. Without a folder they are those that were refused.
 func (t *Transfers) Downloads(context string) ([]primitives.Download, error) {
-	if err := t.undeclared(); err != nil {
-		return nil, err
+	out := t.Since(context, 0)
+	if len(out) > 0 {
+		return out, nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := []primitives.Download{}
-	for _, d := range t.list {
-		if d.context == context {
-			out = append(out, d.Download)
-		}
-	}
-	return out, nil
+	return []primitives.Download{}, t.undeclared()
 }
 
 // AwaitDownload waits for a download of a browser context.
