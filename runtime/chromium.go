@@ -54,12 +54,23 @@ func (h *Host) start(ctx context.Context) error {
 		if i < opened {
 			continue
 		}
-		bt, err := b.NewTab(ctx, url, browser.TabOptions{Background: i > 0, LoadTimeout: h.opts.LoadTimeout})
-		if err := h.arrived(url, bt, err); err != nil {
+		if err := h.openAtStart(ctx, b, url, i > 0); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openAtStart opens one of the first tabs. It has its place before its page can open others.
+func (h *Host) openAtStart(ctx context.Context, b *browser.Browser, address string, background bool) error {
+	release, err := h.reserve()
+	if err != nil {
+		return h.arrived(address, nil, err)
+	}
+	defer release()
+
+	bt, err := b.NewTab(ctx, address, browser.TabOptions{Background: background, LoadTimeout: h.opts.LoadTimeout})
+	return h.arrived(address, bt, err)
 }
 
 // arrived tells of an address that was to be opened, in bt. Its error ends the start.

@@ -53,7 +53,7 @@ func (h *Host) tooMany(bt *browser.Tab) bool {
 	if most := h.opts.Limits.Tabs; h.closed || most <= 0 || len(h.tabs)+h.opening < most {
 		return false
 	}
-	h.log.Warn("a page opened a tab beyond the limit, which is closed", "limit", h.opts.Limits.Tabs)
+	h.log.Warn("a page opened a tab beyond the limit, which is closed", "tab", h.openerLocked(bt), "limit", h.opts.Limits.Tabs)
 	h.life.Go(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, reopenSlack)
 		defer cancel()
@@ -62,6 +62,20 @@ func (h *Host) tooMany(bt *browser.Tab) bool {
 		}
 	})
 	return true
+}
+
+// openerLocked is the number of the tab whose page opened bt, 0 when that is none of the host's; h.mu is held.
+func (h *Host) openerLocked(bt *browser.Tab) int {
+	opener := bt.Opener()
+	if opener == nil {
+		return 0
+	}
+	for _, t := range h.tabs {
+		if t.shows(opener) {
+			return t.id
+		}
+	}
+	return 0
 }
 
 // memoryEvery is how often the memory of tabs is measured, and memoryTime how long one

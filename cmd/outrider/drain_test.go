@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -108,7 +109,7 @@ func TestLimitsOfTabs(t *testing.T) {
 		if c.ok {
 			c.want.StateBytes = 16 << 20
 		}
-		a := &app{browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open}}
+		a := &app{origins: config.Origins{"max-tabs": config.FromCommandLine}, browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open}}
 		if got, err := a.limits(); (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("--max-tabs %d --tab-memory %q: got %+v, %v, want %+v", c.tabs, c.memory, got, err, c.want)
 		}

@@ -32,10 +32,14 @@ func (o *opsFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.drain, "drain-timeout", 0, "how long an interrupt waits for calls that were accepted; 0 cancels them")
 }
 
+// defaultMaxTabs is more than anybody works with, and few enough that a page which opens windows
+// without end does not take the machine.
+const defaultMaxTabs = 50
+
 // limitFlags are the flags of what pages may take.
 func (a *app) limitFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&a.browser.maxTabs, "max-tabs", 0, "how many tabs there may be, popups included; 0 is any number")
+	f.IntVar(&a.browser.maxTabs, "max-tabs", defaultMaxTabs, "how many tabs there may be, popups included; 0 is any number")
 	f.StringVar(&a.browser.tabMemory, "tab-memory", "", "how much memory scripts and document of a tab may hold, such as 512MB (default: any)")
 	a.maxStateFlag(cmd)
 }
@@ -47,7 +51,9 @@ func (a *app) maxStateFlag(cmd *cobra.Command) {
 // limits reads them.
 func (a *app) limits() (l runtime.Limits, err error) {
 	b := &a.browser
-	if l.Tabs = b.maxTabs; b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
+	if l.Tabs = b.maxTabs; a.origins["max-tabs"] == config.ByDefault && b.maxTabs > 0 {
+		l.Tabs = max(l.Tabs, len(b.open)) // who names more tabs than the default wants them
+	} else if b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
 		return l, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
 	}
 	if l.TabMemory, err = config.Bytes(b.tabMemory); err != nil {

@@ -489,3 +489,36 @@ func (s *safeBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+// A tab whose opening was given up is closed when the browser comes to open it: nobody would.
+func TestATabThatComesTooLateIsClosed(t *testing.T) {
+	p := newPeer(t)
+	b, _ := scripted(t, p, nil)
+	asked := make(chan message, 1)
+	p.mu.Lock()
+	p.answer["Target.createTarget"] = func(_ *peer, m message) { asked <- m }
+	p.mu.Unlock()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opened := make(chan error, 1)
+	go func() {
+		_, err := b.NewTab(ctx, "", browser.TabOptions{})
+		opened <- err
+	}()
+	m := <-asked
+	cancel()
+	if err := <-opened; fault.CodeOf(err) != fault.Cancelled {
+		t.Errorf("opening ended with %v, want %s", err, fault.Cancelled)
+	}
+	p.push(fmt.Sprintf(`{"id":%d,"result":{"targetId":"LATE"}}`, m.ID))
+	eventually(t, patience, "the tab that came too late is not closed", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, sent := range p.sent {
+			if sent.Method == "Target.closeTarget" && bytes.Contains(sent.Params, []byte("LATE")) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -28,13 +28,18 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 	params = append(params, '}')
 	created := make(chan cdp.Reply, 1)
 	var target string
+	abandoned := false // both are guarded by b.mu until created has the reply
 	_, err := b.client.Start(ctx, cdp.Command{Method: "Target.createTarget", Params: params, OnReply: func(r cdp.Reply) {
 		// On the reader, so that the tab is known as ours before it is ready.
 		if r.Err == nil {
-			target = string(cdp.PlainString(cdp.Member(r.Result, "targetId")))
 			b.mu.Lock()
+			target = string(cdp.PlainString(cdp.Member(r.Result, "targetId")))
 			b.requested[target] = true
+			late := abandoned
 			b.mu.Unlock()
+			if late {
+				b.dismiss(target)
+			}
 		}
 		created <- r
 	}})
@@ -49,10 +54,18 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 			return nil, cdp.Explain(r.Err, "opening a tab")
 		}
 	case <-ctx.Done():
+		b.mu.Lock()
+		abandoned = true
+		opened := target
+		b.mu.Unlock()
+		if opened != "" {
+			b.dismiss(opened)
+		}
 		return nil, cdp.Explain(ctx.Err(), "opening a tab")
 	}
 	t, err := b.awaitTab(ctx, target)
 	if err != nil {
+		b.dismiss(target)
 		return nil, cdp.Explain(err, "opening a tab")
 	}
 	if url == "" || url == "about:blank" {
@@ -70,6 +83,11 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 		return nil, err
 	}
 	return t, nil
+}
+
+// dismiss closes a tab that nobody waits for any more, without waiting for that. It has no page of anybody yet.
+func (b *Browser) dismiss(target string) {
+	b.client.Post(cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", target)})
 }
 
 func (b *Browser) awaitTab(ctx context.Context, target string) (*Tab, error) {

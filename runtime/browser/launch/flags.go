@@ -16,7 +16,9 @@ const (
 // commandLine composes the flags of a launched browser. Each is there for a
 // reason given here. Those that others add and we do not: nothing that turns off
 // site isolation, nothing that changes what pages can find out (no automation
-// banner flags, no hidden scrollbars, no color profile).
+// banner flags, no hidden scrollbars, no color profile), nothing that lifts the
+// bound on how often a page may change its address. Without that bound, one page
+// that floods its history keeps the browser from answering for every other.
 func commandLine(o *Options, dir string) []string {
 	args := []string{
 		"--user-data-dir=" + dir,
@@ -52,8 +54,6 @@ func commandLine(o *Options, dir string) []string {
 		"--disable-prompt-on-repost",
 		// Popups become tabs; the runtime's policy decides about them.
 		"--disable-popup-blocking",
-		// Many commands a second are no flood.
-		"--disable-ipc-flooding-protection",
 		// Input that arrives before the first paint of a new document is kept.
 		"--allow-pre-commit-input",
 		// A page that is restored from that cache is neither a new document nor
