@@ -15,7 +15,7 @@ TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
 test compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
-.PHONY: axe repair record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
+.PHONY: axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
 
 demo:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
@@ -119,6 +119,14 @@ repair:
 		(cd "$$dir" && npm pack --silent "$$p" >p.txt && mkdir "$${p%@*}" && tar xzf "$$(cat p.txt)" -C "$${p%@*}") || exit 1; done && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_REPAIR_PAGES="$$dir" \
 		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./authoring/locators
+
+# drift runs maps that were written on old versions of pages and libraries of npm on their new versions.
+DRIFTED = $(shell grep -rhoE '"[^"/ ]+@[0-9][^"/ ]*"' testdata/drift --include=drift.json | sort -u)
+drift:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && for p in $(DRIFTED); do \
+		(cd "$$dir" && npm pack --silent "$$p" >p.txt && mkdir "$$p" && tar xzf "$$(cat p.txt)" --strip-components=1 -C "$$p") || exit 1; done && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIFT_PACKAGES="$$dir" \
+		$(GO) test -count=1 -v -timeout 30m -run VersionPairs ./cmd/outrider
 
 # Recordings over editors, drag libraries and selects of npm packages.
 RECORDED = quill@2.0.3 trix@2.1.19 codemirror@5.65.21 sortablejs@1.15.7 dragula@3.7.3 choices.js@11.2.4 slim-select@2.13.1 tom-select@2.6.2

@@ -52,6 +52,9 @@ type Element struct {
 	// Others are hashes of what stood on the page beside it, and was alike: an element
 	// that is one of these is not the one that is searched.
 	Others []string `json:"others,omitempty"`
+	// Namesakes is how many others of its page had its name in a role of its kind. With fewer on the page than
+	// there were, a name does not say which of them is left.
+	Namesakes int `json:"namesakes,omitempty"`
 }
 
 // controls are roles whose name is a label and seldom content.
@@ -118,6 +121,11 @@ func (s Seen) Remember(live []Seen, withNames bool) Element {
 	e := s.Describe(withNames)
 	own := s.keys("")
 	for _, other := range live {
+		if other.Handle != s.Handle && e.namesake(other) {
+			e.Namesakes++
+		}
+	}
+	for _, other := range live {
 		if other.Handle == s.Handle || Of(e, other.Describe(false)) < Least/2 {
 			continue
 		}
@@ -133,6 +141,19 @@ func (s Seen) Remember(live []Seen, withNames bool) Element {
 	slices.Sort(e.Others)
 	e.Others = slices.Compact(e.Others)
 	return e
+}
+
+// namesake says whether an element has the words of the name that is remembered, in a role of its kind.
+func (e Element) namesake(s Seen) bool {
+	name := e.nameWords()
+	return len(name) > 0 && slices.Equal(name, hashes(s.Name)) && related(e.Role, s.Role)
+}
+
+// related says whether an element may change between two roles.
+func related(a, b string) bool {
+	return a == b || slices.ContainsFunc(kin, func(group []string) bool {
+		return slices.Contains(group, a) && slices.Contains(group, b)
+	})
 }
 
 // keys are hashes of what distinguishes an element from others. A name that the
@@ -214,7 +235,10 @@ const (
 
 // Of is how much b has of what a was remembered by, from 0 to 1. It is 0 when
 // nothing that identifies a is in b.
-func Of(a, b Element) float64 {
+func Of(a, b Element) float64 { return of(a, b, true) }
+
+// of is Of, with a name that identifies or only supports.
+func of(a, b Element, named bool) float64 {
 	var sum, whole float64
 	identified, identifying := false, false
 	add := func(weight float64, has, other bool, like float64, identity bool) {
@@ -238,7 +262,7 @@ func Of(a, b Element) float64 {
 	}
 	testA, testB := testID(a), testID(b)
 	exact(weightTestID, testA, testB, true)
-	fuzzy(weightName, a.nameWords(), b.nameWords(), true)
+	fuzzy(weightName, a.nameWords(), b.nameWords(), named)
 	fuzzy(weightID, words(a.Attributes["id"]), words(b.Attributes["id"]), true)
 	fuzzy(weightNamed, words(a.Attributes["name"]), words(b.Attributes["name"]), true)
 	fuzzy(weightText, a.Hashed["text"], b.Hashed["text"], true)
@@ -341,11 +365,18 @@ func (c Choice) Sure() bool {
 func Best(remembered Element, live []Seen) Choice {
 	c := Choice{Index: -1}
 	next := -1
+	namesakes := 0
+	for _, s := range live {
+		if remembered.namesake(s) {
+			namesakes++
+		}
+	}
+	named := remembered.Namesakes == 0 || namesakes > remembered.Namesakes
 	for i, s := range live {
 		if slices.ContainsFunc(s.keys(""), func(k string) bool { return slices.Contains(remembered.Others, k) }) {
 			continue
 		}
-		like := Of(remembered, s.Describe(false))
+		like := of(remembered, s.Describe(false), named)
 		switch {
 		case like > c.Likeness:
 			c.Index, c.Likeness, c.Next, next = i, like, c.Likeness, c.Index

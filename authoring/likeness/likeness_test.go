@@ -57,3 +57,30 @@ func TestOthersAreNotProposed(t *testing.T) {
 		t.Errorf("one of two that are equal is proposed: %+v", c)
 	}
 }
+
+// Two fields have one name. When one of them is gone, the name does not say that the other is the one that is searched.
+func TestNamesakesAreNotProposed(t *testing.T) {
+	field := func(handle, role, name string) likeness.Seen {
+		return likeness.Seen{Handle: handle, Tag: "input", Role: role, Name: name, Nth: 1, Siblings: 1, Attributes: map[string]string{"type": role}}
+	}
+	ofTable := field("1", "searchbox", "Search:")
+	ofSite := field("2", "textbox", "Search...")
+	remembered := ofTable.Remember([]likeness.Seen{ofTable, ofSite}, true)
+
+	later := field("3", "searchbox", "Search")
+	if c := likeness.Best(remembered, []likeness.Seen{later}); c.Sure() {
+		t.Errorf("one of two that had the name is proposed when the other is gone: %+v", c)
+	}
+
+	alone := ofTable.Remember([]likeness.Seen{ofTable}, true)
+	if c := likeness.Best(alone, []likeness.Seen{later}); !c.Sure() {
+		t.Errorf("the only field of its name is not proposed: %+v", c)
+	}
+
+	ofTable.Attributes["id"] = "rows"
+	later.Attributes["id"] = "rows-search"
+	remembered = ofTable.Remember([]likeness.Seen{ofTable, ofSite}, true)
+	if c := likeness.Best(remembered, []likeness.Seen{later}); !c.Sure() {
+		t.Errorf("one that more than its name tells is not proposed: %+v", c)
+	}
+}
