@@ -41,7 +41,8 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 	}
 	r.plan(bounded, c.Plan, "")
 	if !slices.ContainsFunc(r.results, func(s StepResult) bool { return s.Phase == "" }) {
-		r.stop("steps", fault.New(fault.InvalidInput, "no step ran, expected at least 1"), c.Plan.At("/steps")) // for_each over nothing
+		nothing := fault.New(fault.InvalidInput, "no step ran, expected at least 1") // for_each over nothing
+		r.stop("steps", nothing, c.Plan.At("/steps"))
 	}
 	if len(c.Teardown) > 0 && r.sessions[""] != nil {
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), teardownTime)

@@ -226,7 +226,8 @@ func orchestrated(t *testing.T, path string) []container {
 			for _, m := range c.Mounts {
 				temp = temp || m.Path == "/tmp"
 			}
-			bound := temp && pod.Security.NonRoot && pod.Security.Seccomp.Type != "" && s.Escalation != nil && !*s.Escalation &&
+			escalates := s.Escalation == nil || *s.Escalation
+			bound := temp && pod.Security.NonRoot && pod.Security.Seccomp.Type != "" && !escalates &&
 				s.ReadOnly && slices.Contains(s.Caps.Drop, "ALL")
 			out = append(out, container{path + ": " + c.Name, c.Args, time.Duration(pod.Grace) * time.Second, bound})
 		}

@@ -310,7 +310,8 @@ func unknownCommand(in *cobra.Command, word string) error {
 	if near := in.SuggestionsFor(word); len(near) > 0 {
 		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return &exit{exitUsage, &flagError{errors.New(text), fmt.Sprintf("run '%s --help' for the commands", in.CommandPath())}}
+	help := fmt.Sprintf("run '%s --help' for the commands", in.CommandPath())
+	return &exit{exitUsage, &flagError{errors.New(text), help}}
 }
 
 func (a *app) openLog() error {

@@ -173,7 +173,9 @@ func SARIF(findings []Finding, version string) ([]byte, error) {
 
 // driver is the program that found it.
 func driver(rules []sarifRule, version string) map[string]any {
-	out := map[string]any{"name": "outrider", "informationUri": "https://github.com/outrider-run/outrider", "rules": rules}
+	out := map[string]any{
+		"name": "outrider", "informationUri": "https://github.com/outrider-run/outrider", "rules": rules,
+	}
 	if version != "" {
 		out["version"] = version
 	}
