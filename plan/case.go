@@ -41,7 +41,8 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 	}
 	r.plan(bounded, c.Plan, "")
 	if !slices.ContainsFunc(r.results, func(s StepResult) bool { return s.Phase == "" }) {
-		r.stop("steps", fault.New(fault.InvalidInput, "no step ran, expected at least 1")) // for_each over nothing
+		nothing := fault.New(fault.InvalidInput, "no step ran, expected at least 1") // for_each over nothing
+		r.stop("steps", nothing, c.Plan.At("/steps"))
 	}
 	if len(c.Teardown) > 0 && r.sessions[""] != nil {
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), teardownTime)
@@ -116,13 +117,16 @@ type run struct {
 	routeResults []RouteResult
 }
 
-// stop adds a failure that is no step's.
-func (r *run) stop(name string, err error) {
+// stop adds a failure that is no step's. at is where the plan asks for it, nothing when it does not.
+func (r *run) stop(name string, err error, at spec.Place) {
 	f := fault.From(err)
 	if f.Code == fault.Internal {
 		f = fault.Wrap(fault.Internal, err, "%s", err.Error())
 	}
-	result := StepResult{Name: spec.Numbered(name, r.seen), Error: r.o.Secrets.Fault(f)}
+	result := StepResult{
+		Name: spec.Numbered(name, r.seen), Error: r.o.Secrets.Fault(f),
+		at: report.Place{File: at.File, Line: at.Line, Pointer: at.Pointer},
+	}
 	r.results = append(r.results, result)
 	r.tell(result)
 	r.stopped = true
@@ -138,7 +142,7 @@ func (r *run) tell(s StepResult) {
 func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 	if len(p.Route) > 0 && !r.stopped {
 		if err := r.enter(ctx, p); err != nil {
-			r.stop("route", err)
+			r.stop("route", err, p.At("/route"))
 		}
 		defer r.leave(context.WithoutCancel(ctx))
 	}
@@ -161,7 +165,11 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 			}
 		}
 		if err != nil {
-			r.stop("open "+address.Bare(open), err)
+			at := spec.Place{}
+			if open == p.Open {
+				at = p.At("/open")
+			}
+			r.stop("open "+address.Bare(open), err, at)
 		}
 	}
 	r.steps(ctx, p.Steps, phase, "")
@@ -186,7 +194,7 @@ func (r *run) each(ctx context.Context, s *spec.Step, phase, suffix string) {
 		err = fault.New(fault.InvalidInput, "for_each is not over a list")
 	}
 	if err != nil {
-		r.stop(s.Name+suffix, err)
+		r.stop(s.Name+suffix, err, s.At)
 		return
 	}
 	if len(items) == 0 && !s.ForEach.AllowEmpty {

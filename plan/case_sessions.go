@@ -25,7 +25,7 @@ type session struct {
 // begin makes the first session.
 func (r *run) begin(ctx context.Context) {
 	if _, err := r.session(ctx, "", nil); err != nil {
-		r.stop("start", err)
+		r.stop("start", err, spec.Place{})
 	}
 }
 
@@ -196,6 +196,28 @@ func isFile(address string) bool {
 	return ok && strings.EqualFold(scheme, "file")
 }
 
+// noFile refuses an address that only a plan names.
+const noFile = "a plan may not open a file: give its address by --open, without a profile"
+
+// CheckFiles refuses plans that open files. open is the address of --open, which the plan of a case begins
+// at in place of its own.
+func (s *Suite) CheckFiles(open string) error {
+	var problems spec.Problems
+	for _, c := range s.Cases {
+		c.Opens(func(p *spec.Plan, at spec.Place, address string) {
+			replaced := open != "" && p == c.Plan && at == p.At("/open")
+			problem := spec.Problem{Place: at, Message: noFile}
+			if isFile(address) && !replaced && address != open && !slices.Contains(problems, problem) {
+				problems = append(problems, problem)
+			}
+		})
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems
+}
+
 // openFile begins a session at a file that the caller of the run gave, in place of its
 // first tab. A file that only the plan names is refused: it may come from anybody.
 func (r *run) openFile(ctx context.Context, s *session, address string) error {
@@ -206,7 +228,7 @@ func (r *run) openFile(ctx context.Context, s *session, address string) error {
 		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
 	})
 	if address != r.o.Open || !ok {
-		return fault.New(fault.PermissionDenied, "a plan may not open a file").With("address", address).Next("give it by --open, without a profile")
+		return fault.New(fault.PermissionDenied, "%s", noFile).With("address", address)
 	}
 	status, err := at.OpenAt(ctx, address)
 	if err != nil {

@@ -80,9 +80,12 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	}
 	o := r.o
 	if r.o.Many {
-		o.Artifacts = filepath.Join(r.o.Artifacts, fileName(strings.TrimSuffix(r.c.ID, filepath.Ext(r.c.ID))))
+		o.Artifacts = filepath.Join(r.o.Artifacts, fileName(folderOf(r.c.ID)))
 	}
-	if n := len(result.Failed); n > 0 {
+	if n := r.o.attempt - 1; n > 0 { // of the case
+		name += fmt.Sprintf("-again%d", n)
+	}
+	if n := len(result.Failed); n > 0 { // of the step
 		name += fmt.Sprintf("-retry%d", n)
 	}
 	shot, err := screenshot(after, on.session, on.target, o, name, result.boxes()...)
@@ -91,6 +94,16 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 		return
 	}
 	result.Artifacts = map[string]string{"screenshot": shot}
+}
+
+// folderOf is a case as a folder: its plan without the ending, and which run of it with --repeat-each.
+func folderOf(id string) string {
+	ending := filepath.Ext(id)
+	name := strings.TrimSuffix(id, ending)
+	if _, again, ok := strings.Cut(ending, "@"); ok {
+		name += "-run" + again
+	}
+	return name
 }
 
 // place is where a step runs.

@@ -48,6 +48,7 @@ type Options struct {
 	// Secrets are masked in what plans make of results; nil is none.
 	Secrets *mask.Set
 	own     *mask.Set // what placeholders of the case stand for; nil is what they stand for in all
+	attempt int       // of the case, from 1; 0 when nobody counts
 	// Opened are the addresses of the tabs that are checked, and how each was opened.
 	Opened Openings
 	// Open is the address that the plan of a case opens, in place of its own; "" leaves it.

@@ -178,23 +178,62 @@ func (s *Suite) Maps() []string {
 	return out
 }
 
-// Explain writes what the suite would run.
-func (s *Suite) Explain(w io.Writer) {
+// Explanation is what a suite would run.
+type Explanation struct {
+	OK     bool            `json:"ok"`
+	DryRun bool            `json:"dry_run"`
+	Cases  []ExplainedCase `json:"cases"`
+	Steps  int             `json:"steps"`
+
+	// Nothing says why there are no cases.
+	Nothing string `json:"nothing,omitempty"`
+}
+
+// ExplainedCase is what a case would run.
+type ExplainedCase struct {
+	Name  string          `json:"name"`
+	Lines []ExplainedLine `json:"lines"`
+}
+
+// ExplainedLine is one thing that a case would do.
+type ExplainedLine struct {
+	Depth int    `json:"depth"` // of what repeats others, or holds them; 1 is the case's own
+	Text  string `json:"text"`
+}
+
+// Explain says what the suite would run.
+func (s *Suite) Explain() Explanation {
+	out := Explanation{OK: true, DryRun: true, Cases: []ExplainedCase{}}
 	for _, c := range s.Cases {
+		one := ExplainedCase{Lines: []ExplainedLine{}}
 		c.Explain(func(depth int, text string) {
-			fmt.Fprintf(w, "%s%s\n", strings.Repeat("  ", depth), report.Printable(text))
+			if depth == 0 {
+				one.Name = text
+				return
+			}
+			one.Lines = append(one.Lines, ExplainedLine{depth, text})
 		})
-	}
-	steps := 0
-	for _, c := range s.Cases {
+		out.Cases = append(out.Cases, one)
 		for _, p := range c.All() {
-			steps += count(p.Steps, &c.Scope)
+			out.Steps += count(p.Steps, &c.Scope)
 		}
 	}
-	if none, _ := s.Nothing(); none != "" {
-		fmt.Fprintln(w, none)
+	out.Nothing, _ = s.Nothing()
+	return out
+}
+
+// Print writes the explanation for people.
+func (x Explanation) Print(w io.Writer) {
+	for _, c := range x.Cases {
+		fmt.Fprintln(w, report.Printable(c.Name))
+		for _, line := range c.Lines {
+			fmt.Fprintf(w, "%s%s\n", strings.Repeat("  ", line.Depth), report.Printable(line.Text))
+		}
 	}
-	fmt.Fprintf(w, "%s, %s\n", report.Count(len(s.Cases), "case"), report.Count(steps, "step"))
+	if x.Nothing != "" {
+		fmt.Fprintln(w, x.Nothing)
+	}
+	fmt.Fprintf(w, "%s, %s\n", report.Count(len(x.Cases), "case"), report.Count(x.Steps, "step"))
 }
 
 // RunOptions say how a suite is run.
@@ -255,6 +294,7 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		if attempt <= retries(job) && !how.Heal {
 			how.Locks = nil // the case comes again: nothing goes on that would be done twice
 		}
+		how.attempt = attempt
 		how.own = s.own[s.Cases[job].Plan.Path()]
 		one := RunCase(ctx, b, s.Cases[job], how)
 		one.Failed = before

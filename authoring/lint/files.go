@@ -46,8 +46,8 @@ func Findings(files []File) []report.Finding {
 }
 
 // WriteSARIF writes the findings into a file.
-func WriteSARIF(path string, files []File) error {
-	text, err := report.SARIF(Findings(files))
+func WriteSARIF(path, version string, files []File) error {
+	text, err := report.SARIF(Findings(files), version)
 	if err == nil {
 		err = os.WriteFile(path, text, 0o644)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			out, err := reports.open(a)
 			if err != nil {
+				return err
+			}
+			if err := out.spares(slices.Concat(a.browser.maps, reports.history)...); err != nil {
 				return err
 			}
 			if at.URL != "" {

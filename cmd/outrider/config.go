@@ -2,7 +2,10 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"slices"
+	"time"
+	_ "time/tzdata" // machines and images without a database of time zones
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +35,9 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 		return usage("%w", err)
 	}
 	b := &a.browser
+	if err := b.checkPlace(); err != nil {
+		return err
+	}
 	if a.origins["maps"] == config.FromProjectFile {
 		trusted, err := a.trustsProject()
 		if err != nil {
@@ -40,6 +46,25 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 		if !trusted {
 			b.projectMaps = slices.Clone(b.maps)
 		}
+	}
+	return nil
+}
+
+// languageTag is the form of language tags in RFC 5646: language, script, region, variants and extensions.
+var languageTag = regexp.MustCompile(`^(?i:[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?` +
+	`(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[a-wy-z0-9](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?)$`)
+
+// checkPlace refuses a time zone and a locale that there are not: a browser would go on with those of the
+// machine.
+func (b *browserFlags) checkPlace() error {
+	if b.timezone != "" {
+		_, err := time.LoadLocation(b.timezone)
+		if err != nil || b.timezone == "Local" {
+			return usage("--timezone is %q: expected a name of the IANA database, such as Europe/Berlin", b.timezone)
+		}
+	}
+	if b.locale != "" && !languageTag.MatchString(b.locale) {
+		return usage("--locale is %q: expected a language tag (BCP 47), such as de-DE", b.locale)
 	}
 	return nil
 }

@@ -61,8 +61,13 @@ func TestVersionsAgree(t *testing.T) {
 		"action.yml":                 `X\.Y\.Z\.\n    default: "([^"]+)"`,
 		"dist/templates/gitlab.yml":  `(?:outrider:|outrider/v)(\d[^\s/]*)`,
 		"dist/templates/Jenkinsfile": `outrider:(\d[^']*)'`,
-		"docs/how-to/install.md":     `(?:outrider[:@]v?|outrider/v)(\d+\.\d+\.\d+)`,
-		"docs/how-to/run-in-ci.md":   `(?:outrider[:@]v?|outrider/v)(\d+\.\d+\.\d+)`,
+
+		"dist/fleet/compose.yaml":       `image: \S*outrider:(\S+)`,
+		"dist/fleet/kubernetes.yaml":    `image: \S*outrider:(\S+)`,
+		"dist/services/compose.yaml":    `image: \S*outrider:(\S+)`,
+		"dist/services/kubernetes.yaml": `image: \S*outrider:(\S+)`,
+		"docs/how-to/install.md":        `(?:outrider[:@]v?|outrider/v)(\d+\.\d+\.\d+)`,
+		"docs/how-to/run-in-ci.md":      `(?:outrider[:@]v?|outrider/v)(\d+\.\d+\.\d+)`,
 	} {
 		found := regexp.MustCompile(pattern).FindAllStringSubmatch(source(t, path), -1)
 		if len(found) == 0 {

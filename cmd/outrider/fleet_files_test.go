@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +138,157 @@ func TestFilesOfAFleet(t *testing.T) {
 		for _, m := range regexp.MustCompile(`(?m)^#\s+outrider (.*)$`).FindAllStringSubmatch(string(read(name)), -1) {
 			parsed(t, name, strings.Fields(m[1]))
 		}
+	}
+}
+
+// container is how a file starts a container.
+type container struct {
+	where string
+	args  []string
+	given time.Duration // until it is killed
+	bound bool          // nothing is writable but /tmp, and no privilege can come
+}
+
+// composed are the containers of a compose file that run our image.
+func composed(t *testing.T, path string) []container {
+	t.Helper()
+	var file struct {
+		Services map[string]struct {
+			Image    string
+			Command  []string
+			Grace    string   `yaml:"stop_grace_period"`
+			ReadOnly bool     `yaml:"read_only"`
+			Drop     []string `yaml:"cap_drop"`
+			Security []string `yaml:"security_opt"`
+			Temp     []string `yaml:"tmpfs"`
+		}
+	}
+	if err := yaml.Unmarshal([]byte(source(t, path)), &file); err != nil {
+		t.Fatal(err)
+	}
+	var out []container
+	for name, s := range file.Services {
+		if !strings.Contains(s.Image, "outrider") {
+			continue
+		}
+		given, err := time.ParseDuration(s.Grace)
+		if err != nil {
+			t.Errorf("%s: %s: %v", path, name, err)
+		}
+		bound := s.ReadOnly && slices.Contains(s.Drop, "ALL") && slices.Contains(s.Security, "no-new-privileges:true") &&
+			slices.Contains(s.Temp, "/tmp")
+		out = append(out, container{path + ": " + name, s.Command, given, bound})
+	}
+	return out
+}
+
+// orchestrated are the containers of Kubernetes manifests.
+func orchestrated(t *testing.T, path string) []container {
+	t.Helper()
+	var out []container
+	for d := yaml.NewDecoder(strings.NewReader(source(t, path))); ; {
+		var one struct {
+			Spec struct {
+				Template struct {
+					Spec struct {
+						Grace    int `yaml:"terminationGracePeriodSeconds"`
+						Security struct {
+							NonRoot bool                  `yaml:"runAsNonRoot"`
+							Seccomp struct{ Type string } `yaml:"seccompProfile"`
+						} `yaml:"securityContext"`
+						Containers []struct {
+							Name     string
+							Args     []string
+							Security struct {
+								Escalation *bool                   `yaml:"allowPrivilegeEscalation"`
+								ReadOnly   bool                    `yaml:"readOnlyRootFilesystem"`
+								Caps       struct{ Drop []string } `yaml:"capabilities"`
+							} `yaml:"securityContext"`
+							Mounts []struct {
+								Path string `yaml:"mountPath"`
+							} `yaml:"volumeMounts"`
+						}
+					}
+				}
+			}
+		}
+		err := d.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := one.Spec.Template.Spec
+		for _, c := range pod.Containers {
+			s := c.Security
+			temp := false
+			for _, m := range c.Mounts {
+				temp = temp || m.Path == "/tmp"
+			}
+			escalates := s.Escalation == nil || *s.Escalation
+			bound := temp && pod.Security.NonRoot && pod.Security.Seccomp.Type != "" && !escalates &&
+				s.ReadOnly && slices.Contains(s.Caps.Drop, "ALL")
+			out = append(out, container{path + ": " + c.Name, c.Args, time.Duration(pod.Grace) * time.Second, bound})
+		}
+	}
+}
+
+// TestContainersStart: every container has a command line that the command reads, a browser that starts without
+// user namespaces, no privilege that it does without, and time to end well.
+func TestContainersStart(t *testing.T) {
+	all := slices.Concat(
+		composed(t, "dist/fleet/compose.yaml"), orchestrated(t, "dist/fleet/kubernetes.yaml"),
+		composed(t, "dist/services/compose.yaml"), orchestrated(t, "dist/services/kubernetes.yaml"))
+	if len(all) != 8 {
+		t.Errorf("%d containers, want 8", len(all))
+	}
+	for _, c := range all {
+		cmd := parsed(t, c.where, c.args)
+		if f := cmd.Flag("no-sandbox"); f != nil && f.Value.String() != "true" {
+			t.Errorf("%s: the browser wants user namespaces, which containers do not have", c.where)
+		}
+		if !c.bound {
+			t.Errorf("%s: it may write or become more than it needs", c.where)
+		}
+		endsInTime(t, c.where, cmd, c.given)
+		if ops := cmd.Flag("ops"); ops == nil || ops.Value.String() != "0.0.0.0:9464" {
+			t.Errorf("%s: nobody can ask whether it is well", c.where)
+		}
+	}
+}
+
+// endsInTime: whoever stops a program gives it longer than it takes to end what it has begun.
+func endsInTime(t *testing.T, where string, cmd *cobra.Command, given time.Duration) {
+	t.Helper()
+	name := "drain-timeout"
+	if cmd.Name() == "worker" {
+		name = "drain"
+	}
+	takes, err := cmd.Flags().GetDuration(name)
+	if err != nil || takes < 10*time.Second || takes >= given {
+		t.Errorf("%s: it takes %s to end, and is given %s, %v", where, takes, given, err)
+	}
+}
+
+// TestUnitsOfServices: the units have commands that the command reads, and time to end well.
+func TestUnitsOfServices(t *testing.T) {
+	for _, name := range []string{"hub", "connect", "mcp"} {
+		path := "dist/services/outrider-" + name + ".service"
+		unit := source(t, path)
+		start := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/outrider (.*)$`).FindStringSubmatch(unit)
+		stop := regexp.MustCompile(`(?m)^TimeoutStopSec=(\d+)$`).FindStringSubmatch(unit)
+		if start == nil || stop == nil || !strings.Contains(unit, "\nKillMode=mixed\n") {
+			t.Fatalf("%s has no command, time or way to stop:\n%s", path, unit)
+		}
+		given, err := time.ParseDuration(stop[1] + "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := parsed(t, path, strings.Fields(start[1]))
+		if cmd.Name() != name {
+			t.Errorf("%s starts %s", path, cmd.Name())
+		}
+		endsInTime(t, path, cmd, given)
 	}
 }

@@ -58,11 +58,24 @@ func (r *reportFlags) open(a *app) (reports, error) {
 	return out, nil
 }
 
+// spares refuses reports that would be written over a file that the run reads, such as its plan.
+func (r reports) spares(read ...string) error {
+	for format, to := range r.files {
+		for _, path := range read {
+			if to == report.Stdout || !sameFile(to, path) {
+				continue
+			}
+			return usage("--report %s=%s would be written over %s, which the run reads", format, to, path)
+		}
+	}
+	return nil
+}
+
 // writeReports comes after the result: a full disk must not take what was found
 // out from standard output too. artifacts is the folder for pictures, "" for none.
 func (a *app) writeReports(out reports, run report.Run, artifacts string) (complete bool) {
 	run = run.Masked(a.secrets)
-	run.Past = out.past
+	run.Past, run.Version = out.past, version
 	var failed []error
 	if artifacts != "" {
 		if err := run.SavePictures(a.folder("artifacts"), artifacts); err != nil {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,11 +100,13 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	a.stderr = words
 
 	root := a.root()
+	root.SetVersionTemplate(versionText(asksJSON(args)))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	a.json = a.json || a.verb == "" && asksJSON(args) // what is wrong may stand before --json
 	for _, end := range slices.Backward(a.atEnd) {
 		end()
 	}
@@ -158,22 +163,71 @@ func exitOf(err error) *exit {
 	return &exit{exitFailed, err}
 }
 
-func (a *app) showError(e *exit) {
-	var f *fault.Error
-	structured := errors.As(e.err, &f)
-	if a.json && e.code != exitUsage {
-		if !structured {
-			f = fault.From(e.err)
-			f.Message = e.err.Error()
-		}
-		a.printJSON(map[string]any{"ok": false, "error": f})
-		return
+// flagError is a command line that could not be read.
+type flagError struct {
+	err  error
+	help string // the next step
+}
+
+func (e *flagError) Error() string { return e.err.Error() + "\n" + e.help }
+
+func (e *flagError) Unwrap() error { return e.err }
+
+// asksJSON says whether a command line or the environment asks for JSON, also where the command line
+// cannot be read to its end.
+func asksJSON(args []string) bool {
+	asked, err := strconv.ParseBool(os.Getenv("OUTRIDER_JSON"))
+	if err != nil {
+		asked = false
 	}
-	if !structured {
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		value, given := strings.CutPrefix(arg, "--json=")
+		if arg == "--json" {
+			value, given = "true", true
+		}
+		if on, err := strconv.ParseBool(value); given && err == nil {
+			asked = on
+		}
+	}
+	return asked
+}
+
+// structuredOf is an error as --json shows it.
+func structuredOf(e *exit) *fault.Error {
+	var f *fault.Error
+	if errors.As(e.err, &f) {
+		return f
+	}
+	if e.code != exitUsage {
+		f = fault.From(e.err)
+		f.Message = e.err.Error()
+		return f
+	}
+	var unread *flagError
+	if errors.As(e.err, &unread) {
+		return fault.New(fault.InvalidInput, "%s", unread.err.Error()).Next(unread.help)
+	}
+	return fault.New(fault.InvalidInput, "%s", e.err.Error())
+}
+
+// showError writes an error on standard error, or with --json as an object on standard output. Wrong usage
+// is told on both: who reads the terminal of a job looks there.
+func (a *app) showError(e *exit) {
+	if a.json {
+		a.printJSON(map[string]any{"ok": false, "error": structuredOf(e)})
+		if e.code != exitUsage {
+			return
+		}
+	}
+	var f *fault.Error
+	if !errors.As(e.err, &f) {
 		fmt.Fprintf(a.stderr, "outrider: %v\n", e.err)
 		return
 	}
-	fmt.Fprintf(a.stderr, "outrider: %s: %s\n", f.Code, f.Message)
+	fmt.Fprintf(a.stderr, "outrider: %s\n", f.Line())
 	for _, line := range report.EvidenceLines(f) {
 		fmt.Fprintf(a.stderr, "  %s\n", line)
 	}
@@ -186,6 +240,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "outrider",
 		Short:         "A browser-automation runtime: declared site actions and primitives on real Chromium tabs",
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -201,7 +256,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w\nrun 'outrider %s --help' for the flags", err, cmd.Name())
+		return &exit{exitUsage, &flagError{err, fmt.Sprintf("run '%s --help' for the flags", cmd.CommandPath())}}
 	})
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print JSON, and nothing but JSON, on stdout")
@@ -217,7 +272,46 @@ func (a *app) root() *cobra.Command {
 	)
 	root.AddCommand(a.authorVerbs()...)
 	complete.Verbs(root, a.mapsAtHand)
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown has commands that only hold others refuse a word that is none of them, and help one
+// that is no command. Without a word they print their help.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Args = func(_ *cobra.Command, words []string) error {
+				found, rest, err := root.Find(words)
+				if err != nil || len(rest) > 0 {
+					return unknownCommand(found, rest[0])
+				}
+				return nil
+			}
+			continue
+		}
+		if cmd.Runnable() || !cmd.HasSubCommands() {
+			continue
+		}
+		cmd.Args = func(cmd *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return unknownCommand(cmd, words[0])
+			}
+			return nil
+		}
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+}
+
+func unknownCommand(in *cobra.Command, word string) error {
+	text := fmt.Sprintf("unknown command %q for %q", word, in.CommandPath())
+	in.SuggestionsMinimumDistance = 2 // cobra sets it only where it suggests by itself
+	if near := in.SuggestionsFor(word); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	help := fmt.Sprintf("run '%s --help' for the commands", in.CommandPath())
+	return &exit{exitUsage, &flagError{errors.New(text), help}}
 }
 
 func (a *app) openLog() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/cmd/outrider/cases"
@@ -33,7 +34,35 @@ func (a *app) suite(p cases.Flags, paths []string, before bool) (suite *plan.Sui
 		_ = engine.Close()
 		return nil, nil, nil, usage("%w", err)
 	}
+	open := ""
+	if len(a.browser.open) > 0 && !before {
+		open = a.browser.open[0]
+	}
+	if err := suite.CheckFiles(open); err != nil {
+		_ = engine.Close()
+		return nil, nil, nil, usage("%w", err)
+	}
 	return suite, vars, func() { _ = engine.Close() }, nil
+}
+
+// sparesInputs refuses to write over what the cases read.
+func (a *app) sparesInputs(suite *plan.Suite, out reports) error {
+	read := slices.Concat(a.browser.maps, suite.Maps())
+	for _, c := range suite.Cases {
+		read = append(read, slices.Concat(c.Files(), c.Data(), c.Routed())...)
+	}
+	slices.Sort(read)
+	read = slices.Compact(read)
+	if err := out.spares(read...); err != nil {
+		return err
+	}
+	to := a.browser.saveStorageState
+	for _, path := range read {
+		if to != "" && sameFile(to, path) {
+			return usage("--save-storage-state %s would be written over %s, which the run reads", to, path)
+		}
+	}
+	return nil
 }
 
 // resolve reads the secrets of plans, after those of --secret, which come before them.
@@ -53,7 +82,11 @@ func (a *app) idle(ctx context.Context, suite *plan.Suite, p cases.Flags, out re
 	none, _ := suite.Nothing()
 	switch {
 	case p.DryRun:
-		suite.Explain(a.stdout)
+		if would := suite.Explain(); a.json {
+			a.printJSON(would)
+		} else {
+			would.Print(a.stdout)
+		}
 		return true, nil
 	case none == "" || p.Watch:
 		return false, nil
@@ -71,6 +104,9 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 		return err
 	}
 	defer closing()
+	if err := a.sparesInputs(suite, out); err != nil {
+		return err
+	}
 	if done, err := a.idle(ctx, suite, p, out); done {
 		return err
 	}

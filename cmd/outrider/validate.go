@@ -13,11 +13,13 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/location"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -54,6 +56,9 @@ func (a *app) validateCommand() *cobra.Command {
 			}
 			defer engine.Close()
 			_, reports := runtime.LoadMaps(files, catalog.Standard(), engine, how)
+			if err := withMaps(reports); err != nil {
+				return err
+			}
 			bad := 0
 			for _, r := range reports {
 				if !r.OK {
@@ -95,7 +100,7 @@ func (a *app) validateCommand() *cobra.Command {
 				fmt.Fprintf(a.stdout, "%s, %d invalid\n", report.Count(len(reports), "map"), bad)
 			}
 			if sarif, ok := strings.CutPrefix(to, "sarif="); ok {
-				if err := lint.WriteSARIF(sarif, judged); err != nil {
+				if err := lint.WriteSARIF(sarif, version, judged); err != nil {
 					a.warn(err)
 					return verdict(bad == 0, false)
 				}
@@ -113,6 +118,17 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: what the upstream extension reads or mends is a warning, not an error")
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
+}
+
+// withMaps refuses folders in which there is no map: they would count as maps that are well.
+func withMaps(reports []sites.FileReport) error {
+	for _, r := range reports {
+		missing := func(p manifest.Problem) bool { return p.Code == fault.StorageFileNotFound }
+		if slices.ContainsFunc(r.Warnings, missing) {
+			return usage("the folder %s has no actions.json", r.Path)
+		}
+	}
+	return nil
 }
 
 // printReport writes the problems of one map for people: on stderr, except for

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -50,16 +51,24 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				a.printJSON(map[string]any{
-					"version": version, "revision": revision(), "cli_contract": cliContract,
-					"protocols": map[string]any{"actions_bridge": 1, "actions_json": 1},
-					"go":        runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-				})
-				return nil
-			}
-			fmt.Fprintf(a.stdout, "outrider %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprint(a.stdout, versionText(a.json))
 			return nil
 		},
 	}
+}
+
+// versionText is what version prints, and --version too.
+func versionText(inJSON bool) string {
+	if !inJSON {
+		return fmt.Sprintf("outrider %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	}
+	text, err := json.Marshal(map[string]any{
+		"version": version, "revision": revision(), "cli_contract": cliContract,
+		"protocols": map[string]any{"actions_bridge": 1, "actions_json": 1},
+		"go":        runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+	})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return string(text) + "\n"
 }

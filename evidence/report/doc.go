@@ -125,7 +125,7 @@ func (r Run) Render(format string) ([]byte, error) {
 	case "html":
 		return HTML(r)
 	case "sarif":
-		return SARIF(r.Findings())
+		return SARIF(r.Findings(), r.Version)
 	case "github":
 		return Summary(r), nil
 	case "tap":

@@ -214,7 +214,7 @@ func TestJUnitIsOfTheCommonForm(t *testing.T) {
 
 func TestSARIFHasThePlaces(t *testing.T) {
 	run := sample(t)
-	out, err := report.SARIF(run.Findings())
+	out, err := report.SARIF(run.Findings(), "1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}

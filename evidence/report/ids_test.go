@@ -105,7 +105,7 @@ func TestSARIFIsNowhereWithoutAPlace(t *testing.T) {
 		{Name: "below", Class: "plan", Outcome: report.Failed, Place: report.Place{File: filepath.Join(here, "a b", "map.json")}},
 		{Name: "elsewhere", Class: "plan", Outcome: report.Flaky, Place: report.Place{File: filepath.Join(filepath.Dir(here), "other.json"), Line: 3, Pointer: "/tools/0"}},
 	}})
-	text, err := report.SARIF(run.Findings())
+	text, err := report.SARIF(run.Findings(), "1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}

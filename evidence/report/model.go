@@ -37,6 +37,8 @@ type Run struct {
 	StartedAt  string  `json:"started_at,omitempty"` // RFC 3339
 	DurationMS int64   `json:"duration_ms"`
 	Suites     []Suite `json:"suites"`
+	// Version is that of the program, for formats that name it.
+	Version string `json:"-"`
 	// Past are earlier runs, the oldest first.
 	Past []Past `json:"-"`
 	// Result is what the verb prints with --json. The JSON report begins with it.

@@ -2,11 +2,14 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,6 +19,7 @@ type Finding struct {
 	Level   string // error, warning or note
 	Message string
 	Place   Place
+	Subject string // what it was found in: the id of a test; "" is the place
 }
 
 // Findings are what the red and the drifted tests say about files: of each test its first
@@ -50,7 +54,11 @@ func (r Run) Findings() []Finding {
 			if place.File == "" {
 				place.File = files(path)
 			}
-			all = append(all, ranked{Finding{rule, level, prefixes(path, t) + t.Name + ": " + f.Message, place}, levels[level], min(i, 1), t.weight()})
+			found := Finding{
+				Rule: rule, Level: level, Message: prefixes(path, t) + t.Name + ": " + f.Message, Place: place,
+				Subject: cmp.Or(t.ID, idOf(path, t)),
+			}
+			all = append(all, ranked{found, levels[level], min(i, 1), t.weight()})
 		}
 	})
 	slices.SortStableFunc(all, func(a, b ranked) int {
@@ -98,7 +106,10 @@ type sarifText struct {
 }
 
 type sarifRule struct {
-	ID string `json:"id"`
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	Short sarifText `json:"shortDescription"`
+	Full  sarifText `json:"fullDescription"`
 }
 
 type sarifRegion struct {
@@ -124,16 +135,19 @@ type sarifResult struct {
 	Level     string          `json:"level"`
 	Message   sarifText       `json:"message"`
 	Locations []sarifLocation `json:"locations"`
+	// Fingerprints tell a finding in the next run as the same, and two at one place apart.
+	Fingerprints map[string]string `json:"partialFingerprints"`
 }
 
-// SARIF is the findings as a document of SARIF 2.1.0.
-func SARIF(findings []Finding) ([]byte, error) {
+// SARIF is the findings of a version of the program, "" for an unknown one, as a document of SARIF 2.1.0.
+func SARIF(findings []Finding, version string) ([]byte, error) {
 	rules, results := []sarifRule{}, []sarifResult{}
+	seen := map[string]int{}
 	for _, f := range findings {
 		at := slices.IndexFunc(rules, func(r sarifRule) bool { return r.ID == f.Rule })
 		if at < 0 {
 			at = len(rules)
-			rules = append(rules, sarifRule{f.Rule})
+			rules = append(rules, ruleOf(f.Rule))
 		}
 		one := sarifResult{RuleID: f.Rule, RuleIndex: at, Level: f.Level, Message: sarifText{line(f.Message)}}
 		// Code scanning refuses a document whole when one result of it is nowhere.
@@ -144,16 +158,77 @@ func SARIF(findings []Finding) ([]byte, error) {
 			l.Logical = []map[string]string{{"fullyQualifiedName": f.Place.Pointer}}
 		}
 		one.Locations = []sarifLocation{l}
+		one.Fingerprints = map[string]string{fingerprint: fingerprintOf(f, seen)}
 		results = append(results, one)
 	}
 	return indented(map[string]any{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json",
 		"version": "2.1.0",
 		"runs": []any{map[string]any{
-			"tool":    map[string]any{"driver": map[string]any{"name": "outrider", "informationUri": "https://github.com/outrider-run/outrider", "rules": rules}},
+			"tool":    map[string]any{"driver": driver(rules, version)},
 			"results": results,
 		}},
 	})
+}
+
+// driver is the program that found it.
+func driver(rules []sarifRule, version string) map[string]any {
+	out := map[string]any{
+		"name": "outrider", "informationUri": "https://github.com/outrider-run/outrider", "rules": rules,
+	}
+	if version != "" {
+		out["version"] = version
+	}
+	return out
+}
+
+// fingerprint is the name of ours among the fingerprints of a result. A way to make it that gives other
+// values has another number.
+const fingerprint = "outrider/v1"
+
+// fingerprintOf is the same for a finding in every run: of its rule, what it was found in and the place there
+// as the file names it, never of its line and its text, which change. seen counts equal ones.
+func fingerprintOf(f Finding, seen map[string]int) string {
+	key := strings.Join([]string{f.Rule, fromHere(f.Place.File), f.Place.Pointer, f.Subject}, "\x00")
+	if f.Subject == "" && f.Place.Pointer == "" {
+		key += "\x00" + f.Message // nothing else tells it from its neighbours
+	}
+	n := seen[key]
+	seen[key]++
+	sum := sha256.Sum256([]byte(key + "\x00" + strconv.Itoa(n)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ruleTexts say what is tested, by the first part of rules.
+var ruleTexts = map[string]string{
+	"checks":   "A check of the maps of a page",
+	"states":   "A state that a map declares",
+	"page":     "The document of a page, and what must hold beside its checks",
+	"plan":     "A step of a plan",
+	"repair":   "A target that repair looked at",
+	"fleet":    "A job of a fleet",
+	"lint":     "What could be better in a map",
+	"validate": "A rule of the format of maps",
+}
+
+// outcomeTexts say what the outcomes mean that are the last part of a rule.
+var outcomeTexts = map[Outcome]string{
+	Failed:  "did not hold",
+	Broken:  "could not be judged",
+	Drifted: "holds for another element than the map names",
+	Flaky:   "failed first, and held when it was tried again",
+}
+
+// ruleOf is a rule with its texts.
+func ruleOf(id string) sarifRule {
+	kind, rest, _ := strings.Cut(id, ".")
+	short := cmp.Or(ruleTexts[kind], "A test of the kind "+kind)
+	meaning, isOutcome := outcomeTexts[Outcome(rest)]
+	if !isOutcome {
+		words := strings.ReplaceAll(rest, "_", " ")
+		return sarifRule{id, id, sarifText{kind + ": " + words}, sarifText{short + ": " + words + "."}}
+	}
+	return sarifRule{id, id, sarifText{kind + ": " + rest}, sarifText{short + " " + meaning + "."}}
 }
 
 // noFile stands for the file of what was found without a map or a plan.

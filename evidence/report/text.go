@@ -43,12 +43,12 @@ func Count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Printable is text of a page on its way to a terminal: on one line, and with
-// nothing that a terminal would obey.
+// Printable is text of a page on its way to a terminal: on one line, also for readers to whom U+2028 and
+// U+2029 end one, and with nothing that a terminal would obey.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t' || r == '\r':
+		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
 			return ' '
 		case plain.Hidden(r):
 			return '·'

@@ -166,6 +166,27 @@ func (c *Case) Explain(line func(depth int, text string)) {
 	}
 }
 
+// Opens lists the addresses that the case opens, as far as they are known before it runs.
+func (c *Case) Opens(each func(p *Plan, at Place, address string)) {
+	scope := c.fresh()
+	for _, p := range c.All() {
+		tell := func(at Place, address string) {
+			text, err := scope.Text(address)
+			if err == nil && text != "" {
+				each(p, at, text)
+			}
+		}
+		tell(p.At("/open"), p.Open)
+		for _, name := range slices.Sorted(maps.Keys(p.Sessions)) {
+			tell(p.At("/sessions/"+escapePointer(name)+"/open"), p.Sessions[name].Open)
+		}
+		eachStep(p.Steps, func(s *Step) { tell(p.At(s.At.Pointer+"/open"), s.Open) })
+	}
+}
+
+// At is the place of a member of the plan.
+func (p *Plan) At(pointer string) Place { return p.places.at(pointer) }
+
 func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string)) {
 	for i := range steps {
 		s := &steps[i]
