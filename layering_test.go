@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"primitives/listing":                 {},
 	"primitives/keys":                    {"primitives", "primitives/fault", "primitives/quirks"},
 	"primitives/locator":                 {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
-	"primitives/actionability":           {"primitives", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator"},
+	"primitives/actionability":           {"primitives", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks"},
 	"primitives/descriptor":              {"primitives", "primitives/fault"},
 	"authoring/likeness":                 {},
 	"authoring/locators":                 {"authoring/likeness", "primitives", "primitives/descriptor"},
