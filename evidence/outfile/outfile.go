@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Write puts data in a file, whole or not at all. A file that is there keeps its mode, unless
@@ -28,7 +29,7 @@ func Fill(path string, mode fs.FileMode, fill func(to io.Writer) error) error {
 		return err
 	}
 	if info != nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: expected a file", path)
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
 	if info != nil && !info.Mode().IsRegular() {
 		return into(path, fill)
@@ -41,7 +42,7 @@ func Fill(path string, mode fs.FileMode, fill func(to io.Writer) error) error {
 		return into(path, fill) // the folder takes no new file, the file that is there can be written
 	}
 	if err != nil {
-		return err
+		return ofFile(path, err)
 	}
 	defer os.Remove(f.Name())
 	err = errors.Join(fill(f), f.Chmod(mode), f.Close())
@@ -185,4 +186,12 @@ func ReadAll(from io.Reader, path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, limit)
 	}
 	return text, nil
+}
+
+// ofFile is the error of a temporary file as one of the file that it would have become.
+func ofFile(path string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "open", Path: path, Err: failed.Err}
+	}
+	return err
 }
