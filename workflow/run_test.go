@@ -415,7 +415,7 @@ func TestRetriesWait(t *testing.T) {
 			var bounds []time.Duration
 			compile(t, `{"id":"a","primitive":"p","retry_until":"{% false %}",`+tt.step+`}`, "").Run(t.Context(), &page{}, workflow.RunOptions{
 				Quirks: tt.set, Now: stopped,
-				Sleep:  func(context.Context, time.Duration) error { t.Error("slept where the page is watched"); return nil },
+				Sleep: func(context.Context, time.Duration) error { t.Error("slept where the page is watched"); return nil },
 				Changed: func(_ context.Context, d time.Duration) error {
 					bounds = append(bounds, d/time.Millisecond)
 					return nil
