@@ -73,7 +73,9 @@ func dialer(o *Options) (func(ctx context.Context) (Conn, error), error) {
 		if o.Stdin == nil || o.Stdout == nil {
 			return nil, fault.New(fault.InvalidInput, "stdio: needs an input and an output")
 		}
-		return func(context.Context) (Conn, error) { return newStdio(o.Stdin, o.Stdout, min(o.MaxRead, MaxLine)), nil }, nil
+		return func(context.Context) (Conn, error) {
+			return newStdio(o.Stdin, o.Stdout, min(o.MaxRead, MaxLine)), nil
+		}, nil
 	case "http", "https":
 		if u.Host == "" {
 			return nil, fault.New(fault.InvalidInput, "the bridge address names no host")

@@ -240,7 +240,9 @@ func (r *run) openFile(ctx context.Context, s *session, address string) error {
 
 // navigate opens an address in a tab. With leaves a page that asks whether to leave it is
 // left.
-func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, address string, limit time.Duration, leaves bool) runtime.Reply {
+func (r *run) navigate(
+	ctx context.Context, s *session, on runtime.Target, address string, limit time.Duration, leaves bool,
+) runtime.Reply {
 	text, err := r.scope.Text(address)
 	if err == nil {
 		text, err = Address(text)
@@ -252,7 +254,14 @@ func (r *run) navigate(ctx context.Context, s *session, on runtime.Target, addre
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
 	}
-	return s.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: "browser.navigate", Arguments: arguments, Timeout: limit, Leaves: leaves})
+	return s.Do(ctx, runtime.Call{
+		ID:        r.o.NewID(),
+		Target:    on,
+		Name:      "browser.navigate",
+		Arguments: arguments,
+		Timeout:   limit,
+		Leaves:    leaves,
+	})
 }
 
 // firstTab selects the tab that the first address made: a page that opens a

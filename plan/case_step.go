@@ -237,7 +237,13 @@ func (r *run) fitArguments(ctx context.Context, h Host, on runtime.Target, x *sp
 		return
 	}
 	list := json.RawMessage(`{"mode":"list"}`)
-	reply := h.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: list, Timeout: limit})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        r.o.NewID(),
+		Target:    on,
+		Name:      runtime.SiteTool,
+		Arguments: list,
+		Timeout:   limit,
+	})
 	var listed struct {
 		Actions []struct {
 			Name        string         `json:"name"`

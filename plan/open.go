@@ -27,7 +27,11 @@ func (r *run) refusal(address string, reply runtime.Reply, status int) *fault.Er
 	if text, err := r.scope.Text(address); err == nil {
 		address = text
 	}
-	return r.o.Secrets.Fault(fault.New(fault.NavigationFailed, "open %s: HTTP status %d, expected one below 400", fault.Clip(bare.Bare(address), 200), status).
+	return r.o.Secrets.Fault(fault.New(
+		fault.NavigationFailed, "open %s: HTTP status %d, expected one below 400",
+		fault.Clip(bare.Bare(address), 200),
+		status,
+	).
 		With("http_status", status).With("url", reply.URL).
 		Next(fmt.Sprintf("where the page is meant to answer so, say it: expect: {status: %d}", status)))
 }

@@ -12,7 +12,12 @@ import (
 // listsRead are primitives beside those that read the page: they say what has happened so
 // far, and can be asked again.
 var listsRead = map[string]bool{
-	"console.list": true, "cookie.list": true, "download.list": true, "network.get": true, "network.list": true, "storage.list": true,
+	"console.list":  true,
+	"cookie.list":   true,
+	"download.list": true,
+	"network.get":   true,
+	"network.list":  true,
+	"storage.list":  true,
 }
 
 // onlyReads says whether a step does nothing but read, so that it can be read again.
@@ -22,7 +27,9 @@ func onlyReads(x *spec.Step) bool {
 
 // reread reads a step again until its expressions hold, or their time is over. Other
 // expectations look at the page themselves, and wait.
-func (r *run) reread(ctx context.Context, at place, list spec.Expectations, read func(context.Context) runtime.Reply, result *StepResult) {
+func (r *run) reread(
+	ctx context.Context, at place, list spec.Expectations, read func(context.Context) runtime.Reply, result *StepResult,
+) {
 	within := time.Duration(0)
 	for _, e := range list {
 		if e.Expression != "" {

@@ -540,7 +540,11 @@ func (e *effects) sum() {
 		name string
 	}{
 		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"}, {len(e.Opened)+len(e.Closed) > 0, "layers"},
-		{e.Requests != nil, "requests"}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {len(e.Downloads) > 0, "downloads"}, {e.TabGone, "tab_gone"},
+		{
+			e.Requests != nil, "requests",
+		}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {
+			len(e.Downloads) > 0, "downloads",
+		}, {e.TabGone, "tab_gone"},
 	} {
 		if k.seen {
 			kinds = append(kinds, k.name)

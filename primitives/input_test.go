@@ -299,10 +299,26 @@ func TestNavigate(t *testing.T) {
 		want       fault.Code
 		opts       primitives.NavigateOptions
 	}{
-		{"address", `{"url":" https://e.test/\n"}`, "", primitives.NavigateOptions{URL: "https://e.test/", LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second}},
-		{"reload wins", `{"url":"file:///x","reload":true}`, "", primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second}},
-		{"itself by id", `{"reload":true,"tab_id":7}`, "", primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second}},
-		{"peer", `{"reload":true,"tab_id":9}`, "", primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second}},
+		{
+			"address", `{"url":" https://e.test/\n"}`, "",
+			primitives.NavigateOptions{
+				URL:           "https://e.test/",
+				LoadTimeout:   15 * time.Second,
+				AnswerTimeout: 15 * time.Second,
+			},
+		},
+		{
+			"reload wins", `{"url":"file:///x","reload":true}`, "",
+			primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second},
+		},
+		{
+			"itself by id", `{"reload":true,"tab_id":7}`, "",
+			primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second},
+		},
+		{
+			"peer", `{"reload":true,"tab_id":9}`, "",
+			primitives.NavigateOptions{Reload: true, LoadTimeout: 15 * time.Second, AnswerTimeout: 15 * time.Second},
+		},
 		{"stranger", `{"reload":true,"tab_id":8}`, fault.TabClosed, primitives.NavigateOptions{}},
 	} {
 		got = primitives.NavigateOptions{}

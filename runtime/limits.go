@@ -53,7 +53,9 @@ func (h *Host) tooMany(bt *browser.Tab) bool {
 	if most := h.opts.Limits.Tabs; h.closed || most <= 0 || len(h.tabs)+h.opening < most {
 		return false
 	}
-	h.log.Warn("a page opened a tab beyond the limit, which is closed", "tab", h.openerLocked(bt), "limit", h.opts.Limits.Tabs)
+	h.log.Warn(
+		"a page opened a tab beyond the limit, which is closed", "tab", h.openerLocked(bt), "limit", h.opts.Limits.Tabs,
+	)
 	h.life.Go(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, reopenSlack)
 		defer cancel()

@@ -120,7 +120,9 @@ func TestQuirkSubsetSchema(t *testing.T) {
 // TestQuirkFallbackActs: a fallback whose element is not called what the target says is acted on by the
 // extension alone.
 func TestQuirkFallbackActs(t *testing.T) {
-	url := serve(t, map[string]string{"/a": `<ol><li><button onclick="document.title='ordered'">Crimping tool</button></ol>`})
+	url := serve(t, map[string]string{
+		"/a": `<ol><li><button onclick="document.title='ordered'">Crimping tool</button></ol>`,
+	})
 	m := `{"protocol":"actions.json","version":1,"tools":[{"name":"shop.order","description":"d","input_schema":{"type":"object"},
 		"x_actions":{"execution":{"mode":"steps_only","steps":[{"type":"click","timeout_ms":300,
 		"target":{"role":"link","name":"Label printer","fallback_selectors":["ol button"]}}]}}}]}`

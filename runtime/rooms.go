@@ -33,7 +33,14 @@ type rooms struct {
 // furnish makes the features of a tab. h.mu is held.
 func (h *Host) furnish(t *Tab) {
 	r := &t.rooms
-	r.states = state.New(state.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log, MostBytes: h.opts.Limits.StateBytes, Within: h.within}, t)
+	r.states = state.New(state.Deps{
+		Maps:      h.opts.Maps,
+		Registry:  h.opts.Registry,
+		Quirks:    h.opts.Quirks,
+		Log:       h.log,
+		MostBytes: h.opts.Limits.StateBytes,
+		Within:    h.within,
+	}, t)
 	r.monitor = monitor.New(h.opts.Maps, t, h.log)
 	r.signals = h.signals.Open(t, r.monitor)
 	r.attachments = attach.New(attach.Deps{
@@ -42,7 +49,15 @@ func (h *Host) furnish(t *Tab) {
 	}, t, r.monitor, r.signals)
 	r.regions = announce.NewRegions(t, func() *tabsession.Announcements { return &t.stores().Announcements })
 	r.overlay = announce.NewOverlay(t)
-	r.actions = siteaction.New(siteaction.Deps{Maps: h.opts.Maps, Registry: h.opts.Registry, Quirks: h.opts.Quirks, Log: h.log, Forbids: h.forbids, Within: h.within, Subscribe: h.Subscribe}, t, siteaction.Features{
+	r.actions = siteaction.New(siteaction.Deps{
+		Maps:      h.opts.Maps,
+		Registry:  h.opts.Registry,
+		Quirks:    h.opts.Quirks,
+		Log:       h.log,
+		Forbids:   h.forbids,
+		Within:    h.within,
+		Subscribe: h.Subscribe,
+	}, t, siteaction.Features{
 		Postconditions: r.states, Signals: r.signals, Attachments: r.attachments, Moved: r.monitor.Poke,
 	})
 	r.tool = sitetool.New(r.actions, r.states, r.monitor, r.signals, r.attachments)

@@ -97,7 +97,9 @@ func (b *Bounds) Refuses(origin string) error {
 	if b.Holds(origin) {
 		return nil
 	}
-	return b.of.Denied(Origins, "the page, or the frame, is of an origin that is none of the map's; the step was not done").
+	return b.of.Denied(
+		Origins, "the page, or the frame, is of an origin that is none of the map's; the step was not done",
+	).
 		With("page_origin", fault.Clip(origin, 200))
 }
 

@@ -400,14 +400,26 @@ func TestRetriesWait(t *testing.T) {
 		want       []time.Duration
 	}{
 		{"growing pause", `"max_attempts":7`, quirks.Set{}, []time.Duration{50, 100, 200, 400, 500, 500}},
-		{"after_each", `"max_attempts":3,"after_each":{"primitive":"overlay.menu.hide"}`, quirks.Set{}, []time.Duration{50, 100}},
-		{"after_each in the extension", `"max_attempts":3,"after_each":{"primitive":"overlay.menu.hide"}`, quirks.Of(quirks.RetriesAtOnce), nil},
+		{
+			"after_each", `"max_attempts":3,"after_each":{"primitive":"overlay.menu.hide"}`,
+			quirks.Set{},
+			[]time.Duration{50, 100},
+		},
+		{
+			"after_each in the extension", `"max_attempts":3,"after_each":{"primitive":"overlay.menu.hide"}`,
+			quirks.Of(quirks.RetriesAtOnce), nil,
+		},
 		{"extension", `"max_attempts":7`, quirks.Of(quirks.RetriesAtOnce), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var slept []time.Duration
 			compile(t, `{"id":"a","primitive":"p","retry_until":"{% false %}",`+tt.step+`}`, "").Run(t.Context(), &page{}, workflow.RunOptions{
-				Quirks: tt.set, Now: stopped, Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d/time.Millisecond); return nil },
+				Quirks: tt.set,
+				Now:    stopped,
+				Sleep: func(_ context.Context, d time.Duration) error {
+					slept = append(slept, d/time.Millisecond)
+					return nil
+				},
 			})
 			if !slices.Equal(slept, tt.want) {
 				t.Errorf("slept %v ms, want %v", slept, tt.want)
@@ -415,7 +427,10 @@ func TestRetriesWait(t *testing.T) {
 			var bounds []time.Duration
 			compile(t, `{"id":"a","primitive":"p","retry_until":"{% false %}",`+tt.step+`}`, "").Run(t.Context(), &page{}, workflow.RunOptions{
 				Quirks: tt.set, Now: stopped,
-				Sleep: func(context.Context, time.Duration) error { t.Error("slept where the page is watched"); return nil },
+				Sleep: func(context.Context, time.Duration) error {
+					t.Error("slept where the page is watched")
+					return nil
+				},
 				Changed: func(_ context.Context, d time.Duration) error {
 					bounds = append(bounds, d/time.Millisecond)
 					return nil

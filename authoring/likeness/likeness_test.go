@@ -61,7 +61,15 @@ func TestOthersAreNotProposed(t *testing.T) {
 // Two fields have one name. When one of them is gone, the name does not say that the other is the one that is searched.
 func TestNamesakesAreNotProposed(t *testing.T) {
 	field := func(handle, role, name string) likeness.Seen {
-		return likeness.Seen{Handle: handle, Tag: "input", Role: role, Name: name, Nth: 1, Siblings: 1, Attributes: map[string]string{"type": role}}
+		return likeness.Seen{
+			Handle:     handle,
+			Tag:        "input",
+			Role:       role,
+			Name:       name,
+			Nth:        1,
+			Siblings:   1,
+			Attributes: map[string]string{"type": role},
+		}
 	}
 	ofTable := field("1", "searchbox", "Search:")
 	ofSite := field("2", "textbox", "Search...")

@@ -341,7 +341,9 @@ func fieldName(c *survey.Control) string {
 	if c.Beside != "" && own == trimmed(c.Attributes["placeholder"]) {
 		own = "" // an example of what is written
 	}
-	return naming.First(trimmed(c.Label), own, trimmed(c.Beside), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"])
+	return naming.First(
+		trimmed(c.Label), own, trimmed(c.Beside), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"],
+	)
 }
 
 // property is the JSON Schema of what a field takes.

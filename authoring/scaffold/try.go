@@ -200,7 +200,9 @@ func refusal(a *action, before, after survey.Page) string {
 		if m.Role == "alert" {
 			return "an alert appeared"
 		}
-		for _, word := range strings.FieldsFunc(strings.ToLower(m.Attributes["class"]), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for _, word := range strings.FieldsFunc(strings.ToLower(m.Attributes["class"]), func(r rune) bool {
+			return r < 'a' || r > 'z'
+		}) {
 			if slices.Contains(refusalWords, word) {
 				return "a message of the class " + word + " appeared"
 			}

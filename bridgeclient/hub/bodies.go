@@ -37,7 +37,13 @@ func (h *Hub) bounded(next http.Handler) http.Handler {
 		// The server reads on after a refusal, too.
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Now().Add(h.opts.BodyWithin))
-		b := &body{ReadCloser: r.Body, of: &h.bodies, control: control, heard: time.Now(), posted: r.URL.Path == itemsPath}
+		b := &body{
+			ReadCloser: r.Body,
+			of:         &h.bodies,
+			control:    control,
+			heard:      time.Now(),
+			posted:     r.URL.Path == itemsPath,
+		}
 		if !h.bodies.enter(b) {
 			busy(w, fault.New(fault.QueueFull, "%d requests are being received", h.opts.MaxBodies))
 			return

@@ -44,7 +44,9 @@ func (c *ToolCall) selector() (Selector, *fault.Error) {
 		name, value string
 	}{
 		{&sel.RuntimeID, "target/runtime_id", c.Target.RuntimeID}, {&sel.RuntimeID, "runtime_id", c.RuntimeID},
-		{&sel.RuntimeKey, "target/runtime_key", c.Target.RuntimeKey}, {&sel.URLContains, "target/url_contains", c.Target.URLContains},
+		{
+			&sel.RuntimeKey, "target/runtime_key", c.Target.RuntimeKey,
+		}, {&sel.URLContains, "target/url_contains", c.Target.URLContains},
 		{&sel.TitleContains, "target/title_contains", c.Target.TitleContains},
 	} {
 		switch {

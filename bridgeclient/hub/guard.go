@@ -67,7 +67,8 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 const (
 	// requestHeaders are what pages may send, and exposedHeaders what they may read: those of the
 	// Model Context Protocol beside the usual ones.
-	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id"
+	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, " +
+		"mcp-name, last-event-id"
 	exposedHeaders = "mcp-session-id, www-authenticate"
 
 	extensionPath   = "/extension"

@@ -67,7 +67,11 @@ func New(opts Options) (*Hub, error) {
 	h := &Hub{
 		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
 		spoken: newAnnouncements(), closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
-		bodies:  bodies{most: opts.MaxBodies, mostBytes: opts.MaxBodyBytes, mostItems: opts.MaxMessage + opts.MaxAnnouncement},
+		bodies: bodies{
+			most:      opts.MaxBodies,
+			mostBytes: opts.MaxBodyBytes,
+			mostItems: opts.MaxMessage + opts.MaxAnnouncement,
+		},
 		pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
 	}
 	paths := h.opts.Maps

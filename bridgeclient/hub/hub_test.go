@@ -674,7 +674,9 @@ func TestBodiesAreBoundedTogether(t *testing.T) {
 	}
 	defer slow.Close()
 	long := strings.Repeat("x", 2500)
-	fmt.Fprintf(slow, "POST /mcp/tools/call HTTP/1.1\r\nHost: %s\r\nContent-Length: 2900\r\n\r\n%s", h.Addr(), `{"name":"`+long)
+	fmt.Fprintf(
+		slow, "POST /mcp/tools/call HTTP/1.1\r\nHost: %s\r\nContent-Length: 2900\r\n\r\n%s", h.Addr(), `{"name":"`+long,
+	)
 	call := `{"name":"browser.claimed_tabs.list","_meta":"` + long + `"}`
 	eventually(t, "a call for which there is no room", func() bool {
 		status, _ := post(t, h.Addr(), "/mcp/tools/call", call)
@@ -705,7 +707,10 @@ func TestMessagesAreShortBeforeTheAnnouncement(t *testing.T) {
 		}
 	}
 	late := dial(t, h, "")
-	for _, item := range []string{`{"type":"runtime_ready","runtime_id":"rt-1"}`, long, `{"type":"runtime_ready","runtime_id":"rt-1","url":"https://a.example/"}`} {
+	for _, item := range []string{
+		`{"type":"runtime_ready","runtime_id":"rt-1"}`, long,
+		`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://a.example/"}`,
+	} {
 		if err := late.Write(t.Context(), websocket.MessageText, []byte(item)); err != nil {
 			t.Fatal(err)
 		}

@@ -432,7 +432,9 @@ func (h *Hub) choose(s Selector) (*entry, *fault.Error) {
 			return h.runtimes[h.active], nil
 		}
 		return nil, fault.New(fault.AmbiguousRuntime, "several runtimes are connected and the call names none of them").
-			With("candidates", candidates(all)).Next("name one with target_runtime_id, or choose the active one with browser.active_tab.set")
+			With("candidates", candidates(all)).Next(
+			"name one with target_runtime_id, or choose the active one with browser.active_tab.set",
+		)
 	}
 	var fit []*entry
 	for _, e := range all {

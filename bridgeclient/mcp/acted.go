@@ -122,7 +122,9 @@ type followed struct {
 // elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
 // control that it was written into.
 func (f followed) elsewhere() bool {
-	for _, seen := range []int{len(f.Texts), len(f.Passed), len(f.Opened), len(f.Closed), len(f.Tabs), len(f.Downloads)} {
+	for _, seen := range []int{
+		len(f.Texts), len(f.Passed), len(f.Opened), len(f.Closed), len(f.Tabs), len(f.Downloads),
+	} {
 		if seen > 0 {
 			return true
 		}

@@ -26,10 +26,19 @@ func TestAPageOfAnAllowedOriginCanUseTheServer(t *testing.T) {
 		{"another asks", http.MethodOptions, "", []string{"https://evil.example"}, http.StatusForbidden},
 		{"it sends", http.MethodPost, "bearer secret", []string{"https://page.example"}, http.StatusOK},
 		{"without the token", http.MethodPost, "", []string{"https://page.example"}, http.StatusUnauthorized},
-		{"two origins", http.MethodPost, "Bearer secret", []string{"https://page.example", "https://evil.example"}, http.StatusForbidden},
-		{"two origins, one empty", http.MethodPost, "Bearer secret", []string{"", "https://evil.example"}, http.StatusForbidden},
+		{
+			"two origins", http.MethodPost, "Bearer secret",
+			[]string{"https://page.example", "https://evil.example"},
+			http.StatusForbidden,
+		},
+		{
+			"two origins, one empty", http.MethodPost, "Bearer secret",
+			[]string{"", "https://evil.example"},
+			http.StatusForbidden,
+		},
 	} {
-		body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+		body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+			`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 		r := httptest.NewRequest(c.method, "http://127.0.0.1/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -43,8 +52,10 @@ func TestAPageOfAnAllowedOriginCanUseTheServer(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %.200s", c.name, w.Code, c.status, w.Body)
 		}
 		allowed := w.Header().Get("Access-Control-Allow-Origin")
-		if c.name == "it asks" && (allowed != c.origins[0] || !strings.Contains(w.Header().Get("Access-Control-Allow-Headers"), "mcp-session-id")) ||
-			c.name == "it sends" && (w.Header().Get("Mcp-Session-Id") == "" || !strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), "mcp-session-id")) {
+		if c.name == "it asks" && (allowed != c.origins[0] ||
+			!strings.Contains(w.Header().Get("Access-Control-Allow-Headers"), "mcp-session-id")) ||
+			c.name == "it sends" && (w.Header().Get("Mcp-Session-Id") == "" ||
+				!strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), "mcp-session-id")) {
 			t.Errorf("%s: headers %v", c.name, w.Header())
 		}
 	}

@@ -71,7 +71,8 @@ func sessionless(r *http.Request) bool {
 
 const (
 	// requestHeaders are what pages may send, and exposedHeaders what they may read.
-	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id"
+	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, " +
+		"mcp-name, last-event-id"
 	exposedHeaders = "mcp-session-id, www-authenticate"
 )
 
@@ -110,7 +111,8 @@ func guard(opts HTTPOptions, next http.Handler) http.Handler {
 		}
 		if opts.Token != "" {
 			scheme, got, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-			if !ok || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(got), []byte(opts.Token)) != 1 {
+			if !ok || !strings.EqualFold(scheme, "Bearer") ||
+				subtle.ConstantTimeCompare([]byte(got), []byte(opts.Token)) != 1 {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="outrider"`)
 				refuse(w, http.StatusUnauthorized, "permission_denied", "a bearer token is required")
 				return

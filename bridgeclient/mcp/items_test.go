@@ -59,7 +59,8 @@ func TestTextsWithCookiesAreNotRecorded(t *testing.T) {
 			} `json:"result"`
 		}
 		_, body, _ := strings.Cut(item, " ")
-		if err := json.Unmarshal([]byte(body), &one); err != nil || strings.Contains(string(one.Result.Content), "c00kie") {
+		err := json.Unmarshal([]byte(body), &one)
+		if err != nil || strings.Contains(string(one.Result.Content), "c00kie") {
 			t.Errorf("recorded: %.300s (%v)", item, err)
 		}
 	}

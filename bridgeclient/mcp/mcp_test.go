@@ -73,7 +73,9 @@ func connect(t testing.TB, server *mcp.Server) *sdk.ClientSession {
 	return connectOver(t, server, nil, func(transport sdk.Transport) sdk.Transport { return transport })
 }
 
-func connectOver(t testing.TB, server *mcp.Server, clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport) *sdk.ClientSession {
+func connectOver(
+	t testing.TB, server *mcp.Server, clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport,
+) *sdk.ClientSession {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))

@@ -50,7 +50,8 @@ func meant(args, schema json.RawMessage) (json.RawMessage, []string) {
 			continue
 		}
 		var text string
-		if value[0] != '"' || json.Unmarshal(value, &text) != nil || takes(declared, "string") || readNode(declared).Enum != nil {
+		if value[0] != '"' || json.Unmarshal(value, &text) != nil || takes(declared, "string") ||
+			readNode(declared).Enum != nil {
 			continue
 		}
 		if read, ok := asMeant(strings.TrimSpace(text), declared); ok {

@@ -35,12 +35,17 @@ func (oddSite) Do(_ context.Context, call runtime.Call) runtime.Reply {
 	if strings.Contains(string(call.Arguments), `"list"`) {
 		return runtime.Reply{ID: call.ID, URL: "https://odd.example/", Output: json.RawMessage(oddActions)}
 	}
-	return runtime.Reply{ID: call.ID, Output: json.RawMessage(fmt.Sprintf(`{"called":%q,"with":%s}`, call.Name, call.Arguments))}
+	return runtime.Reply{
+		ID:     call.ID,
+		Output: json.RawMessage(fmt.Sprintf(`{"called":%q,"with":%s}`, call.Name, call.Arguments)),
+	}
 }
 
 type emptyBridge struct{}
 
-func (emptyBridge) Call(_ context.Context, name string, _ json.RawMessage, _ mcp.Route, _ time.Duration) (mcp.Routed, *fault.Error) {
+func (emptyBridge) Call(
+	_ context.Context, name string, _ json.RawMessage, _ mcp.Route, _ time.Duration,
+) (mcp.Routed, *fault.Error) {
 	return mcp.Routed{Output: json.RawMessage(`{"called":"` + name + `"}`)}, nil
 }
 
@@ -98,7 +103,11 @@ func TestEveryListIsTakenByEveryClient(t *testing.T) {
 		return client(t, oddSite{}, func(o *mcp.Options) { o.Tools, o.SiteTools = tools, site }, nil)
 	}
 	for name, cs := range map[string]*sdk.ClientSession{
-		"core": of("core", false), "all": of("all", false), "every primitive": of("*", false), "the site's": of("core", true), "hub": overBridge(t, emptyBridge{}),
+		"core":            of("core", false),
+		"all":             of("all", false),
+		"every primitive": of("*", false),
+		"the site's":      of("core", true),
+		"hub":             overBridge(t, emptyBridge{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := listOf(t, cs)

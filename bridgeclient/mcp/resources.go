@@ -111,7 +111,13 @@ func asJSON(read func(ctx context.Context, uri string) (any, error)) sdk.Resourc
 		if err != nil {
 			return nil, fmt.Errorf("encoding a resource: %w", err)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: plain.Text(string(encoded))}}}, nil
+		return &sdk.ReadResourceResult{
+			Contents: []*sdk.ResourceContents{{
+				URI:      req.Params.URI,
+				MIMEType: "application/json",
+				Text:     plain.Text(string(encoded)),
+			}},
+		}, nil
 	}
 }
 

@@ -145,7 +145,9 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		return nil, err
 	}
 	s.server.AddReceivingMiddleware(
-		unknownTool("primitives are offered with --tools all, or with their names in place of all", s.isPrimitive), s.names.byAnyName)
+		unknownTool(
+			"primitives are offered with --tools all, or with their names in place of all", s.isPrimitive,
+		), s.names.byAnyName)
 	s.addResources()
 	if opts.SiteTools {
 		s.offerSiteTools()

@@ -47,7 +47,10 @@ func (s *Server) offerSiteTools() {
 func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
 	actions := s.siteActions()
 	if len(actions) > maxSiteTools {
-		s.log.Warn("the site has more actions than are offered as tools; actions_site has all", "actions", len(actions), "tools", maxSiteTools)
+		s.log.Warn(
+			"the site has more actions than are offered as tools; actions_site has all", "actions",
+			len(actions), "tools", maxSiteTools,
+		)
 		actions = actions[:maxSiteTools]
 	}
 	own := make([]string, len(actions))

@@ -11,10 +11,12 @@ import (
 )
 
 const actInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select","scroll","focus","upload","dialog"]},` +
+	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
+	`"scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
-	`"to":{"type":"object","description":"drag: {ref}, {x,y} or locator"},"text":{"type":"string","description":"fill, type, dialog; {{secret:NAME}}"},` +
+	`"to":{"type":"object","description":"drag: {ref}, {x,y} or locator"},"text":{"type":"string",` +
+	`"description":"fill, type, dialog; {{secret:NAME}}"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
@@ -40,7 +42,8 @@ type actIn struct {
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Server) actTool() tool {
-	t := newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can take it and says what followed.",
+	t := newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
+		"take it and says what followed.",
 		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in actIn
@@ -76,7 +79,8 @@ func (s *Server) actTool() tool {
 				return c.answered(ctx, p, in, done, r)
 			})
 		})
-	t.arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1)) // the ref alone will do
+	// the ref alone will do
+	t.arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
 	return t
 }
 

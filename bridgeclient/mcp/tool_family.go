@@ -40,7 +40,8 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 		signatures = append(signatures, short+"("+signature(e.InputSchema)+")")
 	}
 	allowed, _ := json.Marshal(names)
-	input := `{"type":"object","required":["name"],"properties":{"name":{"type":"string","enum":` + string(allowed) + `},` +
+	input := `{"type":"object","required":["name"],"properties":{"name":{"type":"string","enum":` + string(allowed) +
+		`},` +
 		`"arguments":{"type":"object"},"page":{"type":"string"}}}`
 	return newTool("primitives."+family, strings.Join(signatures, " "), input, `{"type":"object"}`, annotations,
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {

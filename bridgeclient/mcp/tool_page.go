@@ -306,7 +306,8 @@ func withTitle(a sdk.ToolAnnotations, title string) sdk.ToolAnnotations {
 }
 
 const readInput = `{"type":"object","properties":{` +
-	`"format":{"type":"string","enum":["markdown","text","elements"]},"ref":{"type":"string"},"offset":{"type":"integer","minimum":0},` +
+	`"format":{"type":"string","enum":["markdown","text","elements"]},"ref":{"type":"string"},` +
+	`"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // readTool gives the content of a page without its navigation.
@@ -357,7 +358,8 @@ func (s *Server) readTool() tool {
 }
 
 const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},"ref":{"type":"string"},"selector":{"type":"string"},` +
-	`"url":{"type":"string"},"load":{"type":"string","enum":["domcontentloaded","load"]},"network_idle":{"type":"boolean"},` +
+	`"url":{"type":"string"},"load":{"type":"string","enum":["domcontentloaded","load"]},` +
+	`"network_idle":{"type":"boolean"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // waitTool waits until the page shows everything that the call names.
@@ -441,7 +443,8 @@ func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, wor
 }
 
 const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"full_page":{"type":"boolean"},"max_width":{"type":"integer","minimum":16},` +
-	`"format":{"type":"string","enum":["jpeg","png"]},"quality":{"type":"integer","minimum":1,"maximum":100},` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
+	`"format":{"type":"string","enum":["jpeg","png"]},"quality":{"type":"integer","minimum":1,"maximum":100},` +
+	pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // screenshotTool shows a page as a picture, which is kept as a resource too.
 func (s *Server) screenshotTool() tool {

@@ -13,18 +13,22 @@ import (
 
 // siteInput leaves limits to the runtime, which checks them: each costs every agent some tokens.
 const siteInput = `{"type":"object","required":["mode"],"properties":{` +
-	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary","state_diff","state_watch","learn","record"]},` +
+	`"mode":{"type":"string","enum":["list","call","check","signals","attachments","state_read","state_summary",` +
+	`"state_diff","state_watch","learn","record"]},` +
 	`"action":{"type":"string"},"arguments":{"type":"object"},"task":{"type":"string"},"wait_ms":{"type":"integer"},` +
 	`"name":{"type":"string","description":"signal, attachment, learned action"},` +
 	`"calls":{"type":"integer"},"start":{"type":"string"},"save":{"type":"boolean"},` +
 	`"projection_name":{"type":"string"},"summary_name":{"type":"string"},"max_bytes":{"type":"integer"},` +
-	`"rows":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"},"state_hash":{"type":"string"},"limits":{"type":"object"},` +
+	`"rows":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"},"state_hash":{"type":"string"},` +
+	`"limits":{"type":"object"},` +
 	`"baseline":{"type":"object"},"enabled":{"type":"boolean"},"debounce_ms":{"type":"integer"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
 
 // siteDescription is the runtime's in fewer words.
-const siteDescription = "List the actions that the page's site map declares, call one, check whether the page still is as the map says, " +
-	"read its declared state, or be told when it changes. learn makes an action of the last calls, record saves them. Start with mode list."
+const siteDescription = "List the actions that the page's site map declares, call one, check whether the page still " +
+	"is as the map says, " +
+	"read its declared state, or be told when it changes. learn makes an action of the last calls, record saves " +
+	"them. Start with mode list."
 
 // siteTool is actions.site, the one stable tool of every runtime.
 func (s *Server) siteTool() tool {
@@ -51,7 +55,8 @@ func (s *Server) siteTool() tool {
 				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
 			})
 		})
-	t.arguments = json.RawMessage(strings.Replace(siteInput, `"baseline":{"type":"object"}`, `"baseline":{}`, 1)) // a list is one too
+	// a list is one too
+	t.arguments = json.RawMessage(strings.Replace(siteInput, `"baseline":{"type":"object"}`, `"baseline":{}`, 1))
 	return t
 }
 

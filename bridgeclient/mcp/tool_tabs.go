@@ -13,7 +13,8 @@ import (
 )
 
 const tabsInput = `{"type":"object","required":["action"],"properties":{` +
-	`"action":{"type":"string","enum":["list","open","navigate","back","forward","reload","activate","close","open_session","close_session"]},` +
+	`"action":{"type":"string","enum":["list","open","navigate","back","forward","reload","activate","close",` +
+	`"open_session","close_session"]},` +
 	`"url":{"type":"string"},"isolated":{"type":"boolean","description":"open_session: own cookies and storage (default)"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
 

@@ -105,7 +105,12 @@ func (c *connection) read(in io.Reader) error {
 		case l := <-lines:
 			switch {
 			case errors.Is(l.err, errLineTooLong):
-				c.answer(nil, nil, nil, invalidRequest("", "the line is longer than %d bytes, or the lines of all clients than %d", MaxLine, maxLines))
+				c.answer(
+					nil, nil, nil,
+					invalidRequest(
+						"", "the line is longer than %d bytes, or the lines of all clients than %d", MaxLine, maxLines,
+					),
+				)
 			case l.err != nil:
 				l.release()
 				return l.err

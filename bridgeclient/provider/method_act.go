@@ -222,7 +222,9 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 	for _, d := range e.Downloads {
 		if d.State == "refused" {
-			r.warn("download_refused", "the download of "+d.Filename+" was refused: no folder is declared for downloads")
+			r.warn(
+				"download_refused", "the download of "+d.Filename+" was refused: no folder is declared for downloads",
+			)
 			continue
 		}
 		r.warn("download_started", "the download of "+d.Filename+" is "+d.State+"; see download.list, "+d.ID)

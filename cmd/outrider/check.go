@@ -32,7 +32,8 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported with the repaired\n" +
 			"target and fails with --fail-on-drift only. --update-lock remembers in actions.lock.json, beside the map, what the\n" +
 			"elements looked like that were found. When a target later finds nothing, the element that looks like it is proposed,\n" +
-			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no flag writes it or\n" +
+			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no " +
+			"flag writes it or\n" +
 			"takes the check as passed. Actions are repaired by run.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
@@ -65,7 +66,8 @@ func (a *app) checkCommand() *cobra.Command {
 				defer end()
 			}
 			if fix || heal {
-				fmt.Fprintln(a.stderr, "the repairs of checks are only proposed: nothing is written, and a check that fails fails")
+				fmt.Fprintln(a.stderr, "the repairs of checks are only proposed: nothing is written, and a check "+
+					"that fails fails")
 			}
 			return a.check(cmd.Context(), x, out, artifacts)
 		},
@@ -78,8 +80,12 @@ func (a *app) checkCommand() *cobra.Command {
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(&x.FailOnDrift, "fail-on-drift", false, "a check that drifted fails: it passed by a fallback, or an element has another role or name")
 	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
-	f.BoolVar(&fix, "fix", false, "has no effect: the repair of an assertion is only proposed; run --fix repairs actions")
-	f.BoolVar(&heal, "heal", false, "has no effect: a check stays what it is without its repair; run --heal heals actions")
+	f.BoolVar(
+		&fix, "fix", false, "has no effect: the repair of an assertion is only proposed; run --fix repairs actions",
+	)
+	f.BoolVar(
+		&heal, "heal", false, "has no effect: a check stays what it is without its repair; run --heal heals actions",
+	)
 	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	at.Add(f, "run the check there")

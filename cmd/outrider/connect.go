@@ -75,7 +75,8 @@ func (a *app) connectCommand() *cobra.Command {
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
 				if u, err := url.Parse(target); err != nil || !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
-					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, https://host/path or stdio:", address.Shown(target))
+					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, "+
+						"https://host/path or stdio:", address.Shown(target))
 				}
 			} else {
 				target = "stdio:"

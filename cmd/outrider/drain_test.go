@@ -109,7 +109,10 @@ func TestLimitsOfTabs(t *testing.T) {
 		if c.ok {
 			c.want.StateBytes = 16 << 20
 		}
-		a := &app{origins: config.Origins{"max-tabs": config.FromCommandLine}, browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open}}
+		a := &app{
+			origins: config.Origins{"max-tabs": config.FromCommandLine},
+			browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open},
+		}
 		if got, err := a.limits(); (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("--max-tabs %d --tab-memory %q: got %+v, %v, want %+v", c.tabs, c.memory, got, err, c.want)
 		}

@@ -299,7 +299,9 @@ func (s *driftSite) judgeTouched(t *testing.T, a driftAction, result string) {
 		reached[one.Index] = true
 	}
 	if result != red && len(reached) != len(a.Touches) {
-		t.Errorf("%s is %s and touches %v of %d elements", a.Name, result, slices.Sorted(maps.Keys(reached)), len(a.Touches))
+		t.Errorf(
+			"%s is %s and touches %v of %d elements", a.Name, result, slices.Sorted(maps.Keys(reached)), len(a.Touches),
+		)
 	}
 }
 

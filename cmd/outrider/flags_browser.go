@@ -36,19 +36,21 @@ type browserFlags struct {
 	headed, isolated, noSandbox, acceptDrafts                                     bool
 	watchMaps                                                                     bool // no flag: verbs that stay set it
 	maps, open, allowMaps                                                         []string
-	projectMaps                                                                   []string // no flag: those of maps that the project file names, and nobody trusts
-	trustProject                                                                  bool
-	allowOrigins, blockOrigins, insecureOrigins, uploadDirs                       []string
-	downloadDir, tabMemory, maxState                                              string
-	maxTabs                                                                       int
-	pacing                                                                        time.Duration
-	secrets                                                                       []string
-	httpCredentials                                                               []string
-	secretsRead                                                                   int // how many of them were read
-	recording                                                                     reproduce.RecordFlags
-	cdpLog                                                                        string
-	storageState, saveStorageState, login                                         string
-	prepare                                                                       func(context.Context, *runtime.Host) error // no flag: before addresses are opened
+	// no flag: those of maps that the project file names, and nobody trusts
+	projectMaps                                             []string
+	trustProject                                            bool
+	allowOrigins, blockOrigins, insecureOrigins, uploadDirs []string
+	downloadDir, tabMemory, maxState                        string
+	maxTabs                                                 int
+	pacing                                                  time.Duration
+	secrets                                                 []string
+	httpCredentials                                         []string
+	secretsRead                                             int // how many of them were read
+	recording                                               reproduce.RecordFlags
+	cdpLog                                                  string
+	storageState, saveStorageState, login                   string
+	// no flag: before addresses are opened
+	prepare func(context.Context, *runtime.Host) error
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -70,14 +72,22 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
-	f.StringArrayVar(&b.allowMaps, "allow-maps", nil, "what actions of shared and public maps may do beyond their own origin: SCOPE=script,cookies,origins,files,tabs (repeatable)")
+	f.StringArrayVar(
+		&b.allowMaps, "allow-maps", nil,
+		"what actions of shared and public maps may do beyond their own origin: "+
+			"SCOPE=script,cookies,origins,files,tabs (repeatable)",
+	)
 	addTrustFlag(f, &b.trustProject)
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	b.recording.Add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
 	f.StringVar(&b.storageState, "storage-state", "", "file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it")
 	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
-	f.StringArrayVar(&b.httpCredentials, "http-credentials", nil, "name and secret for servers of an origin that ask for them (HTTP authentication): ORIGIN=NAME:SECRET, where SECRET is the name of a --secret (repeatable)")
+	f.StringArrayVar(
+		&b.httpCredentials, "http-credentials", nil,
+		"name and secret for servers of an origin that ask for them (HTTP authentication): ORIGIN=NAME:SECRET, "+
+			"where SECRET is the name of a --secret (repeatable)",
+	)
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
 	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
@@ -85,7 +95,9 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 
 // addTrustFlag adds the flag by which a user says that a checkout is his own.
 func addTrustFlag(f *pflag.FlagSet, trust *bool) {
-	f.BoolVar(trust, "trust-project", false, "the maps that outrider.yaml names are your own: they may do what yours may")
+	f.BoolVar(
+		trust, "trust-project", false, "the maps that outrider.yaml names are your own: they may do what yours may",
+	)
 }
 
 // inProfile reports whether tabs are opened in a profile that was there before.
@@ -283,6 +295,9 @@ func device() string {
 // addStateFlags adds what verbs that end by themselves can do with storage.
 func (a *app) addStateFlags(cmd *cobra.Command) {
 	f, b := cmd.Flags(), &a.browser
-	f.StringVar(&b.saveStorageState, "save-storage-state", "", "file to write cookies and storage to at the end, readable by its owner only; a plan that fails writes none")
+	f.StringVar(
+		&b.saveStorageState, "save-storage-state", "",
+		"file to write cookies and storage to at the end, readable by its owner only; a plan that fails writes none",
+	)
 	f.StringVar(&b.login, "login", "", "name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end")
 }

@@ -175,7 +175,8 @@ func composed(t *testing.T, path string) []container {
 		if err != nil {
 			t.Errorf("%s: %s: %v", path, name, err)
 		}
-		bound := s.ReadOnly && slices.Contains(s.Drop, "ALL") && slices.Contains(s.Security, "no-new-privileges:true") &&
+		bound := s.ReadOnly && slices.Contains(s.Drop, "ALL") &&
+			slices.Contains(s.Security, "no-new-privileges:true") &&
 			slices.Contains(s.Temp, "/tmp")
 		out = append(out, container{path + ": " + name, s.Command, given, bound})
 	}

@@ -31,7 +31,10 @@ func gate(t *testing.T) string {
 		if r.URL.Path == "/secret" && !signedIn(w, r, "Authorization", "WWW-Authenticate", http.StatusUnauthorized) {
 			return
 		}
-		fmt.Fprintf(w, `<title>Gate %s</title><a href="next">Next</a><p>%d headers of a sign-in</p>`, r.URL.Path, len(r.Header["Authorization"]))
+		fmt.Fprintf(
+			w, `<title>Gate %s</title><a href="next">Next</a><p>%d headers of a sign-in</p>`, r.URL.Path,
+			len(r.Header["Authorization"]),
+		)
 	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()

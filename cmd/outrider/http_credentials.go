@@ -14,14 +14,16 @@ import (
 func (a *app) readHTTPCredentials() ([]browser.Credentials, error) {
 	var out []browser.Credentials
 	for _, text := range a.browser.httpCredentials {
-		const expected = "--http-credentials: expected ORIGIN=NAME:SECRET, such as https://app.example=ann:PW, and --secret PW=env:VARIABLE"
+		const expected = "--http-credentials: expected ORIGIN=NAME:SECRET, such as https://app.example=ann:PW, and " +
+			"--secret PW=env:VARIABLE"
 		origin, rest, ok := strings.Cut(text, "=")
 		end := strings.LastIndexByte(rest, ':')
 		if !ok || end < 1 || end == len(rest)-1 {
 			return nil, usage(expected)
 		}
 		u, err := url.Parse(origin)
-		if err != nil || u.User != nil || browser.OriginOf(origin) == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		if err != nil || u.User != nil || browser.OriginOf(origin) == "" || strings.Trim(u.Path, "/") != "" ||
+			u.RawQuery != "" {
 			return nil, usage(expected)
 		}
 		placeholder := rest[end+1:]
@@ -29,7 +31,9 @@ func (a *app) readHTTPCredentials() ([]browser.Credentials, error) {
 			placeholder = mask.Placeholder(placeholder)
 		}
 		if !a.secrets.Uses(placeholder) {
-			return nil, usage("--http-credentials: for %s there is no --secret of the name that follows %s:", origin, rest[:end])
+			return nil, usage(
+				"--http-credentials: for %s there is no --secret of the name that follows %s:", origin, rest[:end],
+			)
 		}
 		password, err := a.secrets.Reveal(placeholder, browser.OriginOf(origin)+"/")
 		if err != nil {

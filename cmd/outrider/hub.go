@@ -74,7 +74,8 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(&x.listen, "listen", "127.0.0.1:17345", "address to listen on")
 	f.StringVar(&x.dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
 	f.StringVar(&x.profile, "profile", quirks.StrictProfile,
-		"strict, or extension: a call that names none of several runtimes goes to the active one, as at the upstream bridge")
+		"strict, or extension: a call that names none of several runtimes goes to the active one, as at the "+
+			"upstream bridge")
 	f.StringVar(&x.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&x.token, "token", "", "bearer token that runtimes and agents must present")
 	f.BoolVar(&x.extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
@@ -124,8 +125,10 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 			return usage("%w", err)
 		}
 		if !trusted {
-			return usage("%s names maps, which a hub sends to its runtimes as the caller's own: if they are yours, say so by --trust-project, "+
-				"OUTRIDER_TRUST_PROJECT=true, or the folder under trusted_projects in your config.yaml", config.ProjectFile)
+			return usage("%s names maps, which a hub sends to its runtimes as the caller's own: if they are yours, "+
+				"say so by --trust-project, "+
+				"OUTRIDER_TRUST_PROJECT=true, or the folder under trusted_projects in your "+
+				"config.yaml", config.ProjectFile)
 		}
 	}
 	for _, m := range x.maps {
@@ -196,9 +199,20 @@ func (a *app) hubOptions(ctx context.Context, x *hubFlags, o *ops.Ops) hub.Optio
 	}
 	changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
 	return hub.Options{
-		Listen: x.listen, Token: x.token, Strict: x.profile == quirks.StrictProfile, AllowOrigins: x.origins, AllowExtensions: x.extensions, StorageRoot: x.storageRoot, Maps: x.maps,
-		PayloadFolder: payloadFolder(x.payloads, x.inline), PayloadLimit: x.inline, KeepPayloads: x.payloads != "", DispatchTimeout: a.callLimit, Logger: a.log, Version: version,
-		OnRuntime: func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
+		Listen:          x.listen,
+		Token:           x.token,
+		Strict:          x.profile == quirks.StrictProfile,
+		AllowOrigins:    x.origins,
+		AllowExtensions: x.extensions,
+		StorageRoot:     x.storageRoot,
+		Maps:            x.maps,
+		PayloadFolder:   payloadFolder(x.payloads, x.inline),
+		PayloadLimit:    x.inline,
+		KeepPayloads:    x.payloads != "",
+		DispatchTimeout: a.callLimit,
+		Logger:          a.log,
+		Version:         version,
+		OnRuntime:       func(c hub.RuntimeChange) { changes(c.Kind); show(c) },
 		OnCall: func(name string) func(hub.ToolResult) {
 			answered := o.Call(name)
 			_, sent := span.Begin(span.With(ctx, a.traces.Listener()), span.Call, name)

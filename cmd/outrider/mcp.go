@@ -34,7 +34,8 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Be a runtime and an MCP server in one process",
 		Long: "Serve the Model Context Protocol on standard input and output, or with --http over streamable HTTP.\n" +
-			"The catalog is small: actions_site, tabs, snapshot, act, read, wait, screenshot. --tools adds primitives as tools.",
+			"The catalog is small: actions_site, tabs, snapshot, act, read, wait, screenshot. --tools adds " +
+			"primitives as tools.",
 		Example: `  outrider mcp --maps ./sites --open https://example.com/
   outrider mcp --http 127.0.0.1:17346 --token-file token --tools 'pointer.*,cookie.*'`,
 		Args: cobra.NoArgs,
@@ -100,7 +101,8 @@ func (a *app) mcpCommand() *cobra.Command {
 					_, err := host.Started()
 					return err
 				},
-				Ready: func(ctx context.Context) { _, _ = host.Wait(ctx) }, // a browser that cannot start has said so to the calls
+				// a browser that cannot start has said so to the calls
+				Ready: func(ctx context.Context) { _, _ = host.Wait(ctx) },
 			})
 			if err != nil {
 				return usage("%w", err)

@@ -39,7 +39,9 @@ const defaultMaxTabs = 50
 // limitFlags are the flags of what pages may take.
 func (a *app) limitFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&a.browser.maxTabs, "max-tabs", defaultMaxTabs, "how many tabs there may be, popups included; 0 is any number")
+	f.IntVar(
+		&a.browser.maxTabs, "max-tabs", defaultMaxTabs, "how many tabs there may be, popups included; 0 is any number",
+	)
 	f.StringVar(&a.browser.tabMemory, "tab-memory", "", "how much memory scripts and document of a tab may hold, such as 512MB (default: any)")
 	a.maxStateFlag(cmd)
 }

@@ -138,7 +138,8 @@ func (a *app) report(ctx context.Context, err error) int {
 	if e.err != nil {
 		a.showError(e)
 	}
-	if e.code == exitInterrupted && e.err == nil && slices.Contains(services, a.verb) && errors.Is(context.Cause(ctx), terminated{}) {
+	if e.code == exitInterrupted && e.err == nil && slices.Contains(services, a.verb) &&
+		errors.Is(context.Cause(ctx), terminated{}) {
 		return exitDone
 	}
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && e.code != exitUsage {

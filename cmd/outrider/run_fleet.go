@@ -80,7 +80,17 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 	}
 	defer q.Close()
 	s := remote.Submission{
-		Queue: q, Run: how.Run, Settings: a.settings(), Maps: a.browser.maps, Project: a.browser.projectMaps, Evidence: out.files.Pictures(), Artifacts: show.Artifacts, Retries: show.Retries, RetriesGiven: show.RetriesGiven, States: how.States, Job: job,
+		Queue:        q,
+		Run:          how.Run,
+		Settings:     a.settings(),
+		Maps:         a.browser.maps,
+		Project:      a.browser.projectMaps,
+		Evidence:     out.files.Pictures(),
+		Artifacts:    show.Artifacts,
+		Retries:      show.Retries,
+		RetriesGiven: show.RetriesGiven,
+		States:       how.States,
+		Job:          job,
 	}
 	jobs, err := pack(ctx, &s)
 	if fault.CodeOf(err) == fault.InvalidInput {
@@ -140,7 +150,13 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how flee
 		return err
 	}
 	a.browser.planMaps(suite.Maps(), false)
-	show := remote.Show{Artifacts: artifacts, FailFast: p.FailFast, FailOnFlaky: p.FailOnFlaky, Retries: p.Retries, RetriesGiven: a.retriesGiven()}
+	show := remote.Show{
+		Artifacts:    artifacts,
+		FailFast:     p.FailFast,
+		FailOnFlaky:  p.FailOnFlaky,
+		Retries:      p.Retries,
+		RetriesGiven: a.retriesGiven(),
+	}
 	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
 		s.Vars = vars
 		return s.Cases(ctx, suite)

@@ -148,7 +148,13 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 	}
 	defer closeHost()
 	r.host = h
-	r.o = plan.RunOptions{Options: o, Workers: p.Workers, FailFast: p.FailFast, Retries: p.Retries, RetriesGiven: a.retriesGiven()}
+	r.o = plan.RunOptions{
+		Options:      o,
+		Workers:      p.Workers,
+		FailFast:     p.FailFast,
+		Retries:      p.Retries,
+		RetriesGiven: a.retriesGiven(),
+	}
 	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
 	var result plan.Result
 	complete := true

@@ -551,7 +551,9 @@ func TestCutTextsShowNoHalf(t *testing.T) {
 	}
 	key := setOf(t, "KEY", "-----BEGIN-----\n  c29tZXRoaW5n\nshort\n-----END-----")
 	onOneLine := "-----BEGIN----- c29tZXRoaW5n short -----END-----"
-	if got := key.Shown(); !slices.Equal(got[1:], []string{"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----", onOneLine}) {
+	if got := key.Shown(); !slices.Equal(got[1:], []string{
+		"-----BEGIN-----", "c29tZXRoaW5n", "-----END-----", onOneLine,
+	}) {
 		t.Errorf("shown are %q", got)
 	}
 }
@@ -561,8 +563,12 @@ func TestWhiteSpaceOfASecret(t *testing.T) {
 	s := setOf(t, "PW", "correct horse  battery\tstaple ")
 	whites := map[string]string{
 		"one blank": " ", "two": "  ", "three": "   ", "a line end": "\n", "no-break": "\u00a0", "em space": "\u2003",
-		"in an address": "%20", "in a form": "+", "two in an address": "%20%20", "in JSON": `\n`, "code in JSON": `\u00a0`,
-		"in HTML": "&nbsp;", "number in HTML": "&#32;&#160;", "mixed": " \u00a0+%20",
+		"in an address":     "%20",
+		"in a form":         "+",
+		"two in an address": "%20%20",
+		"in JSON":           `\n`,
+		"code in JSON":      `\u00a0`,
+		"in HTML":           "&nbsp;", "number in HTML": "&#32;&#160;", "mixed": " \u00a0+%20",
 	}
 	for name, white := range whites {
 		t.Run(name, func(t *testing.T) {
@@ -589,7 +595,9 @@ func TestWhiteSpaceOfASecret(t *testing.T) {
 			}
 		})
 	}
-	for _, other := range []string{"correcthorse batterystaple", "correct-horse battery staple", "correct horse battery"} {
+	for _, other := range []string{
+		"correcthorse batterystaple", "correct-horse battery staple", "correct horse battery",
+	} {
 		if got := s.Mask(other); got != other {
 			t.Errorf("%q became %q, expected no change", other, got)
 		}

@@ -23,7 +23,9 @@ type File struct {
 func Create(path string) (*File, error) {
 	f, err := outfile.Claim(path, 0o600)
 	if errors.Is(err, outfile.ErrHeld) {
-		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s is written by another program: expected another file", path)
+		return nil, fault.Wrap(
+			fault.InvalidInput, err, "the recording %s is written by another program: expected another file", path,
+		)
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.InvalidInput, err, "the recording %s cannot be written", path)

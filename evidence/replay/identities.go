@@ -19,7 +19,13 @@ type identities struct {
 }
 
 func newIdentities() *identities {
-	return &identities{refs: map[string]string{}, tabs: map[string]string{}, points: map[[2]string][2]json.Number{}, made: map[string]string{}, madeOf: map[string]string{}}
+	return &identities{
+		refs:   map[string]string{},
+		tabs:   map[string]string{},
+		points: map[[2]string][2]json.Number{},
+		made:   map[string]string{},
+		madeOf: map[string]string{},
+	}
 }
 
 func (m *identities) tab(old string) string {

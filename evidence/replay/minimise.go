@@ -79,7 +79,9 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 	if ok, err := shows(before, last); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fault.New(fault.InvalidInput, "what call %d shows was not seen a second time, so it cannot be minimised", at).
+		return nil, fault.New(
+			fault.InvalidInput, "what call %d shows was not seen a second time, so it cannot be minimised", at,
+		).
 			With("result", wanted.Is).With("differences", wanted.Differences).Next("replay it again on a quiet machine")
 	}
 	done := func() (*Minimal, error) {
@@ -219,7 +221,12 @@ func (m *Minimal) write(l *Log, folder string) error {
 		}
 	}
 	slices.Sort(m.Files)
-	text, err := json.MarshalIndent(map[string]any{"open": pathOf(beginning(l)), "calls": m.Calls, "result": m.Result, "differences": m.Differences}, "", "  ")
+	text, err := json.MarshalIndent(map[string]any{
+		"open":        pathOf(beginning(l)),
+		"calls":       m.Calls,
+		"result":      m.Result,
+		"differences": m.Differences,
+	}, "", "  ")
 	if err == nil {
 		err = put("calls.json", append(text, '\n'))
 	}

@@ -12,7 +12,9 @@ func TestNamesOfTheSession(t *testing.T) {
 		was, is string
 		first   string // pointer of the first difference, "" for none
 	}{
-		"a made id": {`{"target":{"id":"select2-s-result-ixge-Turku"}}`, `{"target":{"id":"select2-s-result-k3vq-Turku"}}`, ""},
+		"a made id": {
+			`{"target":{"id":"select2-s-result-ixge-Turku"}}`, `{"target":{"id":"select2-s-result-k3vq-Turku"}}`, "",
+		},
 		"a made id and a text": {
 			`{"target":{"id":"select2-s-result-ixge-Turku","label":"City"}}`,
 			`{"target":{"id":"select2-s-result-k3vq-Turku","label":"Town"}}`, "/target/label"},

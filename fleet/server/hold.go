@@ -33,7 +33,9 @@ func hold(folder string) (release func(), err error) {
 	lock := flock.New(filepath.Join(folder, lockFile))
 	held, err := lock.TryLock()
 	if err != nil {
-		return nil, fault.New(fault.TransportFailed, "the folder for the fleet's data, %s, cannot be locked: %v", folder, err).
+		return nil, fault.New(
+			fault.TransportFailed, "the folder for the fleet's data, %s, cannot be locked: %v", folder, err,
+		).
 			Next("name another folder with --data")
 	}
 	holder := filepath.Join(folder, holderFile)
@@ -48,7 +50,10 @@ func hold(folder string) (release func(), err error) {
 			Next("use the fleet that runs there, or name another folder with --data")
 	}
 	if err := os.WriteFile(holder, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		return nil, errors.Join(fault.New(fault.TransportFailed, "the folder for the fleet's data cannot be written: %v", err), lock.Unlock())
+		return nil, errors.Join(
+			fault.New(fault.TransportFailed, "the folder for the fleet's data cannot be written: %v", err),
+			lock.Unlock(),
+		)
 	}
 	return func() { _ = errors.Join(os.Remove(holder), lock.Unlock()) }, nil
 }

@@ -36,7 +36,10 @@ func TestOneServerHasAFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0", Data: file}); fault.CodeOf(err) != fault.InvalidInput {
+	if _, err := server.Start(t.Context(), server.Options{
+		Listen: "127.0.0.1:0",
+		Data:   file,
+	}); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("a file for a folder: got %v", err)
 	}
 }

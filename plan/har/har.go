@@ -102,13 +102,16 @@ func (e entry) hollow() bool {
 
 // betterThan reports whether another entry answers the same request, and has its body.
 func (e entry) betterThan(other entry) bool {
-	return other.Request.Method == e.Request.Method && other.Request.URL == e.Request.URL && !other.failed() && !other.hollow()
+	return other.Request.Method == e.Request.Method && other.Request.URL == e.Request.URL && !other.failed() &&
+		!other.hollow()
 }
 
 // add adds one entry. An error names the member that is wrong.
 func add(out *browser.Recorded[browser.Answer], from source, e entry) error {
 	if e.hollow() && e.Response.Content.Size > 0 {
-		return fault.New(fault.InvalidInput, "/response/content: the body of %d bytes was not kept", e.Response.Content.Size)
+		return fault.New(
+			fault.InvalidInput, "/response/content: the body of %d bytes was not kept", e.Response.Content.Size,
+		)
 	}
 	body, err := e.Response.Content.body(from)
 	if err != nil {
@@ -118,9 +121,12 @@ func add(out *browser.Recorded[browser.Answer], from source, e entry) error {
 	if err := browser.CheckHeaders(headers); err != nil {
 		return fault.New(fault.InvalidInput, "/response/headers: %s", fault.From(err).Message)
 	}
-	typed := slices.ContainsFunc(headers, func(h browser.Header) bool { return strings.EqualFold(h.Name, "content-type") })
+	typed := slices.ContainsFunc(headers, func(h browser.Header) bool {
+		return strings.EqualFold(h.Name, "content-type")
+	})
 	kind := e.Response.Content.MimeType
-	if line := (browser.Header{Name: "Content-Type", Value: kind}); kind != "" && !typed && browser.CheckHeaders([]browser.Header{line}) == nil {
+	line := (browser.Header{Name: "Content-Type", Value: kind})
+	if kind != "" && !typed && browser.CheckHeaders([]browser.Header{line}) == nil {
 		headers = append(headers, line)
 	}
 

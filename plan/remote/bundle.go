@@ -167,7 +167,11 @@ func unpack(dir string, archive []byte) error {
 			return fault.New(fault.UnsafePath, "the job's archive has the entry %q: expected at most %d files below its own folder", h.Name, maxFiles)
 		}
 		if sparse(h) {
-			return fault.New(fault.UnsafePath, "the job's archive has the entry %q, which is larger than what the archive holds of it", h.Name)
+			return fault.New(
+				fault.UnsafePath,
+				"the job's archive has the entry %q, which is larger than what the archive holds of it",
+				h.Name,
+			)
 		}
 		if left -= h.Size; h.Size < 0 || left < 0 {
 			return tooLarge()

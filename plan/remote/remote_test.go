@@ -216,8 +216,16 @@ func holes(t *testing.T) []byte {
 		record("GNU.sparse.realsize", "4294967296")
 	var out bytes.Buffer
 	in := tar.NewWriter(&out)
-	for _, e := range []struct{ name, text string }{{"PaxHeaders/x", records}, {"x", "1\n4294967296\n0\n" + strings.Repeat("\x00", 497)}} {
-		if err := in.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: e.name, Mode: 0o644, Size: int64(len(e.text)), Format: tar.FormatUSTAR}); err != nil {
+	for _, e := range []struct {
+		name, text string
+	}{{"PaxHeaders/x", records}, {"x", "1\n4294967296\n0\n" + strings.Repeat("\x00", 497)}} {
+		if err := in.WriteHeader(&tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     e.name,
+			Mode:     0o644,
+			Size:     int64(len(e.text)),
+			Format:   tar.FormatUSTAR,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := in.Write([]byte(e.text)); err != nil {

@@ -218,7 +218,11 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 		s.Print(&text)
 		x.say(w, text.String())
 	}
-	result := suite.Run(ctx, guarded{plan.Isolated(w.Host.Host), g}, plan.RunOptions{Options: o, Retries: x.p.Case.Retries, RetriesGiven: x.p.Case.RetriesGiven})
+	result := suite.Run(
+		ctx,
+		guarded{plan.Isolated(w.Host.Host), g},
+		plan.RunOptions{Options: o, Retries: x.p.Case.Retries, RetriesGiven: x.p.Case.RetriesGiven},
+	)
 	well = ctx.Err() == nil && !broken(result)
 	out := worker.Result{OK: result.OK}
 	a := Answer{OK: result.OK, Report: result.Report(), Repairs: result.Repairs(), Single: x.p.Single}

@@ -23,7 +23,9 @@ type leased struct {
 // PackSession makes the options of a session, and puts its maps into the fleet. project are
 // those of them that a project file names. face
 // is for who serves the protocol.
-func PackSession(ctx context.Context, q *queue.Queue, s Settings, maps, project []string, face any) (json.RawMessage, error) {
+func PackSession(
+	ctx context.Context, q *queue.Queue, s Settings, maps, project []string, face any,
+) (json.RawMessage, error) {
 	out := leased{Settings: s}
 	var err error
 	if out.Face, err = fleet.Encode(face); err != nil {

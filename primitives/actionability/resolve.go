@@ -475,7 +475,8 @@ func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requiremen
 			h.watch.end(ctx)
 			if moves++; moves >= mostMoves && left() <= 0 {
 				occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
-				return Resolved{}, notReached(primitives.Point{X: h.X, Y: h.Y}).With("locator", l).With("occluded_by", occluder)
+				return Resolved{}, notReached(primitives.Point{X: h.X, Y: h.Y}).With("locator", l).
+					With("occluded_by", occluder)
 			}
 			if !primitives.Pause(ctx, min(movePause(moves-1), frameSlice)) {
 				return Resolved{}, ctx.Err()

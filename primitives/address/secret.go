@@ -64,7 +64,9 @@ func unescaped(text string) string {
 }
 
 // telling are the names of parameters whose values let somebody in.
-var telling = regexp.MustCompile(`(?i)(token|secret|passw|password|pwd|key|auth|credential|signature|session|code|jwt|bearer)`)
+var telling = regexp.MustCompile(
+	`(?i)(token|secret|passw|password|pwd|key|auth|credential|signature|session|code|jwt|bearer)`,
+)
 
 // Shown is the address of a service as it may stand in a line or a log: without user and
 // password, and with dots for values of its query that let somebody in.

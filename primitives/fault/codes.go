@@ -251,7 +251,11 @@ var specs = []Spec{
 	{InvalidResult, groupProtocol, "the output does not match the result schema", Major, true, RetryFresh},
 	{TargetNotFound, groupProtocol, "no element of the live page, recorded request or download matches the target", Major, true, RetryFresh},
 	{StateMismatch, groupProtocol, "a required state is not present", Major, true, RetryFresh},
-	{DriftDetected, groupProtocol, "the site differs from its map or locator: a check failed, or only a fallback matched that may not be acted on", Major, true, RetryNever},
+	{
+		DriftDetected, groupProtocol,
+		"the site differs from its map or locator: a check failed, or only a fallback matched that may not be acted on",
+		Major, true, RetryNever,
+	},
 	{UnsafeState, groupProtocol, "the runtime found itself in a prohibited or dangerous context", Critical, false, RetryNever},
 	{TransportFailed, groupProtocol, "the transport ended or could not deliver the item", Major, true, RetryFresh},
 

@@ -75,8 +75,12 @@ func element(v any) string {
 		parts = append(parts, strconv.Quote(Clip(name, longestShown)))
 	}
 	worded := []struct{ member, word string }{
-		{"label", "labelled"}, {"text", "with the text"}, {"text_equals", "with the text"}, {"text_contains", "with a text that contains"},
-		{"placeholder", "with the placeholder"}, {"test_id", "with the test id"}, {"title", "with the title"}, {"alt", "with the alternative text"},
+		{"label", "labelled"}, {"text", "with the text"}, {
+			"text_equals", "with the text",
+		}, {"text_contains", "with a text that contains"},
+		{
+			"placeholder", "with the placeholder",
+		}, {"test_id", "with the test id"}, {"title", "with the title"}, {"alt", "with the alternative text"},
 	}
 	for _, w := range worded {
 		if text := member(w.member); text != "" {

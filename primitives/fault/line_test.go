@@ -15,8 +15,10 @@ func TestLineNamesWhatWasMeantAndWhatIsNear(t *testing.T) {
 			With("locator", locator).With("nearest", []any{"Keep draft", "Send"}),
 		`target_not_found: no match: #a, .b with a text that contains "Pay"`: missing().
 			With("target", map[string]any{"selectors": []string{"#a", ".b"}, "text_contains": "Pay"}),
-		"target_not_found: no match: e12":                            missing().With("target", "e12"),
-		`target_not_found: no match; nearest: "One", "Two", "Three"`: missing().With("nearest", []string{"One", "Two", "Three", "Four"}),
+		"target_not_found: no match: e12": missing().With("target", "e12"),
+		`target_not_found: no match; nearest: "One", "Two", "Three"`: missing().With("nearest", []string{
+			"One", "Two", "Three", "Four",
+		}),
 	} {
 		if got := e.Line(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

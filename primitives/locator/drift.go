@@ -47,7 +47,12 @@ func Drifted(ctx context.Context, p primitives.Page, args json.RawMessage) []pri
 		}
 		preferred := withoutFallbacks(raw)
 		message := preferred + " matches nothing; " + by.Selector + " does (" + by.Candidate + ")"
-		out = append(out, primitives.Drift{Preferred: preferred, Matched: by.Selector, Candidate: by.Candidate, Message: message})
+		out = append(out, primitives.Drift{
+			Preferred: preferred,
+			Matched:   by.Selector,
+			Candidate: by.Candidate,
+			Message:   message,
+		})
 	}
 	return out
 }

@@ -345,7 +345,8 @@ func IsMiss(err error) bool {
 	if !errors.As(err, &f) || f == nil {
 		return false
 	}
-	return f.Code == fault.TargetNotFound || f.Code == fault.DriftDetected || f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
+	return f.Code == fault.TargetNotFound || f.Code == fault.DriftDetected ||
+		f.Code == fault.TargetNotEditable && f.Evidence["reason"] == "not_found"
 }
 
 // pierces reports whether the locator searches shadow roots.

@@ -282,14 +282,19 @@ var table = []Quirk{
 		Strict:   "it is the aria-label",
 	},
 	{
-		Name: ReadsInView, Where: "locator.text_content, locator.value, scopes", InPage: true, Proof: "locator/read_outside_view.html",
+		Name:     ReadsInView,
+		Where:    "locator.text_content, locator.value, scopes",
+		InPage:   true,
+		Proof:    "locator/read_outside_view.html",
 		Upstream: "only what the viewport shows is read",
-		Strict:   "rendered is enough; of several the first that the viewport shows is read, or else the first that is rendered",
+		Strict: "rendered is enough; of several the first that the viewport shows is read, or else the first that " +
+			"is rendered",
 	},
 	{
 		Name: OwnStyleShows, Where: "what is visible or rendered", InPage: true, Proof: "locator/not_drawn.html",
-		Upstream: "an element that has a size is drawn unless its own visibility is hidden: closed sections and collapsed ones count",
-		Strict:   "what Element.checkVisibility denies is not visible",
+		Upstream: "an element that has a size is drawn unless its own visibility is hidden: closed sections and " +
+			"collapsed ones count",
+		Strict: "what Element.checkVisibility denies is not visible",
 	},
 	{
 		Name: MapsAsTheyCome, Where: "maps", Proof: "runtime.TestQuirkMapsAsTheyCome",
@@ -345,6 +350,7 @@ var table = []Quirk{
 	{
 		Name: FallbackActs, Where: "steps of actions with fallback_selectors", Proof: "runtime.TestQuirkFallbackActs",
 		Upstream: "a step acts on what a fallback of its target finds, whatever it is called",
-		Strict:   "it acts on that when the name and the texts of the target hold, or when it is the element of the lock file; else it is drift_detected",
+		Strict: "it acts on that when the name and the texts of the target hold, or when it is the element of the " +
+			"lock file; else it is drift_detected",
 	},
 }

@@ -137,12 +137,17 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	if b.opts.Attach != "" {
 		endpoint, err := cdp.ResolveAddress(ctx, b.opts.Attach)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + address.Unnamed(err).Error(), Err: address.Unnamed(err),
+			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " +
+				address.Unnamed(err).Error(), Err: address.Unnamed(err),
 				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to http://127.0.0.1:9222"}
 		}
 		t, err := cdp.Dial(ctx, endpoint)
 		if err != nil {
-			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " + address.Unnamed(err).Error(), Err: address.Unnamed(err)}
+			return nil, &fault.Error{
+				Code:    fault.BrowserFailed,
+				Message: "attaching to the browser: " + address.Unnamed(err).Error(),
+				Err:     address.Unnamed(err),
+			}
 		}
 		return t, nil
 	}

@@ -51,7 +51,8 @@ func (t *Tab) onAuthRequired(s *cdp.Session, params []byte) {
 // explainChallenge says what a server wanted that refused a navigation.
 func (t *Tab) explainChallenge(err error) error {
 	f := fault.From(err)
-	if err == nil || f.Code != fault.NavigationFailed || f.Evidence["error_text"] != "net::ERR_INVALID_AUTH_CREDENTIALS" {
+	if err == nil || f.Code != fault.NavigationFailed ||
+		f.Evidence["error_text"] != "net::ERR_INVALID_AUTH_CREDENTIALS" {
 		return err
 	}
 	f.Message = "the server asks for a name and a password (401, HTTP authentication)"
@@ -74,13 +75,21 @@ func (t *Tab) watchHead() {
 	if t.traffic.Enabled() || t.heads.Swap(true) {
 		return
 	}
-	t.browser.client.Post(cdp.Command{Session: t.TopSession().ID, Method: "Network.enable", OnReply: func(cdp.Reply) {}})
+	t.browser.client.Post(cdp.Command{
+		Session: t.TopSession().ID,
+		Method:  "Network.enable",
+		OnReply: func(cdp.Reply) {},
+	})
 }
 
 // leaveHead ends it, unless the domain is needed for something else by now.
 func (t *Tab) leaveHead() {
 	if t.heads.Swap(false) && !t.traffic.Enabled() {
-		t.browser.client.Post(cdp.Command{Session: t.TopSession().ID, Method: "Network.disable", OnReply: func(cdp.Reply) {}})
+		t.browser.client.Post(cdp.Command{
+			Session: t.TopSession().ID,
+			Method:  "Network.disable",
+			OnReply: func(cdp.Reply) {},
+		})
 	}
 }
 

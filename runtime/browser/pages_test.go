@@ -173,7 +173,9 @@ func TestPages(t *testing.T) {
 				t.Parallel()
 			}
 			var e expectation
-			m[1] = bytes.ReplaceAll(m[1], []byte("{{OTHER}}"), []byte(strings.Replace(origin, "127.0.0.1", "localhost", 1)))
+			m[1] = bytes.ReplaceAll(
+				m[1], []byte("{{OTHER}}"), []byte(strings.Replace(origin, "127.0.0.1", "localhost", 1)),
+			)
 			dec := json.NewDecoder(bytes.NewReader(m[1]))
 			dec.DisallowUnknownFields()
 			if err := dec.Decode(&e); err != nil {
@@ -241,7 +243,9 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 		if err != nil {
 			return append(problems, at+": "+err.Error())
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(time.Duration(c.TimeoutMS)*time.Millisecond, time.Minute))
+		ctx, cancel := context.WithTimeout(
+			context.Background(), cmp.Or(time.Duration(c.TimeoutMS)*time.Millisecond, time.Minute),
+		)
 		r := registry.Invoke(ctx, page, c.Name, args)
 		cancel()
 		var payload any

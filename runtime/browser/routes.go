@@ -57,7 +57,9 @@ func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) e
 	if err := table.Set(rules); err != nil {
 		return err
 	}
-	if slices.EqualFunc(before, table.Command(), func(x, y cdp.Command) bool { return string(x.Params) == string(y.Params) }) {
+	if slices.EqualFunc(before, table.Command(), func(x, y cdp.Command) bool {
+		return string(x.Params) == string(y.Params)
+	}) {
 		return nil
 	}
 	return b.intercept(ctx, contextID, table)

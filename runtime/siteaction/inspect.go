@@ -112,7 +112,11 @@ func (c *inspection) slots(s *manifest.ExecutionStep, at string, known map[strin
 	}
 	for _, r := range template.Reads() {
 		if r.Object == "input" && known != nil && !known[r.Name] {
-			c.fail(at+r.Pointer, fault.UnknownReference, "the expression reads input.%s, and input_schema declares no such argument%s", r.Name, meant(r.Name, known))
+			c.fail(
+				at+r.Pointer, fault.UnknownReference,
+				"the expression reads input.%s, and input_schema declares no such argument%s", r.Name,
+				meant(r.Name, known),
+			)
 		}
 	}
 }

@@ -83,7 +83,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		failed := fault.New(code, message, s.id).
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
-		if code == fault.TargetNotFound && !m.Found && t == s.target && s.slots == nil { // a repair would write what the slots gave
+		// a repair would write what the slots gave
+		if code == fault.TargetNotFound && !m.Found && t == s.target && s.slots == nil {
 			if f, ok := r.instead(s, m, rendered, failed); ok {
 				return f, nil
 			}
@@ -164,9 +165,14 @@ func (r *executionRun) insteadOfGuess(
 	s *plannedStep, t *manifest.Target, m descriptor.Match, rendered bool, seen string,
 ) (found, *fault.Error) {
 	d := verify.DriftOfStep(t, m)
-	failed := fault.New(fault.DriftDetected, "only a fallback of step %s matches, and nothing says that it is the same element; nothing was done", s.id).
+	failed := fault.New(
+		fault.DriftDetected,
+		"only a fallback of step %s matches, and nothing says that it is the same element; nothing was done",
+		s.id,
+	).
 		With("target", verify.TargetEvidence(t)).With("candidate", m.Candidate).With("url", fault.Clip(seen, 200)).
-		Next("give the target the name or the text of its element, or repair its selector; outrider check shows what the site has changed")
+		Next("give the target the name or the text of its element, or repair its selector; outrider check shows " +
+			"what the site has changed")
 	if d != nil {
 		failed.With("preferred", d.Preferred).With("matched", d.Matched)
 	}
@@ -251,7 +257,11 @@ func (r *executionRun) there(l map[string]any, wait time.Duration) bool {
 	}
 	around := r.primitive
 	defer func() { r.primitive = around }()
-	_, err := r.invoke("locator.wait_for", map[string]any{"locator": l, "state": "attached", "timeout_ms": max(0, wait.Milliseconds())})
+	_, err := r.invoke("locator.wait_for", map[string]any{
+		"locator":    l,
+		"state":      "attached",
+		"timeout_ms": max(0, wait.Milliseconds()),
+	})
 	return err == nil
 }
 

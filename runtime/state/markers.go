@@ -32,7 +32,9 @@ type registeredMarker struct {
 
 // replace registers the markers of a projection in place of its earlier ones.
 // An id that another projection uses too is taken over.
-func (m *markers) replace(document string, in *sites.Map, projectionName string, list []projection.Marker, at time.Time) {
+func (m *markers) replace(
+	document string, in *sites.Map, projectionName string, list []projection.Marker, at time.Time,
+) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.document != document || m.byID == nil {

@@ -278,7 +278,9 @@ func (r stateReader) readFound(ctx context.Context, find find, options projectio
 	}
 }
 
-func (r stateReader) readOnce(ctx context.Context, page primitives.Page, in *sites.Map, p *projection.Projection, options projection.ReadOptions) (*projection.Snapshot, *fault.Error) {
+func (r stateReader) readOnce(
+	ctx context.Context, page primitives.Page, in *sites.Map, p *projection.Projection, options projection.ReadOptions,
+) (*projection.Snapshot, *fault.Error) {
 	if r.quiet || !p.HasMarkers() {
 		return p.Read(ctx, page, options)
 	}

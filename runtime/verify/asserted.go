@@ -47,7 +47,9 @@ var stateWords = strings.Fields(`active inactive current selected unselected che
 	sorted asc desc ascending descending today highlighted highlight marked locked unlocked new old sold paid unpaid
 	available unavailable filled dirty pristine touched untouched connected disconnected running stopped paused playing`)
 
-var placeWords = strings.Fields("first last odd even nth index idx pos position top bottom prev previous start end middle")
+var placeWords = strings.Fields(
+	"first last odd even nth index idx pos position top bottom prev previous start end middle",
+)
 
 var (
 	// attributesIn are the attributes of a selector, with their values.
@@ -57,7 +59,9 @@ var (
 
 // namingAttributes are attributes that say which element it is. Others that begin with aria-, and
 // those without a value, say in what state it is.
-var namingAttributes = strings.Fields("aria-label aria-labelledby aria-describedby aria-controls aria-owns aria-roledescription")
+var namingAttributes = strings.Fields(
+	"aria-label aria-labelledby aria-describedby aria-controls aria-owns aria-roledescription",
+)
 
 // distinguishes says whether a selector chooses its element by a state or by a place: the element
 // that has taken its name need not have either.
@@ -93,7 +97,9 @@ func saysState(text string) bool {
 		before = r
 	}
 	words := strings.FieldsFunc(spaced.String(), func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(stateWords, w) || slices.Contains(placeWords, w) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(stateWords, w) || slices.Contains(placeWords, w)
+	})
 }
 
 // keeps says whether the target of an assertion may have another selector at all: it loses nothing
@@ -123,7 +129,9 @@ func Keeps(t *manifest.Target) bool { return claims{}.keeps(t) }
 
 // asserted writes the element of an assertion. Role, name and texts of the target stay as they are. No
 // locator is made of what is asserted, of a place or of a state: with such a one it could not fail.
-func (c claims) asserted(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+func (c claims) asserted(
+	t *manifest.Target, names []locators.Locator, e likeness.Seen,
+) (json.RawMessage, *manifest.Target, locators.Kind) {
 	texts := c.texts
 	for _, text := range []string{t.TextEquals, t.TextContains, t.Name} {
 		if text != "" {
@@ -149,7 +157,9 @@ func (c claims) asserted(t *manifest.Target, names []locators.Locator, e likenes
 		next.Selector, next.Selectors, next.FallbackSelectors = nil, nil, t.Candidates()
 		if l.Selector != "" {
 			next.Selector = []string{l.Selector}
-			next.FallbackSelectors = slices.DeleteFunc(next.FallbackSelectors, func(s string) bool { return s == l.Selector })
+			next.FallbackSelectors = slices.DeleteFunc(next.FallbackSelectors, func(s string) bool {
+				return s == l.Selector
+			})
 		} else {
 			next.Role, next.Name, next.FallbackSelectors = l.Role, l.Name, nil
 		}

@@ -135,7 +135,8 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 	var remembered []likeness.Element
 	for _, s := range b.subjects(m, k) {
 		elsewhere := s.match.Reason == "url" || s.match.Reason == "empty"
-		if !s.fails || s.match.Found || elsewhere || s.target.At.Pointer == "" || IsThere(s.match) || !s.claims.keeps(s.target) {
+		if !s.fails || s.match.Found || elsewhere || s.target.At.Pointer == "" || IsThere(s.match) ||
+			!s.claims.keeps(s.target) {
 			continue
 		}
 		if e, ok := locks[s.in.Path].Find(s.key); ok {
@@ -226,7 +227,9 @@ func RepairRead(
 	if !Keeps(t) {
 		return nil, nil
 	}
-	write := func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+	write := func(
+		t *manifest.Target, names []locators.Locator, e likeness.Seen,
+	) (json.RawMessage, *manifest.Target, locators.Kind) {
 		return claims{read: true}.asserted(t, withoutValues(names, t, arguments), e)
 	}
 	return repairOf(ctx, page, in, t, locks, write)

@@ -134,7 +134,10 @@ func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
 			return nil, &Refusal{Code: invalidRequest, Message: "the batch is empty"}
 		}
 		if version == "" || version > lastVersionOfBatches {
-			return nil, &Refusal{Code: invalidRequest, Message: "this version of the protocol has no batches; one message stands on a line of its own"}
+			return nil, &Refusal{
+				Code:    invalidRequest,
+				Message: "this version of the protocol has no batches; one message stands on a line of its own",
+			}
 		}
 	}
 	messages := make([]message, len(all))

@@ -508,7 +508,12 @@ func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"saved": path, "tabId": tabNumber(out["page_id"]), "width": out["width"], "height": out["height"]}, nil
+	return map[string]any{
+		"saved":  path,
+		"tabId":  tabNumber(out["page_id"]),
+		"width":  out["width"],
+		"height": out["height"],
+	}, nil
 }
 
 // savePicture writes a picture as a new file below the current folder or that of temporary files,

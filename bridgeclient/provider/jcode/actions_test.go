@@ -27,7 +27,9 @@ func TestAPictureReplacesNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"there.png", "./folder/../there.png", up, outside, "link.png", "away/new.png", "away/outside.png", "../new.png"} {
+	for _, name := range []string{
+		"there.png", "./folder/../there.png", up, outside, "link.png", "away/new.png", "away/outside.png", "../new.png",
+	} {
 		if path, err := savePicture(name, []byte("picture")); err == nil {
 			t.Errorf("%s was written to %s", name, path)
 		}
@@ -40,7 +42,9 @@ func TestAPictureReplacesNoFile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(outside), "new.png")); err == nil {
 		t.Error("a picture was written through a link")
 	}
-	for _, name := range []string{"new.png", "folder/new.png", filepath.Join(here, "whole.png"), filepath.Join(temporary, "t.png"), ""} {
+	for _, name := range []string{
+		"new.png", "folder/new.png", filepath.Join(here, "whole.png"), filepath.Join(temporary, "t.png"), "",
+	} {
 		path, err := savePicture(name, []byte("picture"))
 		if err != nil {
 			t.Errorf("%q: %v", name, err)

@@ -114,7 +114,10 @@ func Fill(cmd *cobra.Command) (Origins, error) {
 				return nil, fmt.Errorf("%s sets %s to %q: a project file may write only below its own folder", ProjectFile, key, path)
 			}
 			if report.Administrative(path) {
-				return nil, fmt.Errorf("%s sets %s to %q: a project file may not write into the folder of a version control system", ProjectFile, key, path)
+				return nil, fmt.Errorf(
+					"%s sets %s to %q: a project file may not write into the folder of a version control system",
+					ProjectFile, key, path,
+				)
 			}
 		}
 	}

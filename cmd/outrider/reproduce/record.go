@@ -89,7 +89,14 @@ func (r *RecordFlags) record(options *runtime.Options, o Recorded) error {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
 	files := capture.Files{Record: r.file, Trace: r.trace, Export: trace.ExportFile}
-	how := capture.Options{Header: header, Pages: true, Pictures: r.pictures, Secrets: o.Secrets, Maps: o.Maps, Lost: o.Lost}
+	how := capture.Options{
+		Header:   header,
+		Pages:    true,
+		Pictures: r.pictures,
+		Secrets:  o.Secrets,
+		Maps:     o.Maps,
+		Lost:     o.Lost,
+	}
 	if !o.Face || r.recent == recent.Off || r.recent == "" {
 		recorder, err := capture.Open(files, how)
 		if recorder != nil {

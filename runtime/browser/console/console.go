@@ -284,7 +284,13 @@ func logEntry(params []byte) (m primitives.ConsoleMessage, ok bool) {
 	if json.Unmarshal(params, &e) != nil {
 		return m, false
 	}
-	m = primitives.ConsoleMessage{Level: e.Entry.Level, Source: e.Entry.Source, Text: excerpt.WithoutUsers(e.Entry.Text), URL: e.Entry.URL, At: time.UnixMilli(int64(e.Entry.At))}
+	m = primitives.ConsoleMessage{
+		Level:  e.Entry.Level,
+		Source: e.Entry.Source,
+		Text:   excerpt.WithoutUsers(e.Entry.Text),
+		URL:    e.Entry.URL,
+		At:     time.UnixMilli(int64(e.Entry.At)),
+	}
 	if m.Level == "verbose" {
 		m.Level = "debug"
 	}

@@ -38,8 +38,12 @@ const longestPath = 200
 func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
 	named := excerpt.Bytes(path, longestPath)
 	folders := excerpt.Bytes(strings.Join(dirs, ", "), longestPath)
-	outside := fault.New(fault.PermissionDenied, "the file %q is not in a folder that is declared for uploads: %s", named, folders)
-	missing := fault.New(fault.InvalidArguments, "there is no file %q in the folders that are declared for uploads: %s", named, folders)
+	outside := fault.New(
+		fault.PermissionDenied, "the file %q is not in a folder that is declared for uploads: %s", named, folders,
+	)
+	missing := fault.New(
+		fault.InvalidArguments, "there is no file %q in the folders that are declared for uploads: %s", named, folders,
+	)
 	last := error(missing)
 	for _, dir := range dirs {
 		root, err := filepath.Abs(dir)

@@ -123,11 +123,14 @@ func CheckProxy(proxy string) error {
 	}
 	u, err := url.Parse(proxy)
 	web := err == nil && (u.Scheme == "http" || u.Scheme == "https")
-	if web && u.User != nil && u.Hostname() != "" && !strings.Contains(u.Host, "@") && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+	if web && u.User != nil && u.Hostname() != "" && !strings.Contains(u.Host, "@") &&
+		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
 		return nil
 	}
-	return fault.New(fault.InvalidArguments, "the address of the proxy has an @ and is not understood: expected http://NAME:PASSWORD@HOST:PORT").
-		Next("in a name and a password write %40 for @, %2F for /, %3A for :, %25 for % and so on; it is not shown here")
+	return fault.New(fault.InvalidArguments, "the address of the proxy has an @ and is not understood: expected "+
+		"http://NAME:PASSWORD@HOST:PORT").
+		Next("in a name and a password write %40 for @, %2F for /, %3A for :, %25 for % and so on; it is not " +
+			"shown here")
 }
 
 // Address is the proxy as a browser's option names it.

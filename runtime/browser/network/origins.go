@@ -89,7 +89,10 @@ type destination struct {
 }
 
 func destinationOf(u *url.URL) destination {
-	d := destination{scheme: strings.ToLower(u.Scheme), host: address.ASCIIHost(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))}
+	d := destination{
+		scheme: strings.ToLower(u.Scheme),
+		host:   address.ASCIIHost(strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")),
+	}
 	d.port, _ = strconv.Atoi(u.Port())
 	if d.port == 0 {
 		d.port = schemePorts[d.scheme]

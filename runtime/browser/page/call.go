@@ -110,7 +110,9 @@ func (p *Page) Run(ctx context.Context, frame primitives.FrameID, make func(toke
 
 // runAt is Run for what can be held to the origin of the document that was admitted, which
 // is "" in a context without bounds.
-func (p *Page) runAt(ctx context.Context, frame primitives.FrameID, make func(token, origin string) world.Invocation) ([]byte, error) {
+func (p *Page) runAt(
+	ctx context.Context, frame primitives.FrameID, make func(token, origin string) world.Invocation,
+) ([]byte, error) {
 	for range maxFollowed {
 		at, err := p.resolveFrame(ctx, frame)
 		if err != nil {

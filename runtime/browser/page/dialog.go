@@ -160,7 +160,11 @@ func (p *Page) onDialogOpening(s *cdp.Session, params []byte) {
 	}
 	p.mu.Lock()
 	p.dialog = &openDialog{session: s, Dialog: primitives.Dialog{
-		Type: e.Type, Message: e.Message, DefaultPrompt: e.DefaultPrompt, URL: address.Bare(e.URL), OpenedAt: time.Now(),
+		Type:          e.Type,
+		Message:       e.Message,
+		DefaultPrompt: e.DefaultPrompt,
+		URL:           address.Bare(e.URL),
+		OpenedAt:      time.Now(),
 	}}
 	p.dialogCount++
 	p.lastDialog = &p.dialog.Dialog

@@ -251,7 +251,8 @@ func (e evaluation) failure() *fault.Error {
 		return primitives.TooLarge(n)
 	}
 	thrown, _, _ := strings.Cut(text, "\n")
-	return fault.New(fault.HandlerFailed, "the script failed: %s", excerpt.Characters(thrown, maxThrown)).With("exception", excerpt.Characters(text, maxException))
+	return fault.New(fault.HandlerFailed, "the script failed: %s", excerpt.Characters(thrown, maxThrown)).
+		With("exception", excerpt.Characters(text, maxException))
 }
 
 // awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs

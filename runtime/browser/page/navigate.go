@@ -259,7 +259,11 @@ func (p *Page) refusedCertificate() string {
 
 // tooSlow gives up before the new document is there.
 func (n *navigation) tooSlow() error {
-	return n.stopped(&fault.Error{Code: fault.Timeout, Message: "the server did not answer in time; the page stayed as it was", Err: context.DeadlineExceeded})
+	return n.stopped(&fault.Error{
+		Code:    fault.Timeout,
+		Message: "the server did not answer in time; the page stayed as it was",
+		Err:     context.DeadlineExceeded,
+	})
 }
 
 // stopTime bounds the wait for the browser's word that it has stopped a navigation.

@@ -69,7 +69,11 @@ func (q *Request) header(name string) string {
 // Document answers a request with an empty HTML document. The reader may call it.
 func Document(client *cdp.Client, s *cdp.Session, params []byte) cdp.Command {
 	q := Request{session: s.ID, id: string(cdp.PlainString(cdp.Member(params, "requestId")))}
-	return q.answered(client, Answer{Status: 200, Headers: []Header{{"Content-Type", "text/html"}}, Body: []byte("<!doctype html>")}, nil)
+	return q.answered(client, Answer{
+		Status:  200,
+		Headers: []Header{{"Content-Type", "text/html"}},
+		Body:    []byte("<!doctype html>"),
+	}, nil)
 }
 
 func (q *Request) continued(client *cdp.Client) cdp.Command {
@@ -94,7 +98,11 @@ func (q *Request) answered(client *cdp.Client, a Answer, refused func(Missed)) c
 		Phrase    string   `json:"responsePhrase"` // the browser knows none for codes of its own time only
 		Headers   []Header `json:"responseHeaders"`
 		Body      string   `json:"body"`
-	}{q.id, a.Status, orElse(http.StatusText(a.Status), "Status"), a.Headers, base64.StdEncoding.EncodeToString(a.Body)})
+	}{
+		q.id, a.Status,
+		orElse(http.StatusText(a.Status), "Status"),
+		a.Headers, base64.StdEncoding.EncodeToString(a.Body),
+	})
 	return q.command(client, "Fetch.fulfillRequest", params, refused)
 }
 

@@ -62,7 +62,8 @@ type Origin struct {
 // it reads.
 func OriginOf(token string) Invocation {
 	b := append([]byte(`{"expression":"globalThis.outriderWorld!=='`), token...)
-	b = append(b, `'?'{\"stale\":true}':JSON.stringify({ok:true,value:{origin:self.origin,scheme:location.protocol,host:location.host}})"`...)
+	b = append(b, `'?'{\"stale\":true}':JSON.stringify({ok:true,value:{origin:self.origin,scheme:location.protocol,`+
+		`host:location.host}})"`...)
 	return Invocation{evaluate: append(b, `,"awaitPromise":true,"returnByValue":true`...)}
 }
 
