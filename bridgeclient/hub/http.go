@@ -41,7 +41,8 @@ func (h *Hub) Handler() http.Handler { return h.guard(h.bounded(methods(h.mux)))
 
 // callMembers are those of a ToolCall.
 var callMembers = []string{
-	"name", "arguments", "runtime_id", "target", "target_runtime_id", "target_runtime_key", "target_url_contains", "target_title_contains",
+	"name", "arguments", "runtime_id", "target",
+	"target_runtime_id", "target_runtime_key", "target_url_contains", "target_title_contains",
 	"timeout_ms", "call_id", "idempotency_key", "_meta",
 }
 

@@ -164,7 +164,8 @@ func TestToolsAreCalledByBothNames(t *testing.T) {
 		named[tool.Name] = true
 	}
 	for _, name := range []string{
-		"actions.site", "actions_site", "page.info", "page_info", "site.order.add", "site.order_add", "site.grüße/öffnen",
+		"actions.site", "actions_site", "page.info",
+		"page_info", "site.order.add", "site.order_add", "site.grüße/öffnen",
 		"site.a name that is longer than the sixty-four characters which clients take",
 	} {
 		args := `{}`

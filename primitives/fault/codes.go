@@ -431,7 +431,8 @@ func Universal(code Code) bool {
 	switch code {
 	case InvalidInput, PermissionDenied, CapabilityUnavailable, HandlerFailed, HandlerTimeout, InvalidResult,
 		RuntimeNotReady, Internal, Timeout, Cancelled, SessionLost, TabClosed, TabCrashed, BrowserLost,
-		PageNavigated, PageUnresponsive, DialogOpen, QueueFull, OriginBlocked, TransportFailed, UnsafeState, DriftDetected:
+		PageNavigated, PageUnresponsive, DialogOpen, QueueFull,
+		OriginBlocked, TransportFailed, UnsafeState, DriftDetected:
 		return true
 	}
 	return false

@@ -222,7 +222,8 @@ func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *m
 // RepairRead is RepairTarget for a step that reads its target: it proposes nothing by which something else
 // would be read, or always the same.
 func RepairRead(
-	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage,
+	ctx context.Context, page primitives.Page, in *sites.Map,
+	t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage,
 ) (*Repair, error) {
 	if !Keeps(t) {
 		return nil, nil
@@ -274,7 +275,8 @@ func withoutValues(names []locators.Locator, t *manifest.Target, arguments json.
 
 // IsLocked says whether a match is surely the element that the lock file remembers of its target.
 func IsLocked(
-	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, m descriptor.Match,
+	ctx context.Context, page primitives.Page, in *sites.Map,
+	t *manifest.Target, locks map[string]*lock.File, m descriptor.Match,
 ) bool {
 	remembered, ok := locks[in.Path].Find(DescriptorOf(t, "", nil))
 	if !ok || m.Handle == "" || m.Count != 1 {

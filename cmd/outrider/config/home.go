@@ -14,8 +14,10 @@ import (
 // the home folder: no shell has replaced it in a file, in a variable, and after a = of the
 // command line. What a project file says is taken as it is written.
 var paths = []string{
-	"artifacts", "browser", "cdp-log", "cert", "data", "download-dir", "fleet-ca", "fleet-cert", "fleet-creds", "fleet-key",
-	"fleet-nkey", "keep", "key", "maps", "out", "payload-dir", "record", "save", "save-storage-state", "sign-key", "socket",
+	"artifacts", "browser", "cdp-log", "cert", "data",
+	"download-dir", "fleet-ca", "fleet-cert", "fleet-creds", "fleet-key",
+	"fleet-nkey", "keep", "key", "maps", "out",
+	"payload-dir", "record", "save", "save-storage-state", "sign-key", "socket",
 	"storage-root", "storage-state", "tenants", "token-file", "trace", "upload-dir", "user-data-dir", "vars",
 }
 
