@@ -137,7 +137,9 @@ func pastes(e primitives.KeyEvent) bool {
 func (p boundedPage) Dialog() (primitives.Dialog, bool) {
 	d, open := p.Page.Dialog()
 	if open && p.bounds.RefusesAddress(d.URL) != nil {
-		d.Message, d.DefaultPrompt, d.URL = "", "", ""
+		d.Message = ""
+		d.DefaultPrompt = ""
+		d.URL = ""
 	}
 	return d, open
 }
@@ -193,7 +195,9 @@ func (w boundedWatch) Events() primitives.PageEvents {
 	e.Dialogs = nil
 	for _, d := range dialogs {
 		if bounds.RefusesAddress(d.URL) != nil {
-			d.Message, d.DefaultPrompt, d.URL = "", "", ""
+			d.Message = ""
+			d.DefaultPrompt = ""
+			d.URL = ""
 		}
 		e.Dialogs = append(e.Dialogs, d)
 	}

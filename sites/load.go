@@ -381,7 +381,9 @@ func (l *loader) parsed(m *manifest.Manifest, report manifest.Report, slot int, 
 	out := newMap(m, at.path, at.loc, l.opts)
 	out.everywhere, out.file = at.everywhere, abs
 	out.companions, out.dir = folderFiles(at.root), at.dir
-	out.storage, out.guard, out.project = at.storage, keep, l.project
+	out.storage = at.storage
+	out.guard = keep
+	out.project = l.project
 	report.Warnings = append(report.Warnings, odd...)
 	report.Warnings = append(report.Warnings, out.unsafeProvenance()...)
 	out.warnings = report.Warnings

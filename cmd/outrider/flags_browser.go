@@ -244,7 +244,9 @@ func (a *app) readSecrets(ctx context.Context) error {
 // mapsAs are the options that maps are read with.
 func (a *app) mapsAs(profile quirks.Set) runtime.MapOptions {
 	how := runtime.MapsIn(profile)
-	how.AcceptDrafts, how.Checked, how.Project = a.browser.acceptDrafts, checked.User(version), a.browser.projectMaps
+	how.AcceptDrafts = a.browser.acceptDrafts
+	how.Checked = checked.User(version)
+	how.Project = a.browser.projectMaps
 	return how
 }
 

@@ -154,14 +154,18 @@ func (c claims) asserted(
 			continue
 		}
 		next := *t
-		next.Selector, next.Selectors, next.FallbackSelectors = nil, nil, t.Candidates()
+		next.Selector = nil
+		next.Selectors = nil
+		next.FallbackSelectors = t.Candidates()
 		if l.Selector != "" {
 			next.Selector = []string{l.Selector}
 			next.FallbackSelectors = slices.DeleteFunc(next.FallbackSelectors, func(s string) bool {
 				return s == l.Selector
 			})
 		} else {
-			next.Role, next.Name, next.FallbackSelectors = l.Role, l.Name, nil
+			next.Role = l.Role
+			next.Name = l.Name
+			next.FallbackSelectors = nil
 		}
 		return spelled(&next), &next, l.Kind
 	}

@@ -112,7 +112,9 @@ func keeps(id json.RawMessage) bool { return id[0] == '"' || plainNumber.Match(i
 
 // deep says whether JSON is nested deeper than the SDK reads.
 func deep(raw []byte) bool {
-	depth, quoted, escaped := 0, false, false
+	depth := 0
+	quoted := false
+	escaped := false
 	for _, b := range raw {
 		switch {
 		case escaped:

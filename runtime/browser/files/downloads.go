@@ -170,7 +170,9 @@ func (t *Transfers) begin(params []byte) {
 		return
 	}
 	d := &download{guid: e.GUID}
-	d.URL, d.Filename, d.Started = excerpt.Address(e.URL), safeName(e.Suggested), time.Now()
+	d.URL = excerpt.Address(e.URL)
+	d.Filename = safeName(e.Suggested)
+	d.Started = time.Now()
 	d.State = primitives.DownloadInProgress
 	if t.dir == "" {
 		d.State, d.Ended = primitives.DownloadRefused, d.Started

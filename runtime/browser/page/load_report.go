@@ -48,7 +48,9 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 	if json.Unmarshal(text, &d) != nil {
 		return out, false
 	}
-	out.URL, out.Title, out.Status = address.Bare(d.URL), d.Title, d.Status
+	out.URL = address.Bare(d.URL)
+	out.Title = d.Title
+	out.Status = d.Status
 	return out, true
 }
 
