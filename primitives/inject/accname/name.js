@@ -99,7 +99,14 @@ function generatedText(node, which) {
 const hasValue = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter']);
 
 /** contentContext is the context of a computation for what an element contributes by its contents. */
-const contentContext = (known) => ({ inside: 'content', inLabelledby: false, hidden: false, visited: new Set(), known, budget: { left: maxNameNodes } });
+const contentContext = (known) => ({
+  inside: 'content',
+  inLabelledby: false,
+  hidden: false,
+  visited: new Set(),
+  known,
+  budget: { left: maxNameNodes }
+});
 
 /** selectedOf lists the chosen options of a list. */
 const selectedOf = (select) => Array.from(protoGet(select, 'selectedOptions') || []);

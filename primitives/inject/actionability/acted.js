@@ -41,7 +41,11 @@ queries.focused_target = ({ view: given, for_text }) => {
   const view = viewOf(given);
   const node = activeElement() || bodyOf() || rootElement();
   if (node && isFrameElement(node)) return descended(node, view);
-  const nothing = for_text && !quirk('types_anywhere') && (!node || node === bodyOf() || node === rootElement()) && whyNotEditable(node) !== null;
+  const nothing =
+    for_text &&
+    !quirk('types_anywhere') &&
+    (!node || node === bodyOf() || node === rootElement()) &&
+    whyNotEditable(node) !== null;
   if (nothing) throw notEditable(node, 'nothing_focused', 'nothing has the focus, so the text would go nowhere');
   if (for_text && node && !quirk('types_anywhere') && swallowsText(node)) throw notEditable(node, 'no_text', 'the focus is on an element that takes no text');
   return { target: actedTarget(node, view) };

@@ -36,7 +36,9 @@ function clickedThroughHost(node, hit) {
  */
 function drawnBySlot(node, hit) {
   if (!shadowOf(hit) || rootOf(node) !== shadowOf(hit)) return false;
-  return queryIn(node, 'slot').some((slot) => slotNodes(slot).some((part) => nodeType(part) === 3 && norm(textContentOf(part)) !== ''));
+  return queryIn(node, 'slot').some((slot) =>
+    slotNodes(slot).some((part) => nodeType(part) === 3 && norm(textContentOf(part)) !== '')
+  );
 }
 
 /**
@@ -188,8 +190,16 @@ function requireOpen(args, node) {
   if (!args.click || args.force || tag !== 'option' && tag !== 'optgroup') return;
   const list = closestCSS(node, 'select');
   if (!list || !rendered(list) || rendered(node)) return;
-  const evidence = { locator: args.locator, reason: 'option', list: { target_label: label(list), ref: refOf(list), name: cut(nameOf(list), 120) } };
-  throw new Fault('target_not_actionable', 'the option is in a closed list, where no click arrives; choose it with page.select on the list', evidence);
+  const evidence = {
+    locator: args.locator,
+    reason: 'option',
+    list: { target_label: label(list), ref: refOf(list), name: cut(nameOf(list), 120) }
+  };
+  throw new Fault(
+    'target_not_actionable',
+    'the option is in a closed list, where no click arrives; choose it with page.select on the list',
+    evidence
+  );
 }
 
 /** refusal is why a control cannot be acted on, '' for no reason. */

@@ -48,7 +48,8 @@ const scrollingElementOf = getterOf(Document.prototype, 'scrollingElement');
 const wholeURLOf = getterOf(Document.prototype, 'URL');
 
 /** bareAddress is an address as the browser writes it, without user and password. */
-const bareAddress = (address) => address.includes('@') ? address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1') : address;
+const bareAddress = (address) =>
+  address.includes('@') ? address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1') : address;
 
 /** documentURLOf is the address of a document. What stands for a sign-in in it is for nobody to see. */
 const documentURLOf = (doc) => bareAddress(wholeURLOf(doc));
@@ -69,8 +70,12 @@ const htmlNamespace = 'http://www.w3.org/1999/xhtml';
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
 /** Tags of which the library expects what only elements of HTML have: options, rows, a value, a document inside. */
-const htmlTags = new Set(('area button canvas datalist details dialog embed fieldset form frame iframe img input label legend meter object optgroup ' +
-  'option output progress select slot summary table tbody td textarea tfoot th thead tr').split(' '));
+const htmlTags = new Set(
+  (
+    'area button canvas datalist details dialog embed fieldset form frame iframe img input label legend meter object optgroup ' +
+    'option output progress select slot summary table tbody td textarea tfoot th thead tr'
+  ).split(' ')
+);
 
 /**
  * tagOf is the tag of an element in lower case. An element of another namespace may be

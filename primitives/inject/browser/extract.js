@@ -23,7 +23,9 @@ function addressReader() {
   return (node) => {
     const written = attributeOf(node, 'href');
     if (!(node instanceof HTMLAnchorElement)) return bareAddress(written || '');
-    return origin !== null && written !== null && plainPath.test(written) ? origin + written : bareAddress(anchorAddress(node));
+    return origin !== null && written !== null && plainPath.test(written)
+      ? origin + written
+      : bareAddress(anchorAddress(node));
   };
 }
 
@@ -110,7 +112,12 @@ function scopeText(scope) {
 queries.extract = (args) => {
   const view = viewOf(args.view);
   const everywhere = args.include === 'rendered' || args.include === 'all';
-  const { scope, root, selectorCount } = resolveScope(args.scope, args.item_selector, view, everywhere && !quirk('reads_in_view'));
+  const { scope, root, selectorCount } = resolveScope(
+    args.scope,
+    args.item_selector,
+    view,
+    everywhere && !quirk('reads_in_view')
+  );
   const readers = args.fields.map(fieldReader);
   const clips = new Map();
   const shown = args.include === 'all' ? () => true : everywhere ? (node) => rendered(node) : (node) => isVisible(node, view, clips);
@@ -135,7 +142,13 @@ queries.extract = (args) => {
     count++;
   }
   // Only the values: to carry a large answer out of the page costs by the character.
-  return new WithText({
-    scope: { text: scopeText(scope), selector_count: selectorCount }, item_count: count, extracted_at: new Date().toISOString(), url: documentURLOf(document),
-  }, JSON.stringify(values));
+  return new WithText(
+    {
+      scope: { text: scopeText(scope), selector_count: selectorCount },
+      item_count: count,
+      extracted_at: new Date().toISOString(),
+      url: documentURLOf(document)
+    },
+    JSON.stringify(values)
+  );
 };

@@ -58,5 +58,11 @@ queries.list_sections = (args) => {
       visible: rect.bottom > 0 && rect.top < innerHeight && rect.right > 0 && rect.left < innerWidth, item_count: itemCount(node, args.item_selector),
     });
   }
-  return { sections, section_count: sections.length, scroll_y: scrollY, viewport_height: innerHeight, url: documentURLOf(document) };
+  return {
+    sections,
+    section_count: sections.length,
+    scroll_y: scrollY,
+    viewport_height: innerHeight,
+    url: documentURLOf(document)
+  };
 };

@@ -80,7 +80,8 @@ function textDrawn(node, style) {
 /** contentsDrawn: some text or some element in one with display: contents is drawn. */
 function contentsDrawn(node, style) {
   const children = flatChildren(node).slice(0, maxBoxlessChildren);
-  if (children.some((child) => nodeType(child) === 3 && textOf(child).trim() !== '') && textDrawn(node, style)) return true;
+  if (children.some((child) => nodeType(child) === 3 && textOf(child).trim() !== '') && textDrawn(node, style))
+    return true;
   return children.some((child) => nodeType(child) === 1 && isDrawn(child));
 }
 

@@ -264,7 +264,12 @@ function narrowed(locator, nodes, trace) {
       return name !== '' && test(name);
     });
     if (nodes.length === 0) {
-      const names = new Set(before.slice(0, 200).map((node) => cut(safeName(node, known), 80)).filter((name) => name !== ''));
+      const names = new Set(
+        before
+          .slice(0, 200)
+          .map((node) => cut(safeName(node, known), 80))
+          .filter((name) => name !== '')
+      );
       trace.nearest = [...names].slice(0, maxNearest);
     }
   }
@@ -296,7 +301,8 @@ function flatText(node, budget, depth = 0) {
     if (budget.left-- <= 0) break;
     const type = nodeType(child);
     if (type === 3) text += nodeValueOf(child) || '';
-    else if (type === 1 && !/^(?:script|style|template|noscript)$/.test(tagOf(child))) text += flatText(child, budget, depth + 1);
+    else if (type === 1 && !/^(?:script|style|template|noscript)$/.test(tagOf(child)))
+      text += flatText(child, budget, depth + 1);
   }
   return text;
 }
@@ -308,7 +314,13 @@ const maxDescribed = 10;
 
 /** described names an element in evidence: role, name, tag and place. */
 function described(node, view) {
-  return { tag_name: tagOf(node), role: safeRole(node) || null, name: cut(safeName(node, new Map()), 120), target_label: label(node), bounding_box: box(rectOf(node), view) };
+  return {
+    tag_name: tagOf(node),
+    role: safeRole(node) || null,
+    name: cut(safeName(node, new Map()), 120),
+    target_label: label(node),
+    bounding_box: box(rectOf(node), view)
+  };
 }
 
 /** nearText is the text of the nearest element around node that has more text than node itself, which distinguishes equal ones. */
@@ -329,7 +341,12 @@ function candidatesOf(nodes) {
   const out = [];
   let bytes = 0;
   for (const node of nodes.slice(0, maxDescribed)) {
-    const one = { ref: refOf(node), role: safeRole(node) || tagOf(node), name: cut(safeName(node, known), 60), target_label: cut(label(node), 60) };
+    const one = {
+      ref: refOf(node),
+      role: safeRole(node) || tagOf(node),
+      name: cut(safeName(node, known), 60),
+      target_label: cut(label(node), 60)
+    };
     const near = nearText(node);
     if (near !== '') one.near = near;
     bytes += new TextEncoder().encode(JSON.stringify(one)).length;

@@ -18,7 +18,12 @@ const unread = /^(?:head|script|style|template|noscript|title)$/;
 function innermostSaying(root, needle, equal) {
   const found = [];
   const enter = (node, depth) => {
-    const inside = depth > deepestName ? [] : Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle));
+    const inside =
+      depth > deepestName
+        ? []
+        : Array.from(childNodesOf(node)).filter(
+            (child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle)
+          );
     for (const child of inside) enter(child, depth + 1);
     if (inside.length === 0 && isElement(node) && (!equal || norm(textOf(node)) === needle)) found.push(node);
   };
@@ -30,7 +35,8 @@ function innermostSaying(root, needle, equal) {
 function saying(needle, equal) {
   const found = [];
   for (const root of withShadows(document)) {
-    if (norm(textOf(root === document ? rootElement() : root)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
+    if (norm(textOf(root === document ? rootElement() : root)).includes(needle))
+      found.push(...innermostSaying(root, needle, equal));
   }
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }
@@ -43,7 +49,8 @@ const writtenRoles = /^(?:textbox|searchbox|combobox|spinbutton)$/;
  * another control in it. A container with a role or a test id only surrounds the text, and other controls with it.
  */
 function wholeTakes(node) {
-  if (isTextControl(node) || protoGet(node, 'isContentEditable') === true || writtenRoles.test(roleOf(node))) return true;
+  if (isTextControl(node) || protoGet(node, 'isContentEditable') === true || writtenRoles.test(roleOf(node)))
+    return true;
   return matchesCSS(node, interactive) && queryIn(node, interactive).length === 0;
 }
 
@@ -109,9 +116,12 @@ const namingMembers = ['name', 'label', 'placeholder', 'text', 'text_contains', 
  * nothing, and neither does a fallback of a locator that counts matches or searches in another.
  */
 function confirmedBy(locator, selector, node) {
-  for (const member of ['within', 'nth', 'retarget', 'ref']) if (locator[member] !== undefined && locator[member] !== null) return false;
+  for (const member of ['within', 'nth', 'retarget', 'ref'])
+    if (locator[member] !== undefined && locator[member] !== null) return false;
   const narrow = { selector, pierce: locator.pierce !== false, exact: locator.exact };
-  const given = namingMembers.filter((member) => locator[member] !== undefined && locator[member] !== null && locator[member] !== '');
+  const given = namingMembers.filter(
+    (member) => locator[member] !== undefined && locator[member] !== null && locator[member] !== ''
+  );
   for (const member of given) narrow[member] = locator[member];
   return given.length > 0 && locateOnce(narrow).nodes.includes(node);
 }
@@ -146,9 +156,16 @@ function locateToAct(locator) {
 
 /** drifted is the failure of an act whose locator only a fallback finds that is not confirmed. */
 function drifted(locator, { guessed, fallback }) {
-  return new Fault('drift_detected', 'only a fallback of the locator finds something, and it is not called what the locator says; nothing was done', {
-    locator, fallback: cut(fallback.selector, 500), candidate: fallback.candidate, found: { tag_name: tagOf(guessed), role: roleOf(guessed) || null, name: cut(nameOf(guessed), 200) },
-  });
+  return new Fault(
+    'drift_detected',
+    'only a fallback of the locator finds something, and it is not called what the locator says; nothing was done',
+    {
+      locator,
+      fallback: cut(fallback.selector, 500),
+      candidate: fallback.candidate,
+      found: { tag_name: tagOf(guessed), role: roleOf(guessed) || null, name: cut(nameOf(guessed), 200) }
+    }
+  );
 }
 
 /** fallback_of answers by which fallback a locator is found, null when by none. */

@@ -1,7 +1,10 @@
 // locator_reads answers the text and the value of what a locator names, and
 // gives it the focus.
 
-queries.text_content = ({ locator, view }) => ({ locator, text: textOrLabel(locateToRead(understood(locator), viewOf(view))) });
+queries.text_content = ({ locator, view }) => ({
+  locator,
+  text: textOrLabel(locateToRead(understood(locator), viewOf(view)))
+});
 
 /** liveValue is the value property of a control, which its attribute does not follow. */
 function liveValue(node) {

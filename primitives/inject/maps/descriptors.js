@@ -222,10 +222,18 @@ function resolvedDescriptor(d, view, texts) {
   const seen = found.nodes.filter((node) => isVisible(node, view, clips));
   const chosen = seen[0] || found.nodes[0];
   return {
-    found: true, named: Boolean(d.name) && textTest(d.name, false, false)(nameOf(chosen)), candidate: found.candidate, count: found.nodes.length, visible_count: seen.length, relaxed, handle: keep(chosen),
-    tried: tried.slice(0, 40), facts: elementFacts(chosen, view, texts), box: d.explain ? boxOf(chosen) : undefined,
+    found: true,
+    named: Boolean(d.name) && textTest(d.name, false, false)(nameOf(chosen)),
+    candidate: found.candidate,
+    count: found.nodes.length,
+    visible_count: seen.length,
+    relaxed,
+    handle: keep(chosen),
+    tried: tried.slice(0, 40),
+    facts: elementFacts(chosen, view, texts),
+    box: d.explain ? boxOf(chosen) : undefined,
     departures: relaxed.length > 0 ? departures(chosen, found.nodes, d) : undefined,
-    compared: d.compare && d.compare.map((c) => compared(found.nodes, chosen, c, view, texts, d.explain)),
+    compared: d.compare && d.compare.map((c) => compared(found.nodes, chosen, c, view, texts, d.explain))
   };
 }
 

@@ -53,7 +53,12 @@ const childElementsIn = (node) => Array.from(childNodesOf(node)).filter((child) 
 /** besideOf is what stands where people look for the label of a field that has none: a head of its row, what is before it, or the head of its column. */
 function besideOf(node) {
   const plain = (element) => {
-    if (!element || matchesCSS(element, surveyedControls) || queryIn(element, 'input, select, textarea, button').length > 0) return '';
+    if (
+      !element ||
+      matchesCSS(element, surveyedControls) ||
+      queryIn(element, 'input, select, textarea, button').length > 0
+    )
+      return '';
     const text = norm(textOf(element));
     return text.length <= maxBeside ? text : '';
   };
@@ -62,9 +67,14 @@ function besideOf(node) {
   const head = row && childElementsIn(row)[0] !== cell ? plain(childElementsIn(row)[0]) : '';
   if (head) return head;
   let at = node;
-  for (let depth = 0; depth < 3 && at && at !== cell && !matchesCSS(at, 'form, body'); depth++, at = parentElementOf(at)) {
+  for (
+    let depth = 0;
+    depth < 3 && at && at !== cell && !matchesCSS(at, 'form, body');
+    depth++, at = parentElementOf(at)
+  ) {
     let before = previousNodeOf(at);
-    while (before && nodeType(before) !== 1 && (nodeType(before) !== 3 || norm(nodeValueOf(before)) === '')) before = previousNodeOf(before);
+    while (before && nodeType(before) !== 1 && (nodeType(before) !== 3 || norm(nodeValueOf(before)) === ''))
+      before = previousNodeOf(before);
     if (!before) continue;
     const text = nodeType(before) === 3 ? norm(nodeValueOf(before)) : plain(before);
     return text.length <= maxBeside ? text : '';
@@ -85,10 +95,30 @@ function surveyedControl(node, known, groups, repeated) {
     editable: attributeOf(node, 'contenteditable') !== null && protoGet(node, 'isContentEditable') === true || undefined, choices: choicesOf(node),
     repeated: repeated(node) || undefined, shadow: rootOf(node) !== document || undefined,
   };
-  if (/^(?:input|select|textarea)$/.test(tag) && !out.label && !hasAttribute(node, 'aria-label') && !hasAttribute(node, 'title')) out.beside = besideOf(node) || undefined;
+  if (
+    /^(?:input|select|textarea)$/.test(tag) &&
+    !out.label &&
+    !hasAttribute(node, 'aria-label') &&
+    !hasAttribute(node, 'title')
+  )
+    out.beside = besideOf(node) || undefined;
   if (tag === 'a') out.href = bareAddress(String(protoGet(node, 'href')));
   if (tag === 'summary') out.limits = { open: String(hasAttribute(parentElementOf(node), 'open')) };
-  for (const name of ['pattern', 'min', 'max', 'step', 'minlength', 'maxlength', 'aria-expanded', 'aria-haspopup', 'aria-selected', 'aria-pressed', 'aria-invalid', 'accept', 'target']) {
+  for (const name of [
+    'pattern',
+    'min',
+    'max',
+    'step',
+    'minlength',
+    'maxlength',
+    'aria-expanded',
+    'aria-haspopup',
+    'aria-selected',
+    'aria-pressed',
+    'aria-invalid',
+    'accept',
+    'target'
+  ]) {
     const value = attributeOf(node, name);
     if (value !== null && value !== '') (out.limits ||= {})[name] = value;
   }

@@ -276,7 +276,11 @@ function launcherApplies(launcher) {
   if (launcher.url_contains && !documentURLOf(document).includes(launcher.url_contains)) return false;
   if (!launcher.url_matches) return true;
   try {
-    return patternFor(launcher.url_matches, 'launcher_failed', 'url_matches')(cut(documentURLOf(document), maxMatchedText));
+    return patternFor(
+      launcher.url_matches,
+      'launcher_failed',
+      'url_matches'
+    )(cut(documentURLOf(document), maxMatchedText));
   } catch (error) {
     if (!overlayInPage()) throw error;
     return false;

@@ -110,7 +110,12 @@ class MarkdownWalk {
       if (!style) return true;
       if (style.display === 'contents') {
         visit(child);
-      } else if (style.display.startsWith('inline') && tag !== 'pre' && tag !== 'iframe' && !this.holdsBlocks(child, tag)) {
+      } else if (
+        style.display.startsWith('inline') &&
+        tag !== 'pre' &&
+        tag !== 'iframe' &&
+        !this.holdsBlocks(child, tag)
+      ) {
         const text = this.inline(child, tag, ctx);
         line += style.display === 'inline' ? text : text.trim() === '' ? text : ' ' + text + ' ';
       } else if (ctx.depth < 400) {
@@ -289,7 +294,8 @@ class MarkdownWalk {
       for (const child of this.drawn(at)) {
         if (nodeType(child) === 3) text += nodeValueOf(child);
         else if (nodeType(child) === 1 && tagOf(child) === 'br') text += '\n';
-        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button') read(child, depth + 1);
+        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button')
+          read(child, depth + 1);
       }
     };
     read(node, 0);

@@ -6,4 +6,8 @@ const httpStatus = () => {
   return (entry && entry.responseStatus) || 0;
 };
 
-queries.page_info = () => ({ url: documentURLOf(document), title: documentTitleOf(document), http_status: httpStatus() || undefined });
+queries.page_info = () => ({
+  url: documentURLOf(document),
+  title: documentTitleOf(document),
+  http_status: httpStatus() || undefined
+});

@@ -16,8 +16,10 @@ function labelledOptions(options, text) {
   const ways = [
     (option) => norm(protoGet(option, 'label')) === wanted,
     (option) => norm(textOf(option)) === wanted,
-    (option) => optionGroup(option) !== '' && [' ', ': ', ' / ', ' > '].some((mark) => optionGroup(option) + mark + norm(protoGet(option, 'label')) === wanted),
-    (option) => protoGet(option, 'value') === text,
+    (option) =>
+      optionGroup(option) !== '' &&
+      [' ', ': ', ' / ', ' > '].some((mark) => optionGroup(option) + mark + norm(protoGet(option, 'label')) === wanted),
+    (option) => protoGet(option, 'value') === text
   ];
   for (const way of ways) {
     const found = named(way);
@@ -34,8 +36,13 @@ function chosenOptions(select, { value, label, index }) {
   for (const text of label || []) {
     const named = labelledOptions(options, text);
     if (named.length > 1) {
-      const candidates = named.slice(0, 20).map((option) => ({ ...optionOf(option, options.indexOf(option)), group: optionGroup(option) }));
-      throw new Fault('multiple_targets', 'several options have this label; name one by its value, or with its group', { label: text, candidates });
+      const candidates = named
+        .slice(0, 20)
+        .map((option) => ({ ...optionOf(option, options.indexOf(option)), group: optionGroup(option) }));
+      throw new Fault('multiple_targets', 'several options have this label; name one by its value, or with its group', {
+        label: text,
+        candidates
+      });
     }
     found.push(named[0]);
   }
@@ -44,7 +51,9 @@ function chosenOptions(select, { value, label, index }) {
 }
 
 /** Roles of what lists that pages draw themselves consist of. */
-const drawnOptions = ['option', 'menuitem', 'menuitemradio', 'menuitemcheckbox', 'treeitem', 'gridcell'].map((role) => `[role="${role}"]`).join(', ');
+const drawnOptions = ['option', 'menuitem', 'menuitemradio', 'menuitemcheckbox', 'treeitem', 'gridcell']
+  .map((role) => `[role="${role}"]`)
+  .join(', ');
 
 /** So many names of options are told. */
 const mostNearOptions = 5;
@@ -68,13 +77,17 @@ function drawnChoices(control, names) {
   const lists = listsOf(control);
   const owned = (node) => lists.some((list) => flatContains(list, node));
   const options = withShadows(document).flatMap((root) => queryIn(root, drawnOptions)).filter((node) => rendered(node));
-  const namedAs = (node, name) => norm(nameOf(node)).toLowerCase() === name || norm(textOf(node)).toLowerCase() === name;
+  const namedAs = (node, name) =>
+    norm(nameOf(node)).toLowerCase() === name || norm(textOf(node)).toLowerCase() === name;
   const choices = names.map((text) => {
     const name = norm(text).toLowerCase();
     const named = options.filter((node) => namedAs(node, name));
     // Some lists are of plain elements: their words count where they are part of no option.
     const inOption = (node) => options.some((option) => flatContains(option, node));
-    const said = norm(text) === '' ? [] : saying(norm(text), true).filter((node) => !flatContains(control, node) && rendered(node) && !inOption(node));
+    const said =
+      norm(text) === ''
+        ? []
+        : saying(norm(text), true).filter((node) => !flatContains(control, node) && rendered(node) && !inOption(node));
     return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
   });
   const near = options.filter(owned).slice(0, mostNearOptions).map((node) => cut(norm(nameOf(node)), 80));
@@ -85,7 +98,11 @@ queries.page_select = async (args) => {
   const select = elementOf(args.handle);
   const refuse = (reason, message, more) => new Fault('target_not_editable', message, { reason, tag_name: tagOf(select), ...more });
   if (tagOf(select) !== 'select') {
-    throw refuse('not_a_list', 'the element is no select element; click the options of a list that the page draws itself', drawnChoices(select, (args.label || []).map(String)));
+    throw refuse(
+      'not_a_list',
+      'the element is no select element; click the options of a list that the page draws itself',
+      drawnChoices(select, (args.label || []).map(String))
+    );
   }
   const multiple = protoGet(select, 'multiple') === true;
   const found = await waitUntil(() => isConnected(select) && chosenOptions(select, args), { timeout: args.timeout_ms, silent: () => false });

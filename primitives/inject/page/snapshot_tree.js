@@ -55,7 +55,10 @@ const mostUnreadable = 100; // elements, before what is in one is left out
 const unreadText = '(this element cannot be read)';
 
 /** lineOf is a value as far as a row shows it. */
-const lineOf = (value) => value.length > maxRowName ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]' : value;
+const lineOf = (value) =>
+  value.length > maxRowName
+    ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]'
+    : value;
 
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
@@ -304,7 +307,15 @@ class TreeWalk {
     const row = new Row(this.options.interactive ? 0 : depth, 'generic', undefined, unreadText);
     if (this.add(row) && this.options.refs) {
       row.ref = '';
-      this.named.push({ row, node, tag: tagOf(node), role: 'generic', name: '', place: null, number: refNumbers.get(node) });
+      this.named.push({
+        row,
+        node,
+        tag: tagOf(node),
+        role: 'generic',
+        name: '',
+        place: null,
+        number: refNumbers.get(node)
+      });
     }
     // A stack that is full stays full.
     if (error instanceof RangeError || this.unreadable > mostUnreadable) this.leftOut++;
@@ -630,11 +641,24 @@ class TreeWalk {
         this.value(row, node, tag, role);
         break;
       case 'combobox':
-        if (tag === 'select') row.value = lineOf(selectedOf(node).map((option) => norm(protoGet(option, 'label'))).join(', '));
+        if (tag === 'select')
+          row.value = lineOf(
+            selectedOf(node)
+              .map((option) => norm(protoGet(option, 'label')))
+              .join(', ')
+          );
         else this.value(row, node, tag, role);
         break;
       case 'link':
-        if (this.options.urls) row.url = cut(bareAddress(String(typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || '')), 2000);
+        if (this.options.urls)
+          row.url = cut(
+            bareAddress(
+              String(
+                typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || ''
+              )
+            ),
+            2000
+          );
         break;
     }
     if (tag === 'summary') {

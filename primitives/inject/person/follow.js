@@ -17,7 +17,10 @@ const hitAll = methodOf(Document.prototype, 'elementsFromPoint');
  */
 function tell(report, complete = true) {
   flushEnter();
-  const kept = { complete, report: { doc: token, top: isTopWindow, url: documentURLOf(document).slice(0, 4000), ...report } };
+  const kept = {
+    complete,
+    report: { doc: token, top: isTopWindow, url: documentURLOf(document).slice(0, 4000), ...report }
+  };
   followed.kept.push(kept);
   if (followed.kept.length > maxReports) followed.kept.shift();
   deliverReports();

@@ -16,7 +16,8 @@ function watchArrival(id, win, at) {
   const onMove = (event) => {
     if (!event.isTrusted) return;
     arrival.came = true;
-    if (Math.abs(event.clientX - at.x) <= arrivalSlack && Math.abs(event.clientY - at.y) <= arrivalSlack) arrival.near = true;
+    if (Math.abs(event.clientX - at.x) <= arrivalSlack && Math.abs(event.clientY - at.y) <= arrivalSlack)
+      arrival.near = true;
   };
   const options = { capture: true, passive: true };
   for (const name of movements) listen(win, name, onMove, options);

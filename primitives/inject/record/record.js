@@ -200,7 +200,8 @@ class SnapshotText {
     }
     let text = '[' + JSON.stringify(nodeNameOf(node)) + ',' + JSON.stringify(attributes);
     const shadow = shadowOf(node);
-    if (tag === 'head' && parentOf(node) === rootElement()) text += ',["BASE",' + JSON.stringify({ href: bareAddress(protoGet(document, 'baseURI')) }) + ']';
+    if (tag === 'head' && parentOf(node) === rootElement())
+      text += ',["BASE",' + JSON.stringify({ href: bareAddress(protoGet(document, 'baseURI')) }) + ']';
     else if (shadow) {
       watchRoot(shadow);
       this.own++;
@@ -254,8 +255,16 @@ function recordedSnapshot({ known, version }) {
   recorded.base = base;
   const doctype = protoGet(document, 'doctype');
   const value = {
-    token, version: recorded.version, url: documentURLOf(document), title: documentTitleOf(document), doctype: doctype ? doctype.name : '',
-    width: innerWidth, height: innerHeight, frames: [], nodes: 0, same: true,
+    token,
+    version: recorded.version,
+    url: documentURLOf(document),
+    title: documentTitleOf(document),
+    doctype: doctype ? doctype.name : '',
+    width: innerWidth,
+    height: innerHeight,
+    frames: [],
+    nodes: 0,
+    same: true
   };
   if (!recorded.changed && known === token && version === recorded.version) return { value, text: '' };
   const snapshot = new SnapshotText();

@@ -118,7 +118,8 @@
     }
     if (payload === undefined) drop(name, 'payload_not_json');
     else if (payload.length > maxPayload) drop(name, 'payload_too_large');
-    else send({ event: name, keys, url: location.href.replace(/^([^/?#]*\/\/)[^/?#]*@/, '$1').slice(0, 2000), payload });
+    else
+      send({ event: name, keys, url: location.href.replace(/^([^/?#]*\/\/)[^/?#]*@/, '$1').slice(0, 2000), payload });
   };
 
   const topHost = () => {

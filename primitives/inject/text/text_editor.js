@@ -80,7 +80,8 @@ const drawnAround = 4;
  */
 function watchTaken(target) {
   let around = target;
-  for (let i = 0; i < drawnAround && flatParentElement(around) && flatParentElement(around) !== bodyOf(); i++) around = flatParentElement(around);
+  for (let i = 0; i < drawnAround && flatParentElement(around) && flatParentElement(around) !== bodyOf(); i++)
+    around = flatParentElement(around);
   const watch = { stopped: true, drew: false, prevented: false };
   const note = () => { watch.drew = true; };
   const observer = new MutationObserver(note);
