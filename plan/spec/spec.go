@@ -55,7 +55,7 @@ type Session struct {
 type Step struct {
 	Name    string `json:"name,omitempty" doc:"name in reports"`
 	Open    string `json:"open,omitempty" doc:"goes to this address first"`
-	Leave   string `json:"leave,omitempty" enum:"accept,fail" doc:"what open does when the page asks whether to be left; default accept"`
+	Leave   string `json:"leave,omitempty" enum:"accept,fail" doc:"what open does at a beforeunload question; default accept"`
 	Action  string `json:"action,omitempty" doc:"a site action"`
 	State   string `json:"state,omitempty" doc:"a state projection"`
 	Summary string `json:"summary,omitempty" doc:"a summary of that projection"`

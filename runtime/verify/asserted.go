@@ -40,12 +40,15 @@ func IsThere(m descriptor.Match) bool {
 }
 
 // Words of classes, ids and test ids that say in what state, or in what place, an element is.
-var stateWords = strings.Fields(`active inactive current selected unselected checked unchecked indeterminate pressed toggled
-	open opened closed expanded collapsed shown show hidden hide visible invisible enabled disabled readonly required
-	focus focused hover hovered on off ok error errors invalid valid warning danger success failed failure passed done
-	completed complete incomplete finished pending loading loaded busy idle ready empty full read unread online offline
-	sorted asc desc ascending descending today highlighted highlight marked locked unlocked new old sold paid unpaid
-	available unavailable filled dirty pristine touched untouched connected disconnected running stopped paused playing`)
+var stateWords = strings.Fields(`
+	active inactive current selected unselected checked unchecked indeterminate pressed toggled open
+	opened closed expanded collapsed shown show hidden hide visible invisible enabled disabled readonly
+	required focus focused hover hovered on off ok error errors invalid valid warning danger success
+	failed failure passed done completed complete incomplete finished pending loading loaded busy idle
+	ready empty full read unread online offline sorted asc desc ascending descending today highlighted
+	highlight marked locked unlocked new old sold paid unpaid available unavailable filled dirty
+	pristine touched untouched connected disconnected running stopped paused playing
+`)
 
 var placeWords = strings.Fields(
 	"first last odd even nth index idx pos position top bottom prev previous start end middle",

@@ -86,7 +86,8 @@ func writtenAt(raw json.RawMessage, path []string, pointer string, textOnly bool
 // locator that the upstream extension reads stays one where the element has such a name,
 // and always when upstream is set. Arguments are as for RepairTarget. What is read is as for RepairRead.
 func RepairWritten(
-	ctx context.Context, page primitives.Page, in *sites.Map, w Written, locks map[string]*lock.File, arguments json.RawMessage,
+	ctx context.Context, page primitives.Page, in *sites.Map, w Written,
+	locks map[string]*lock.File, arguments json.RawMessage,
 	upstream, reads bool,
 ) (*Repair, error) {
 	return repairOf(ctx, page, in, w.Target, locks, func(_ *manifest.Target, names []locators.Locator, _ likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {

@@ -182,7 +182,8 @@ function clickPoint(node, seen, locator) {
 }
 
 /**
- * requireOpen fails at once for an option that its closed list does not draw: no time brings it, and the list that opens
+ * requireOpen fails at once for an option that its closed list does not draw: no time brings it, and the list
+ * that opens
  * at a click is the browser's own, which is not in the page.
  */
 function requireOpen(args, node) {
@@ -384,7 +385,8 @@ function renderedAgainFor(args, view) {
  * act_target takes locator, click (a button will be clicked, not only the
  * pointer moved), enabled (a disabled control is waited for), force (only a
  * point is needed), timeout_ms, and guard, an id under which click_verdict says
- * what the click hit; reach, an id under which pointer_arrived says whether the pointer came; until, editable and focus ask for less, or more, than a
+ * what the click hit; reach, an id under which pointer_arrived says whether the pointer came; until, editable
+ * and focus ask for less, or more, than a
  * click; still forbids to scroll. A caller that composes frames gives view, partial and attempts. Then
  * the answer has what is missing instead of a failure. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and to call again;

@@ -72,7 +72,8 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 /** Tags of which the library expects what only elements of HTML have: options, rows, a value, a document inside. */
 const htmlTags = new Set(
   (
-    'area button canvas datalist details dialog embed fieldset form frame iframe img input label legend meter object optgroup ' +
+    'area button canvas datalist details dialog embed fieldset form frame iframe img input label legend ' +
+    'meter object optgroup ' +
     'option output progress select slot summary table tbody td textarea tfoot th thead tr'
   ).split(' ')
 );

@@ -89,8 +89,10 @@ function label(node) {
 const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length > 0;
 
 /**
- * isDrawn: neither its own style nor anything around it, such as a closed section, keeps it from being drawn. It is what
- * Element.checkVisibility says of visibility and display; an element without a box of its own is drawn as what is in it.
+ * isDrawn: neither its own style nor anything around it, such as a closed section, keeps it from being drawn.
+ * It is what
+ * Element.checkVisibility says of visibility and display; an element without a box of its own is drawn as what
+ * is in it.
  */
 function isDrawn(node) {
   if (checkVisibility(node, visibilityOptions)) return true; // a style costs several times as much

@@ -31,7 +31,10 @@ function innermostSaying(root, needle, equal) {
   return found;
 }
 
-/** saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever else takes a click. */
+/**
+ * saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever
+ * else takes a click.
+ */
 function saying(needle, equal) {
   const found = [];
   for (const root of withShadows(document)) {

@@ -50,7 +50,10 @@ const maxBeside = 80; // what is longer is content and no label
 
 const childElementsIn = (node) => Array.from(childNodesOf(node)).filter((child) => isElement(child));
 
-/** besideOf is what stands where people look for the label of a field that has none: a head of its row, what is before it, or the head of its column. */
+/**
+ * besideOf is what stands where people look for the label of a field that has none: a head of its row, what
+ * is before it, or the head of its column.
+ */
 function besideOf(node) {
   const plain = (element) => {
     if (
