@@ -154,11 +154,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/patience",
 		"runtime/browser/world",
 	},
-	"runtime/browser": {
-		"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault",
-		"runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console",
-		"runtime/browser/emulate", "runtime/browser/files",,
-	},
+	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
 	// roles, names and states beside the browser's, for tests
 	"runtime/browser/axtest":      {"primitives", "primitives/catalog"},
