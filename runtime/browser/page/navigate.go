@@ -44,9 +44,10 @@ func (p *Page) Navigate(ctx context.Context, opts primitives.NavigateOptions) (p
 	}
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
-	answer := time.NewTimer(max(limit, opts.AnswerTimeout))
+	most := max(limit, opts.AnswerTimeout)
+	answer := time.NewTimer(most)
 	defer answer.Stop()
-	n := &navigation{page: p, deadline: deadline, answerBy: answer}
+	n := &navigation{page: p, deadline: deadline, answerBy: answer, most: most}
 	if err := n.run(ctx, opts); err != nil {
 		return primitives.Navigation{}, cdp.Explain(err, "navigating")
 	}
@@ -126,13 +127,14 @@ type navigation struct {
 	page       *Page
 	lifetime   *cdp.Lifetime
 	dialogs    chan struct{}
-	commits    int         // documents the frame had before
-	deadline   *time.Timer // for the load event
-	answerBy   *time.Timer // for the new document
-	loader     string      // of the new document; empty for a reload, where it is not given
-	steps      bool        // along the history
-	moves      int         // moves within a document that the frame had before
-	seen       int         // documents the frame had when the load was over
+	commits    int           // documents the frame had before
+	deadline   *time.Timer   // for the load event
+	answerBy   *time.Timer   // for the new document
+	most       time.Duration // until answerBy, from the beginning
+	loader     string        // of the new document; empty for a reload, where it is not given
+	steps      bool          // along the history
+	moves      int           // moves within a document that the frame had before
+	seen       int           // documents the frame had when the load was over
 	same       bool
 	replaced   bool
 	loaded     bool

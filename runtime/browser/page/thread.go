@@ -41,11 +41,11 @@ func (n *navigation) clear(ctx context.Context) error {
 		if p.navigating() {
 			p.stopLoading(ctx)
 		}
-		answers, err := n.answers(ctx, patience.With(stuckAfter), nil)
+		answers, err := n.answers(ctx, n.patient(stuckAfter), nil)
 		if err == nil && !answers {
 			// Nothing is to be lost: no script of the page has run for so long.
 			stop := p.stopScript()
-			if answers, err = n.answers(ctx, patience.With(crashAfter), &stop); err == nil && !answers {
+			if answers, err = n.answers(ctx, n.patient(crashAfter), &stop); err == nil && !answers {
 				return p.endRenderer(ctx)
 			}
 		}
@@ -57,6 +57,12 @@ func (n *navigation) clear(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// patient is how long a page gets where it would get d on an idle machine: more on a busy one, as long
+// as the navigation keeps half of its time after two such waits.
+func (n *navigation) patient(d time.Duration) time.Duration {
+	return max(d, min(patience.With(d), n.most/4))
 }
 
 // stopScript is the command that ends the script which runs in the page.
@@ -148,7 +154,7 @@ func (n *navigation) watchThread() (end func()) {
 func (n *navigation) keptBusy(ended <-chan struct{}) bool {
 	p := n.page
 	for {
-		late := time.NewTimer(patience.With(stuckAfter))
+		late := time.NewTimer(n.patient(stuckAfter))
 		select {
 		case <-ended:
 			late.Stop()
@@ -162,7 +168,7 @@ func (n *navigation) keptBusy(ended <-chan struct{}) bool {
 			OnReply: func(r cdp.Reply) { replied <- r.Err },
 		})
 		runs := false
-		limit := time.NewTimer(patience.With(stuckAfter))
+		limit := time.NewTimer(n.patient(stuckAfter))
 		for waiting := true; waiting; {
 			select {
 			case <-ended:
