@@ -289,6 +289,7 @@ func (p *Page) onFrameCrashed(s *cdp.Session) {
 func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	var e struct {
 		Frame frameInfo `json:"frame"`
+		Type  string    `json:"type"`
 	}
 	if json.Unmarshal(params, &e) != nil || e.Frame.ID == "" {
 		return
@@ -303,6 +304,7 @@ func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	f.session = s
 	p.removeChildren(f)
 	f.navigated(e.Frame)
+	f.loaded = e.Type == "BackForwardCacheRestore" // such a document is shown again, it does not load
 	if top {
 		if p.main != id {
 			p.removeFrame(p.main)

@@ -93,6 +93,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		return err
 	}
 	l, dialogs, commits := p.lifetime, p.dialogs, p.commits
+	p.unheard = true
 	p.mu.Unlock()
 	var limit <-chan time.Time
 	if _, ok := ctx.Deadline(); !ok {

@@ -396,6 +396,7 @@ func (p *Page) onRequestedNavigation(params []byte) {
 		p.redirect, p.redirecting = true, false
 	}
 	p.mu.Unlock()
+	p.change.Notify()
 }
 
 // onStartedNavigating notes that another document has been asked for. It holds until the

@@ -44,6 +44,7 @@ type Page struct {
 	settling        settling      // how long reads have waited for the document
 	redirect        bool          // the page requested a navigation at once
 	redirecting     bool          // it has begun
+	unheard         bool          // input was sent, and nobody has waited for what it began: see hearOfInput
 	awaited         string        // loader of the document that was asked for and is not there yet; "" for none
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool

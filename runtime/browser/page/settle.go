@@ -3,6 +3,8 @@ package page
 import (
 	"context"
 	"time"
+
+	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
 // longestSettle is the most that reads wait for one document, all together: a page that is
@@ -19,6 +21,7 @@ type settling struct {
 // one that is there still loads. A page that a dialog blocks, or that is lost, says so when
 // it is read.
 func (p *Page) Settle(ctx context.Context) {
+	p.hearOfInput(ctx)
 	began := time.Now()
 	document, left, dialogs := p.unsettled()
 	if left <= 0 {
@@ -56,7 +59,7 @@ func (p *Page) Settle(ctx context.Context) {
 func (p *Page) unsettled() (document int, left time.Duration, dialogs chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !(p.loading || p.redirect) || p.dialog != nil || p.crashed {
+	if !p.arriving() || p.dialog != nil || p.crashed {
 		return p.commits, 0, p.dialogs
 	}
 	left = longestSettle
@@ -64,6 +67,61 @@ func (p *Page) unsettled() (document int, left time.Duration, dialogs chan struc
 		left -= p.settling.waited
 	}
 	return p.commits, left, p.dialogs
+}
+
+// arriving reports whether a document is on its way, or the one that is there still loads; p.mu is
+// held. That the frame loads is told by the process that has it: the word of the one before, that it
+// has stopped, can come after the new document. So the document's own load counts too.
+func (p *Page) arriving() bool {
+	if p.loading || p.redirect || p.awaited != "" {
+		return true
+	}
+	f := p.frames[p.main]
+	return p.commits > 0 && f != nil && !f.loaded && f.failed == ""
+}
+
+// inputHeard is the most that the answer to an empty call is waited for.
+const inputHeard = time.Second
+
+// hearOfInput waits, once after input, until the page has told what the input began. That input was
+// handled is told on another way than that the page navigates: either can come first. What the page
+// answers comes after what it told before.
+func (p *Page) hearOfInput(ctx context.Context) {
+	p.mu.Lock()
+	unheard := p.unheard
+	p.unheard = false
+	blocked := p.blockedReason() != nil
+	lifetime, dialogs := p.lifetime, p.dialogs
+	p.mu.Unlock()
+	if !unheard || blocked {
+		return
+	}
+
+	answered := make(chan struct{})
+	p.client.Post(cdp.Command{
+		Session: p.session.ID,
+		Method:  "Runtime.evaluate",
+		Params:  []byte(`{"expression":"0"}`),
+		OnReply: func(cdp.Reply) { close(answered) },
+	})
+	timer := time.NewTimer(inputHeard)
+	defer timer.Stop()
+	for {
+		changed := p.change.Wait()
+		if _, left, _ := p.unsettled(); left > 0 { // then the browser may hold the answer back
+			return
+		}
+		select {
+		case <-changed:
+			continue
+		case <-answered:
+		case <-timer.C:
+		case <-dialogs:
+		case <-lifetime.Done():
+		case <-ctx.Done():
+		}
+		return
+	}
 }
 
 // waitedFor notes that reads have waited for a document.
