@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -124,13 +125,18 @@ func TestQuirkFallbackActs(t *testing.T) {
 		"/a": `<ol><li><button onclick="document.title='ordered'">Crimping tool</button></ol>`,
 	})
 	m := `{"protocol":"actions.json","version":1,"tools":[{"name":"shop.order","description":"d","input_schema":{"type":"object"},
-		"x_actions":{"execution":{"mode":"steps_only","steps":[{"type":"click","timeout_ms":300,
+		"x_actions":{"execution":{"mode":"steps_only","steps":[{"type":"click","timeout_ms":%d,
 		"target":{"role":"link","name":"Label printer","fallback_selectors":["ol button"]}}]}}}]}`
 	for _, c := range []struct {
-		set  quirks.Set
-		want fault.Code
-	}{{quirks.Set{}, fault.DriftDetected}, {quirks.Of(quirks.FallbackActs), ""}} {
-		h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, m), Quirks: c.set})
+		set    quirks.Set
+		stepMS int // the strict profile waits all of it for the link
+		want   fault.Code
+	}{
+		{quirks.Set{}, 300, fault.DriftDetected},
+		{quirks.Of(quirks.FallbackActs), 8000, ""},
+	} {
+		maps := mapsOf(t, fmt.Sprintf(m, c.stepMS))
+		h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: maps, Quirks: c.set})
 		r := do(t, h, "actions.site", `{"mode":"call","action":"shop.order","arguments":{}}`, 10*time.Second)
 		if got := fault.CodeOf(r.Err); got != c.want {
 			t.Errorf("quirks %v: got %v, want code %q", c.set.Names(), r.Err, c.want)
