@@ -102,11 +102,7 @@ var mayImport = map[string][]string{
 	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
 	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                                                  // our provider, for tests
 	"runtime/call":                       {"evidence/mask", "primitives/fault"},
-	"runtime/announced":                  {"primitives", "primitives/quirks", "primitives/upstream", "runtime/call", "runtime/sitetool"},
-	"runtime/calllog":                    {"primitives/fault", "runtime/call"},
-	"runtime/stores":                     {"primitives/session", "runtime/calllog", "runtime/clipboard"},
 	"runtime/clipboard":                  {"primitives", "primitives/fault", "primitives/session"},
-	"runtime/secret":                     {"evidence/mask", "primitives/fault"},
 	"runtime/checked":                    {},
 	"runtime/mapset":                     {"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr", "runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow"},
 	"runtime/verify":                     {"authoring/edit", "authoring/likeness", "authoring/locators", "authoring/lock", "primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest"},
@@ -122,10 +118,10 @@ var mayImport = map[string][]string{
 	"runtime": {
 		"primitives/address", "evidence/mask", "primitives", "primitives/fault", "primitives/quirks",
 		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
-		"runtime/announced", "runtime/attach", "runtime/browser", "runtime/call", "runtime/calllog",
+		"runtime/attach", "runtime/browser", "runtime/call",
 		"runtime/clipboard", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture",
-		"runtime/secret", "runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state",
-		"runtime/stores", "primitives/span", "primitives/locator",
+		"runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state",
+		"primitives/span", "primitives/locator",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/cast":       {"runtime/browser/cdp"},
@@ -163,13 +159,11 @@ var mayImport = map[string][]string{
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
-	"bridgeclient/mcp/allowance": {}, // the time of a tool call
-	"bridgeclient/outlet":        {}, // writes that an end does not wait for
-	"bridgeclient/mcp/inflight":  {}, // requests that a client waits for, on lines
-	"bridgeclient/mcp/tokens":    {},
+	"bridgeclient/outlet":       {}, // writes that an end does not wait for
+	"bridgeclient/mcp/inflight": {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp": {
-		"primitives", "primitives/plain", "bridgeclient", "bridgeclient/mcp/allowance",
-		"bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/outlet", "runtime",
+		"primitives", "primitives/plain", "bridgeclient",
+		"bridgeclient/mcp/inflight", "bridgeclient/outlet", "runtime",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"bridgeclient/provider": {
@@ -220,11 +214,9 @@ var mayImport = map[string][]string{
 	},
 	"plan": {
 		"primitives/address", "authoring/lock", "authoring/mend", "evidence/mask", "evidence/report",
-		"plan/har", "plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
+		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
 	},
-	"plan/har":         {"primitives/fault", "runtime/browser"},
-	"plan/names":       {"plan/spec", "primitives/fault", "runtime", "sites"},
 	"plan/schedule":    {},
 	"plan/watch":       {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec":        {"evidence/mask", "primitives/fault", "primitives/schema", "projection/expr"},
@@ -251,29 +243,8 @@ var mayImport = map[string][]string{
 		"evidence/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault",
 		"primitives/quirks", "projection/expr", "sites",
 	},
-	"cmd/outrider":       {"..."},
-	"cmd/outrider/early": nil,
-	"cmd/outrider/fleetverbs": {
-		"evidence/mask", "evidence/report", "fleet", "fleet/queue", "fleet/status", "fleet/submit",
-		"fleet/tenant", "fleet/wire", "fleet/worker", "primitives/fault",
-	},
-	"cmd/outrider/cases": {
-		"plan", "plan/names", "plan/schedule", "plan/spec", "primitives/catalog", "projection/expr", "runtime", "sites",
-	},
-	"cmd/outrider/config":   {"evidence/outfile", "evidence/report"},
-	"cmd/outrider/terminal": {"evidence/report"},
-	"cmd/outrider/complete": {
-		"evidence/report", "primitives/catalog", "primitives/quirks", "projection/expr", "runtime",
-	},
-	"cmd/outrider/reproduce": {
-		"authoring/learn", "evidence/capture", "evidence/mask", "evidence/recent", "evidence/record",
-		"evidence/replay", "evidence/trace", "evidence/view", "primitives/fault", "runtime",
-		"evidence/outfile",
-	},
-	"cmd/outrider/author": {
-		"authoring/coverage", "authoring/learn", "authoring/naming", "authoring/picker", "authoring/recorder",
-		"authoring/scaffold", "evidence/mask", "evidence/record", "evidence/report", "runtime",
-	},
+	"cmd/outrider":                      {"..."},
+	"cmd/outrider/early":                nil,
 	"bridgeclient/provider/conformance": {},
 }
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/report"
-	"github.com/outrider-run/outrider/plan/har"
+
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -213,7 +213,7 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	}
 	rule := &browser.Route{URL: r.URL, Method: r.Method, Times: r.Times, Delay: time.Duration(r.Delay), Continue: !r.Answers()}
 	if r.HAR != "" {
-		recorded, err := har.Read(r.HAR)
+		recorded, err := readHAR(r.HAR)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/runtime/call"
-	"github.com/outrider-run/outrider/runtime/secret"
+
 	"github.com/outrider-run/outrider/runtime/siteaction"
 	"github.com/outrider-run/outrider/sites"
 )
@@ -164,7 +164,7 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	}
 	v.tab.stores().Clipboard.Used(record.Acts)
 	done := v.recordPrimitive(primitives.WithoutBounds(ctx), recorded, record, args)
-	args, problem := secret.Reveal(cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args)
+	args, problem := revealSecrets(cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args)
 	if problem != nil {
 		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
 		done(r)

@@ -20,14 +20,13 @@ import (
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime/announced"
+
 	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/clipboard"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/signal"
 	"github.com/outrider-run/outrider/runtime/siteaction"
-	"github.com/outrider-run/outrider/runtime/stores"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -121,8 +120,8 @@ type Host struct {
 	refusing atomic.Bool // calls are refused, see RefuseCalls
 
 	manifest   func() json.RawMessage
-	stores     stores.Session // of the tabs in no workspace
-	queues     stores.Queues
+	stores     sessionStores // of the tabs in no workspace
+	queues     workQueues
 	clipboards *clipboard.Shared
 	signals    *signal.Hub
 }
@@ -144,7 +143,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	}
 	opts.Maps.As(opts.Quirks.Has(quirks.MapsAsTheyCome), opts.Quirks.Has(quirks.UpstreamVocabulary))
 	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
-	h.manifest = sync.OnceValue(func() json.RawMessage { return announced.Manifest(opts.Registry, opts.Quirks) })
+	h.manifest = sync.OnceValue(func() json.RawMessage { return announcedManifest(opts.Registry, opts.Quirks) })
 	h.clipboards = clipboard.New(h.sharers, h.log)
 	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))

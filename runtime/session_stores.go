@@ -6,12 +6,11 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/runtime/clipboard"
-	"github.com/outrider-run/outrider/runtime/stores"
 )
 
 // stores are those of the tab's workspace, of the host for a tab in none: the clients of
 // a face do not see each other's.
-func (t *Tab) stores() *stores.Session {
+func (t *Tab) stores() *sessionStores {
 	if w := t.group(); w != nil {
 		return &w.stores
 	}
@@ -56,7 +55,7 @@ func (s session) Announcements() *tabsession.Announcements { return &s.tab.store
 
 // Tasks implements session.Stores.
 func (s session) Tasks() *tabsession.Tasks {
-	return s.host.queues.Of(s.tab.queue(), func() (open []stores.Queue) {
+	return s.host.queues.Of(s.tab.queue(), func() (open []workQueueKey) {
 		for _, t := range s.host.tabList() {
 			open = append(open, t.queue())
 		}
@@ -64,4 +63,4 @@ func (s session) Tasks() *tabsession.Tasks {
 	})
 }
 
-func (t *Tab) queue() stores.Queue { return stores.Queue{Tab: t.id, Document: t.document()} }
+func (t *Tab) queue() workQueueKey { return workQueueKey{Tab: t.id, Document: t.document()} }

@@ -9,7 +9,6 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/stores"
 )
 
 // WorkspaceOptions say what a workspace is.
@@ -29,7 +28,7 @@ type Workspace struct {
 	id       string
 	isolated bool
 
-	stores stores.Session // end with it
+	stores sessionStores // end with it
 
 	making sync.Mutex // held while a context is made
 

@@ -33,3 +33,5 @@ func ListedNames(own map[string]string) map[string]string {
 
 // Portable is a schema as clients are told it.
 func Portable(written json.RawMessage) json.RawMessage { return portable(written) }
+
+var Estimate = estimateTokens

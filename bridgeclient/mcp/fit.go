@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/outrider-run/outrider/bridgeclient/mcp/tokens"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -65,5 +64,5 @@ func (a *answer) tokens() int {
 	if err != nil {
 		return 0
 	}
-	return max(tokens.Estimate(string(encoded)), tokens.Estimate(a.Text))
+	return max(estimateTokens(string(encoded)), estimateTokens(a.Text))
 }

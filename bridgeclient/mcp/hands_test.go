@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	estimate "github.com/outrider-run/outrider/bridgeclient/mcp/tokens"
+
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
@@ -157,7 +157,7 @@ func TestATableIsShownInFewTokens(t *testing.T) {
 		out, text := use(t, cs, tool, fmt.Sprintf(`{"max_tokens":%d}`, most))
 		n := max(tokens(t, text), tokens(t, out))
 		encoded, _ := json.Marshal(out)
-		t.Logf("%s with %d takes %d tokens, estimated %d", tool, most, n, max(estimate.Estimate(string(encoded)), estimate.Estimate(text)))
+		t.Logf("%s with %d takes %d tokens, estimated %d", tool, most, n, max(mcp.Estimate(string(encoded)), mcp.Estimate(text)))
 		if n > most*105/100 || n < most*95/100-40 { // 40 is a row
 			t.Errorf("%s with max_tokens %d takes %d tokens", tool, most, n)
 		}

@@ -10,7 +10,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/outrider-run/outrider/bridgeclient/mcp/tokens"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -98,7 +97,7 @@ func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 	}
 	terse(result)
 	gone := passedMessages(result)
-	in.MaxTokens = in.tokens() - tokens.Estimate(gone)
+	in.MaxTokens = in.tokens() - estimateTokens(gone)
 	c.server.cutToFit(p, r.URL, result, in)
 	if gone != "" {
 		text, _ := result["text"].(string)
@@ -149,13 +148,13 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 		return
 	}
 	const note = 40 // tokens of what is said of the rest
-	most := in.tokens() - tokens.Estimate(string(encoded)) - tokens.Estimate(labelled(p, address, s.mark(), ""))
+	most := in.tokens() - estimateTokens(string(encoded)) - estimateTokens(labelled(p, address, s.mark(), ""))
 	used, shown, lines := 0, 0, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	sizes := make([]int, len(lines))
 	total := 0
 	for i, line := range lines {
 		quoted, _ := json.Marshal(line)
-		sizes[i] = tokens.Estimate(string(quoted[1 : len(quoted)-1]))
+		sizes[i] = estimateTokens(string(quoted[1 : len(quoted)-1]))
 		total += sizes[i]
 	}
 	left, _ := result["left_out"].(map[string]any)

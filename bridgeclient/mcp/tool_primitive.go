@@ -12,7 +12,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/outrider-run/outrider/bridgeclient/mcp/allowance"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -52,7 +51,7 @@ func (w where) bounded(ctx context.Context) (context.Context, func()) {
 	if w.TimeoutMS <= 0 {
 		return ctx, func() {}
 	}
-	return allowance.With(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+lateness)
+	return withAllowance(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+lateness)
 }
 
 // navigates are the primitives that wait for a document to load, and answer with what is there when their
@@ -73,12 +72,12 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		}
 	}
 	progress := c.progress
-	if allowance.Of(ctx) == nil && name == "page.wait" {
+	if allowanceOf(ctx) == nil && name == "page.wait" {
 		var done func()
 		ctx, done = w.bounded(ctx)
 		defer done()
 	}
-	own := allowance.Of(ctx)
+	own := allowanceOf(ctx)
 	if own != nil {
 		progress = func(p runtime.Progress) {
 			own.Begin()
@@ -95,7 +94,7 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
-		if f.Code == fault.HandlerTimeout && allowance.Over(ctx) {
+		if f.Code == fault.HandlerTimeout && allowanceOver(ctx) {
 			f = f.With("timeout_ms", (own.Time - lateness).Milliseconds())
 		}
 		if f.Code == fault.DialogOpen {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
+
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -49,7 +49,7 @@ func (a *app) nearerToken(token, file string) (string, error) {
 	switch from := a.origins["token"]; {
 	case file == "" || from > a.origins["token-file"]:
 		return token, nil
-	case token != "" && from == config.FromCommandLine:
+	case token != "" && from == fromCommandLine:
 		return "", usage("--token and --token-file are two tokens: give one")
 	}
 	return readToken(file)
@@ -58,7 +58,7 @@ func (a *app) nearerToken(token, file string) (string, error) {
 // pairingToken is nearerToken for a secret that is not taken from an argument,
 // which everybody on the machine can read.
 func (a *app) pairingToken(token, file string) (string, error) {
-	if token != "" && a.origins["token"] == config.FromCommandLine {
+	if token != "" && a.origins["token"] == fromCommandLine {
 		return "", usage("give the pairing token with --token-file or in OUTRIDER_TOKEN, not as --token")
 	}
 	return a.nearerToken(token, file)

@@ -105,6 +105,14 @@ func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Ho
 	return a.saveStorage(ctx, h)
 }
 
+// withHostAt is withHost with addresses in place of those of --open, where there are some.
+func (a *app) withHostAt(ctx context.Context, addresses []string, do func(context.Context, *runtime.Host) error) error {
+	if addresses != nil {
+		a.browser.open = addresses
+	}
+	return a.withHost(ctx, do)
+}
+
 // openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
 func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error) (h *runtime.Host, closing func(), err error) {
 	options, err := a.readingOptions()

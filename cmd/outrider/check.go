@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -19,8 +19,8 @@ func (a *app) checkCommand() *cobra.Command {
 	var x plan.Expectations
 	var fix, heal bool
 	var artifacts, before string
-	var at fleetverbs.Flags
-	var how fleetverbs.JobFlags
+	var at fleetFlags
+	var how jobFlags
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check whether a page still is as its maps say",

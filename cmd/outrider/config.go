@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -22,7 +21,7 @@ import (
 // what files set are for many verbs at once.
 func (a *app) refuseGiven(why string, flags ...string) error {
 	for _, name := range flags {
-		if a.origins[name] == config.FromCommandLine {
+		if a.origins[name] == fromCommandLine {
 			return usage("--%s has no effect %s", name, why)
 		}
 	}
@@ -31,14 +30,14 @@ func (a *app) refuseGiven(why string, flags ...string) error {
 
 // configure fills the flags that the command line left alone.
 func (a *app) configure(cmd *cobra.Command) (err error) {
-	if a.origins, err = config.Fill(cmd); err != nil {
+	if a.origins, err = fillFlags(cmd); err != nil {
 		return usage("%w", err)
 	}
 	b := &a.browser
 	if err := b.checkPlace(); err != nil {
 		return err
 	}
-	if a.origins["maps"] == config.FromProjectFile {
+	if a.origins["maps"] == fromProjectFile {
 		trusted, err := a.trustsProject()
 		if err != nil {
 			return usage("%w", err)
@@ -74,7 +73,7 @@ func (a *app) trustsProject() (bool, error) {
 	if a.browser.trustProject {
 		return true, nil
 	}
-	return config.Trusts(".")
+	return trustsProject(".")
 }
 
 // planMaps takes note of the maps that a plan names, which the command line names: they are
@@ -102,7 +101,7 @@ func sameFile(a, b string) bool {
 // stays below its folder, symbolic links that come with a checkout included.
 // Texts in them show no secret; reports are made of texts that show none.
 func (a *app) folder(flag string) (to report.Folder) {
-	if to = report.Anywhere; a.origins[flag] == config.FromProjectFile {
+	if to = report.Anywhere; a.origins[flag] == fromProjectFile {
 		to = report.Here()
 	}
 	if flag == "report" {

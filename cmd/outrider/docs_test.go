@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 )
 
 const verbsPage = "../../docs/reference/verbs.md"
@@ -229,7 +227,7 @@ func TestContractNamesEveryVerb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range config.ProjectKeys {
+	for _, key := range projectKeys {
 		if !strings.Contains(string(configuration), "`"+key+"`") {
 			t.Errorf("docs/reference/configuration.md does not say that a project file may set %s", key)
 		}

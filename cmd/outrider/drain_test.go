@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
@@ -110,7 +109,7 @@ func TestLimitsOfTabs(t *testing.T) {
 			c.want.StateBytes = 16 << 20
 		}
 		a := &app{
-			origins: config.Origins{"max-tabs": config.FromCommandLine},
+			origins: valueOrigins{"max-tabs": fromCommandLine},
 			browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open},
 		}
 		if got, err := a.limits(); (err == nil) != c.ok || c.ok && got != c.want {

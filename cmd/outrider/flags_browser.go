@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/outrider-run/outrider/cmd/outrider/config"
-	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan"
@@ -46,7 +44,7 @@ type browserFlags struct {
 	secrets                                                 []string
 	httpCredentials                                         []string
 	secretsRead                                             int // how many of them were read
-	recording                                               reproduce.RecordFlags
+	recording                                               recordingFlags
 	cdpLog                                                  string
 	storageState, saveStorageState, login                   string
 	// no flag: before addresses are opened
@@ -136,7 +134,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 			return runtime.Options{}, usage("%w", fault.From(err).With("flag", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i]))
 		}
 	}
-	if browser.ProxyHasCredentials(b.proxy) && a.origins["proxy"] == config.FromCommandLine {
+	if browser.ProxyHasCredentials(b.proxy) && a.origins["proxy"] == fromCommandLine {
 		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: set OUTRIDER_PROXY, or proxy in the user's config.yaml")
 	}
 	if err := browser.CheckProxy(b.proxy); err != nil {
@@ -194,7 +192,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		}
 	}()
 	var pacing *time.Duration
-	if a.origins["pacing"] != config.ByDefault {
+	if a.origins["pacing"] != byDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
 	if err = a.readSecrets(context.Background()); err != nil {
@@ -217,7 +215,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
-	recorded := reproduce.Recorded{
+	recorded := recordedRun{
 		Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face,
 		AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log, Lost: a.lost.add,
 	}

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
-	"github.com/outrider-run/outrider/cmd/outrider/terminal"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
 	"github.com/outrider-run/outrider/fleet/status"
@@ -25,14 +22,14 @@ func (a *app) fleetCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.fleetUpCommand())
 	cmd.AddCommand(a.fleetAttachCommand())
-	cmd.AddCommand(a.fleetEnv().Look()...)
+	cmd.AddCommand(a.fleetLookVerbs()...)
 	return cmd
 }
 
 func (a *app) fleetUpCommand() *cobra.Command {
 	var o server.Options
 	var domain string
-	var flags fleetverbs.WorkerFlags
+	var flags workerFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Be a fleet on this machine: a server with its data folder, and a worker",
@@ -67,7 +64,7 @@ func (a *app) fleetUpCommand() *cobra.Command {
 			}
 			s, err := server.Start(ctx, o)
 			if err != nil {
-				return a.fleetEnv().Refused(err)
+				return a.fleetRefused(err)
 			}
 			defer s.Close()
 			a.printJSONOr(map[string]any{"fleet": s.URL(), "data": o.Data}, "the fleet is at %s, its data in %s\n", s.URL(), o.Data)
@@ -92,19 +89,11 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	return cmd
 }
 
-// fleetEnv is the command for the verbs that look at a fleet.
-func (a *app) fleetEnv() fleetverbs.Env {
-	return fleetverbs.Env{
-		Stdout: a.stdout, JSON: &a.json, Log: func() *slog.Logger { return a.log }, Bounded: a.bounded, Usage: usage, Ended: ended, Print: a.printJSON,
-		Unfit: func(err error) error { return &exit{exitEnvironment, err} }, Terminal: func() bool { return terminal.Is(a.stdout) },
-	}
-}
-
 func (a *app) fleetAttachCommand() *cobra.Command {
 	var reports reportFlags
 	var artifacts string
-	var at fleetverbs.Flags
-	cmd := a.fleetEnv().Verb("attach SUBMISSION", "Follow a submission to its end, as the run that sent it would", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+	var at fleetFlags
+	cmd := a.fleetVerb("attach SUBMISSION", "Follow a submission to its end, as the run that sent it would", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
 		out, err := reports.open(a)
 		if err != nil {
 			return err

@@ -14,8 +14,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -33,7 +32,7 @@ type hubFlags struct {
 	stdio, extensions, fixtures                              bool
 	origins, maps                                            []string
 	kit                                                      conformanceFlags
-	fleet                                                    fleetverbs.Flags
+	fleet                                                    fleetFlags
 	fleetRuntimes                                            int
 }
 
@@ -118,7 +117,7 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 	if info, err := os.Stat(x.storageRoot); x.storageRoot != "" && (err != nil || !info.IsDir()) {
 		return usage("--storage-root is %q: there is no such folder", x.storageRoot)
 	}
-	if a.origins["maps"] == config.FromProjectFile {
+	if a.origins["maps"] == fromProjectFile {
 		// They travel with calls, and a runtime takes what its hub sends for the caller's own.
 		trusted, err := a.trustsProject()
 		if err != nil {
@@ -128,7 +127,7 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 			return usage("%s names maps, which a hub sends to its runtimes as the caller's own: if they are yours, "+
 				"say so by --trust-project, "+
 				"OUTRIDER_TRUST_PROJECT=true, or the folder under trusted_projects in your "+
-				"config.yaml", config.ProjectFile)
+				"config.yaml", projectFile)
 		}
 	}
 	for _, m := range x.maps {
@@ -169,7 +168,7 @@ func (a *app) serveHub(ctx context.Context, x *hubFlags) error {
 	ctx, end := o.Draining(ctx, x.ops.drain, func() {})
 	defer end()
 	if x.fleet.URL != "" {
-		q, err := a.fleetEnv().Open(ctx, x.fleet.Options(a.fleetEnv(), "outrider hub"))
+		q, err := a.openFleet(ctx, x.fleet.Options(a, "outrider hub"))
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/latehost"
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -29,7 +29,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures, heal, keepLogins bool
-	var at fleetverbs.Flags
+	var at fleetFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Be a runtime and an MCP server in one process",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -53,15 +52,15 @@ func (a *app) maxStateFlag(cmd *cobra.Command) {
 // limits reads them.
 func (a *app) limits() (l runtime.Limits, err error) {
 	b := &a.browser
-	if l.Tabs = b.maxTabs; a.origins["max-tabs"] == config.ByDefault && b.maxTabs > 0 {
+	if l.Tabs = b.maxTabs; a.origins["max-tabs"] == byDefault && b.maxTabs > 0 {
 		l.Tabs = max(l.Tabs, len(b.open)) // who names more tabs than the default wants them
 	} else if b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
 		return l, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
 	}
-	if l.TabMemory, err = config.Bytes(b.tabMemory); err != nil {
+	if l.TabMemory, err = parseBytes(b.tabMemory); err != nil {
 		return l, usage("--tab-memory is %w", err)
 	}
-	if l.StateBytes, err = config.Bytes(b.maxState); err != nil || l.StateBytes > 1<<30 {
+	if l.StateBytes, err = parseBytes(b.maxState); err != nil || l.StateBytes > 1<<30 {
 		return l, usage("--max-state is %q: expected 1MB to 1GB", b.maxState)
 	}
 	return l, nil

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 )
 
 // TestPacingThatIsGiven: 0 counts like any other value, wherever it comes from,
@@ -38,7 +36,7 @@ func TestPacingThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for path, content := range map[string]string{config.ProjectFile: c.project, filepath.Join(userDir, "outrider", "config.yaml"): c.user} {
+			for path, content := range map[string]string{projectFile: c.project, filepath.Join(userDir, "outrider", "config.yaml"): c.user} {
 				if content == "" {
 					continue
 				}

@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/latehost"
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/provider"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
@@ -34,7 +34,7 @@ func (a *app) providerCommand() *cobra.Command {
 	var flags providerFlags
 	var socket string
 	var conformance bool
-	var at fleetverbs.Flags
+	var at fleetFlags
 	cmd := &cobra.Command{
 		Use:   "provider [--socket PATH] | provider --conformance -- CMD [ARGS]",
 		Short: "Serve the browser provider protocol 0.1, one JSON object per line",

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/outrider-run/outrider/cmd/outrider/terminal"
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -94,8 +93,8 @@ func (a *app) progress() *report.Progress {
 	if a.json {
 		return report.NewProgress(nil, nil)
 	}
-	return terminal.Progress(a.stderr)
+	return terminalProgress(a.stderr)
 }
 
 // coloured is standard output, with outcomes in colour where it is a terminal.
-func (a *app) coloured() io.Writer { return terminal.Coloured(a.stdout) }
+func (a *app) coloured() io.Writer { return colouredWriter(a.stdout) }

@@ -15,9 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/outlet"
-	"github.com/outrider-run/outrider/cmd/outrider/complete"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
-	"github.com/outrider-run/outrider/cmd/outrider/reproduce"
+
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/profiling"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -74,7 +72,7 @@ type app struct {
 	secrets   *mask.Set                              // standard output and standard error show none of them
 	traces    *traces.Traces                         // of what calls do; nil for none
 	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
-	origins   config.Origins                         // of the flags that were given, by their name; see configure
+	origins   valueOrigins                           // of the flags that were given, by their name; see configure
 }
 
 // longestWrite is how long standard output may take for one write after the end of a verb has come.
@@ -269,10 +267,10 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		reproduce.Trace(reproducing{a}), reproduce.Replay(reproducing{a}), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
+		a.traceCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
-	root.AddCommand(a.authorVerbs()...)
-	complete.Verbs(root, a.mapsAtHand)
+	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())
+	completeVerbs(root, a.mapsAtHand)
 	refuseUnknown(root)
 	return root
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/cmd/outrider/cases"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -19,9 +18,9 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	var action, args, artifacts string
 	var reports reportFlags
-	var at fleetverbs.Flags
-	var how fleetverbs.JobFlags
-	var which cases.Flags
+	var at fleetFlags
+	var how jobFlags
+	var which caseFlags
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN...",
 		Short: "Run one site action on a page, or plans of them",
@@ -72,7 +71,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runAction(ctx context.Context, p cases.Flags, action string, arguments json.RawMessage, artifacts string) error {
+func (a *app) runAction(ctx context.Context, p caseFlags, action string, arguments json.RawMessage, artifacts string) error {
 	o := a.runOptions(artifacts)
 	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err

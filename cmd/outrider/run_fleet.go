@@ -5,9 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/outrider-run/outrider/cmd/outrider/cases"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
 	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -25,7 +22,7 @@ func (a *app) settings() remote.Settings {
 		Open: b.open, Viewport: b.viewport, Locale: b.locale, Timezone: b.timezone, Profile: b.profile, Engine: b.engine, AcceptDrafts: b.acceptDrafts,
 		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, AllowMaps: b.allowMaps, CallTimeout: a.callLimit,
 	}
-	if a.origins["pacing"] != config.ByDefault {
+	if a.origins["pacing"] != byDefault {
 		s.Pacing = &b.pacing
 	}
 	return s
@@ -38,7 +35,7 @@ var workersOwn = []string{
 }
 
 // onFleet sends the jobs that pack makes and shows them as they would be shown here.
-func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) (err error) {
+func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) (err error) {
 	if err := a.refuseGiven("with --fleet: what it names is the worker's, which is started with it", workersOwn...); err != nil {
 		return err
 	}
@@ -50,7 +47,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 			return usage("--open %s is a file of this machine, which a worker of a fleet does not have", address)
 		}
 	}
-	job, err := how.Job(a.fleetEnv())
+	job, err := how.Job(a)
 	if err != nil {
 		return err
 	}
@@ -74,7 +71,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 		end(failed)
 	}()
 	job.Trace = traces.Parent(ctx)
-	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider run"))
+	q, err := a.openFleet(ctx, at.Options(a, "outrider run"))
 	if err != nil {
 		return err
 	}
@@ -112,7 +109,7 @@ func (a *app) onFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.J
 
 // followFleet shows the jobs of a submission until each has ended, as a run here
 // would be shown.
-func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, at fleetverbs.Flags, out reports, show remote.Show) error {
+func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, at fleetFlags, out reports, show remote.Show) error {
 	show.Progress, show.Stderr, show.Trusted = a.progress(), a.stderr, at.Trusted
 	if !a.json {
 		show.Stdout = a.coloured()
@@ -137,7 +134,7 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before
 // anything is sent.
-func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, p cases.Flags, paths []string, out reports, artifacts string) error {
+func (a *app) runPlansOnFleet(ctx context.Context, at fleetFlags, how jobFlags, p caseFlags, paths []string, out reports, artifacts string) error {
 	if err := a.refuseGiven("with --fleet: the slots of its workers are how many cases run at once", "workers"); err != nil {
 		return err
 	}
@@ -164,10 +161,10 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetverbs.Flags, how flee
 }
 
 // checkOnFleet runs a check on a worker.
-func (a *app) checkOnFleet(ctx context.Context, at fleetverbs.Flags, how fleetverbs.JobFlags, x plan.Expectations, before string, out reports, artifacts string) error {
+func (a *app) checkOnFleet(ctx context.Context, at fleetFlags, how jobFlags, x plan.Expectations, before string, out reports, artifacts string) error {
 	var first *plan.Suite
 	if before != "" {
-		suite, _, closing, err := a.suite(cases.Once(), []string{before}, true)
+		suite, _, closing, err := a.suite(runOnce(), []string{before}, true)
 		if err != nil {
 			return err
 		}

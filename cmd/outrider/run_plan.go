@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/cmd/outrider/cases"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
+
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -17,13 +16,13 @@ import (
 )
 
 // reader is what plans are read with.
-func (a *app) reader(p cases.Flags, paths []string, engine expr.Engine) cases.Reader {
+func (a *app) reader(p caseFlags, paths []string, engine expr.Engine) caseReader {
 	profile, _ := quirks.Profile(a.browser.profile) // an unknown one is refused with the other flags
-	return cases.Reader{Flags: p, Paths: paths, Secrets: a.browser.secrets, Maps: a.browser.maps, Engine: engine, MapsAs: a.mapsAs(profile)}
+	return caseReader{Flags: p, Paths: paths, Secrets: a.browser.secrets, Maps: a.browser.maps, Engine: engine, MapsAs: a.mapsAs(profile)}
 }
 
 // suite reads the plans that are selected. closing ends what their expressions use.
-func (a *app) suite(p cases.Flags, paths []string, before bool) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
+func (a *app) suite(p caseFlags, paths []string, before bool) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
 		return nil, nil, nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
@@ -78,7 +77,7 @@ func (a *app) resolve(ctx context.Context, suite *plan.Suite) (*plan.Secrets, er
 }
 
 // idle ends what needs no browser: a dry run, and a shard without cases, whose reports are empty.
-func (a *app) idle(ctx context.Context, suite *plan.Suite, p cases.Flags, out reports) (done bool, err error) {
+func (a *app) idle(ctx context.Context, suite *plan.Suite, p caseFlags, out reports) (done bool, err error) {
 	none, _ := suite.Nothing()
 	switch {
 	case p.DryRun:
@@ -98,7 +97,7 @@ func (a *app) idle(ctx context.Context, suite *plan.Suite, p cases.Flags, out re
 	return true, verdict(true, a.writeReports(out, result.Report(), ""))
 }
 
-func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out reports, artifacts string) error {
+func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out reports, artifacts string) error {
 	suite, _, closing, err := a.suite(p, paths, false)
 	if err != nil {
 		return err
@@ -171,12 +170,12 @@ func (a *app) runPlans(ctx context.Context, p cases.Flags, paths []string, out r
 }
 
 // retriesGiven says whether the user gave --retries, which then comes before a plan's own.
-func (a *app) retriesGiven() bool { return a.origins["retries"] != config.ByDefault }
+func (a *app) retriesGiven() bool { return a.origins["retries"] != byDefault }
 
 // planRun is one run of plans, or with --watch as many as there are changes.
 type planRun struct {
 	*app
-	flags   cases.Flags
+	flags   caseFlags
 	paths   []string
 	out     reports
 	storage plan.Storage
@@ -259,7 +258,7 @@ func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
 
 // runBefore has a plan run in the host's first tab before its addresses are opened.
 func (a *app) runBefore(ctx context.Context, path string) (end func(), err error) {
-	suite, _, closing, err := a.suite(cases.Once(), []string{path}, true)
+	suite, _, closing, err := a.suite(runOnce(), []string{path}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/cmd/outrider/config"
+
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/watch"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -19,14 +19,14 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		return plan.Result{}, err
 	}
 	defer engine.Close()
-	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.round, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{config.ProjectFile}}
+	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.round, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{projectFile}}
 	for _, file := range r.out.files {
 		o.Own = append(o.Own, file)
 	}
 	if r.flags.VarsFile != "" {
 		o.Every = []string{r.flags.VarsFile}
 	}
-	if r.origins["maps"] == config.ByDefault { // each case needs those of its plans alone
+	if r.origins["maps"] == byDefault { // each case needs those of its plans alone
 		o.Maps = nil
 	}
 	o.Say = func(text string) { fmt.Fprintf(r.stderr, "outrider: %s\n", text) }

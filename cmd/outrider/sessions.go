@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/outrider-run/outrider/bridgeclient/leased"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/fleet/worker"
@@ -32,7 +32,7 @@ func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]se
 const leaseWithin = time.Minute
 
 // lease takes a session from a fleet.
-func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, kind string, o leased.Options) (*session.Pipe, error) {
+func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetFlags, kind string, o leased.Options) (*session.Pipe, error) {
 	if a.browser.profile != "" { // the hub has no such flags
 		a.browser.noSandbox = true // no browser starts here
 		checked, err := a.runtimeOptions()
@@ -41,7 +41,7 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, ki
 		}
 		_ = checked.Engine.Close()
 	}
-	labels, err := at.Labels(a.fleetEnv())
+	labels, err := at.Labels(a)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetverbs.Flags, ki
 }
 
 // relay serves a protocol on standard input and output from a session of a fleet.
-func (a *app) relay(ctx context.Context, at fleetverbs.Flags, kind string, o leased.Options) error {
+func (a *app) relay(ctx context.Context, at fleetFlags, kind string, o leased.Options) error {
 	if err := a.refuseGiven("with --fleet: what it is about is the worker's", append(workersOwn[:len(workersOwn):len(workersOwn)], "http", "socket", "ops", "allow-cdp", "heal", "isolated", "trace", "recent", "max-tabs", "tab-memory", "max-state", "keep-logins", "drain-timeout", "token", "token-file", "allow-host", "allow-web-origin")...); err != nil {
 		return err
 	}
-	q, err := a.fleetEnv().Open(ctx, at.Options(a.fleetEnv(), "outrider "+kind))
+	q, err := a.openFleet(ctx, at.Options(a, "outrider "+kind))
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/outrider-run/outrider/cmd/outrider/config"
 )
 
 // TestNearerToken: which of two tokens counts is decided by where they come
@@ -17,23 +15,23 @@ func TestNearerToken(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		token, file config.Origin
+		token, file valueOrigin
 		want        string // "" when it is refused
 	}{
-		{"flag before environment", config.FromCommandLine, config.FromEnvironment, "given"},
-		{"file flag before environment", config.FromEnvironment, config.FromCommandLine, "of the file"},
-		{"environment before user's file", config.FromEnvironment, config.FromUserFile, "given"},
-		{"both of the environment", config.FromEnvironment, config.FromEnvironment, "of the file"},
-		{"both flags", config.FromCommandLine, config.FromCommandLine, ""},
-		{"token alone", config.FromUserFile, config.ByDefault, "given"},
-		{"file alone", config.ByDefault, config.FromUserFile, "of the file"},
+		{"flag before environment", fromCommandLine, fromEnvironment, "given"},
+		{"file flag before environment", fromEnvironment, fromCommandLine, "of the file"},
+		{"environment before user's file", fromEnvironment, fromUserFile, "given"},
+		{"both of the environment", fromEnvironment, fromEnvironment, "of the file"},
+		{"both flags", fromCommandLine, fromCommandLine, ""},
+		{"token alone", fromUserFile, byDefault, "given"},
+		{"file alone", byDefault, fromUserFile, "of the file"},
 	} {
-		a := &app{origins: config.Origins{"token": c.token, "token-file": c.file}}
+		a := &app{origins: valueOrigins{"token": c.token, "token-file": c.file}}
 		token, path := "given", file
-		if c.token == config.ByDefault {
+		if c.token == byDefault {
 			token = ""
 		}
-		if c.file == config.ByDefault {
+		if c.file == byDefault {
 			path = ""
 		}
 		got, err := a.nearerToken(token, path)
@@ -41,7 +39,7 @@ func TestNearerToken(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
 		}
 		_, err = a.pairingToken(token, path)
-		if refused := c.token == config.FromCommandLine; (err != nil) != refused {
+		if refused := c.token == fromCommandLine; (err != nil) != refused {
 			t.Errorf("%s: as a pairing token: got %v, want refused %t", c.name, err, refused)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/bridgeclient/leased"
-	"github.com/outrider-run/outrider/cmd/outrider/fleetverbs"
+
 	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/session"
@@ -26,8 +26,8 @@ import (
 )
 
 func (a *app) workerCommand() *cobra.Command {
-	var at fleetverbs.Flags
-	var flags fleetverbs.WorkerFlags
+	var at fleetFlags
+	var flags workerFlags
 	cmd := &cobra.Command{
 		Use:   "worker --fleet URL",
 		Short: "Offer this machine's browsers to a fleet until interrupted",
@@ -42,7 +42,7 @@ func (a *app) workerCommand() *cobra.Command {
 			if at.URL == "" {
 				return usage("worker needs --fleet URL: the address of the fleet whose jobs it takes")
 			}
-			return a.work(ctx, at.Options(a.fleetEnv(), "outrider worker"), flags)
+			return a.work(ctx, at.Options(a, "outrider worker"), flags)
 		},
 	}
 	at.Add(cmd.Flags(), "whose jobs are run here")
@@ -53,13 +53,13 @@ func (a *app) workerCommand() *cobra.Command {
 }
 
 // work takes jobs from a fleet until ctx ends.
-func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.WorkerFlags) error {
+func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) error {
 	options, err := a.runtimeOptions() // refuses flags that no job could run with
 	if err != nil {
 		return err
 	}
 	options.Engine.Close()
-	offer, err := flags.Connect(ctx, a.fleetEnv(), at, a.secrets, len(a.browser.secrets) > 0, a.stderr)
+	offer, err := flags.Connect(ctx, a, at, a.secrets, len(a.browser.secrets) > 0, a.stderr)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *app) work(ctx context.Context, at wire.Options, flags fleetverbs.Worker
 
 // jobOpener opens a browser for a job: with the worker's flags, and what the job may say
 // beside them.
-func (a *app) jobOpener(offer *fleetverbs.Offer) func(context.Context, remote.Request) (remote.Host, error) {
+func (a *app) jobOpener(offer *workerOffer) func(context.Context, remote.Request) (remote.Host, error) {
 	return func(ctx context.Context, r remote.Request) (remote.Host, error) {
 		secrets := offer.Secrets(r.Tenant)
 		if r.Secrets != nil {
