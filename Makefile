@@ -118,7 +118,7 @@ repair:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && for p in $(HELD_OUT); do \
 		(cd "$$dir" && npm pack --silent "$$p" >p.txt && mkdir "$${p%@*}" && tar xzf "$$(cat p.txt)" -C "$${p%@*}") || exit 1; done && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_REPAIR_PAGES="$$dir" \
-		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./authoring/locators
+		$(GO) test -count=1 -v -timeout 30m -run HeldOut ./internal/element/locators
 
 # drift runs maps that were written on old versions of pages and libraries of npm on their new versions.
 DRIFTED = $(shell grep -rhoE '"[^"/ ]+@[0-9][^"/ ]*"' testdata/drift --include=drift.json | sort -u)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/element/lock"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/sites/location"

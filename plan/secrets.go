@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 )
 
 // Secrets resolves what plans declare, each reference once. It is for one run, or for all

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"

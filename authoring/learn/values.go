@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 )
 
 // given are the members of arguments that callers choose.

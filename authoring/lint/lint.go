@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/edit"
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
+	edit "github.com/outrider-run/outrider/internal/mapedit"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

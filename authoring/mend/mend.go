@@ -19,11 +19,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/outrider-run/outrider/authoring/edit"
-	"github.com/outrider-run/outrider/authoring/lock"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/element/lock"
+	edit "github.com/outrider-run/outrider/internal/mapedit"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
 )

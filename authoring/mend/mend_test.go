@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/lock"
 	"github.com/outrider-run/outrider/authoring/mend"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/authoring/scaffold"
 	"github.com/outrider-run/outrider/authoring/view"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime"

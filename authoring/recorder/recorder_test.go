@@ -20,8 +20,8 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/authoring/recorder"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"

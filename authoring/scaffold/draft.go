@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
 // Risk is what a trial of an action could do to the site.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/authoring/sample"
+	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
 // Map is a map as it is written: members in the order in which people read them.

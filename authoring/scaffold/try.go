@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/observe"

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 )

@@ -5,7 +5,7 @@ package survey
 import (
 	"context"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 )

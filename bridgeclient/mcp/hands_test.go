@@ -14,7 +14,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
 
-	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/internal/operate/ops"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
-	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/internal/operate/ops"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"

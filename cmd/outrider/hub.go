@@ -15,8 +15,8 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 	"github.com/outrider-run/outrider/bridgeclient/mcp"
 
-	"github.com/outrider-run/outrider/evidence/ops"
 	"github.com/outrider-run/outrider/fleet/session"
+	"github.com/outrider-run/outrider/internal/operate/ops"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/primitives/quirks"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/evidence/ops"
-	"github.com/outrider-run/outrider/evidence/traces"
+	"github.com/outrider-run/outrider/internal/operate/ops"
+	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 )

@@ -13,10 +13,10 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/evidence/capture"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/recent"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/trace"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/runtime"
 )
 

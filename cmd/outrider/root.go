@@ -16,10 +16,10 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/outlet"
 
-	"github.com/outrider-run/outrider/evidence/mask"
-	"github.com/outrider-run/outrider/evidence/profiling"
 	"github.com/outrider-run/outrider/evidence/report"
-	"github.com/outrider-run/outrider/evidence/traces"
+	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/operate/profiling"
+	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )

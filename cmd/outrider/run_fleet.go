@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/outrider-run/outrider/evidence/traces"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
+	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/remote"
 	"github.com/outrider-run/outrider/primitives/fault"

@@ -15,11 +15,11 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/leased"
 
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/plan/remote"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"

@@ -8,8 +8,8 @@ import (
 	_ "image/jpeg" // of the screencast
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/locator"
 	"github.com/outrider-run/outrider/runtime/browser"
 )

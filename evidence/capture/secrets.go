@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 )
 
 // secrets are what must not be in a recording: what was declared, and what was typed into fields that hide

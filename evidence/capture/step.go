@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/locator"
 	"github.com/outrider-run/outrider/runtime"

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
 // Version is that of the format. A reader refuses a greater one.

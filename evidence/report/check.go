@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/internal/element/lock"
 )
 
 // Page is what mode check of actions.site answers, as far as reports

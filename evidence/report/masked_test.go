@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/mask"
 )
 
 // secretRun is a run in which a secret stands wherever a page, a map or a plan can say something.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/capture"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/trace"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/runtimetest"
 )

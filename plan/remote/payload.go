@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/evidence/mask"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/projection/expr"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 )
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

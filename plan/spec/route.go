@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 )
 
 // Route answers requests of the page. Its members are called as in Playwright's

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

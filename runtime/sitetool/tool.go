@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection"

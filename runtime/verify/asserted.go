@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/sites/manifest"
 )

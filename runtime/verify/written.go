@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
-	"github.com/outrider-run/outrider/authoring/lock"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"

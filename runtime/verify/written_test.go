@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
 func TestLocatorsOfArgumentsThatCanBeRepaired(t *testing.T) {

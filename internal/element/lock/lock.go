@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 )

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/ops"
+	"github.com/outrider-run/outrider/internal/operate/ops"
 )
 
 // An interrupt ends the context when the calls that were accepted are answered.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/outrider-run/outrider/authoring/edit"
+	edit "github.com/outrider-run/outrider/internal/mapedit"
 )
 
 func TestReplace(t *testing.T) {

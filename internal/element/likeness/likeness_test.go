@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 )
 
 func TestGenerated(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/evidence/mask"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

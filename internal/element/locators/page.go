@@ -3,7 +3,7 @@ package locators
 import (
 	"context"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
 func TestSplit(t *testing.T) {

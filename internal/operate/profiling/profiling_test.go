@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/evidence/profiling"
+	"github.com/outrider-run/outrider/internal/operate/profiling"
 )
 
 func TestProfilesAreServedToThisMachine(t *testing.T) {

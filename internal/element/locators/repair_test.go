@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
-	"github.com/outrider-run/outrider/authoring/locators"
+	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/runtime/browser/browsertest"
@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
-const pagesRoot = "../../testdata/pages"
+const pagesRoot = "../../../testdata/pages"
 
 // A mutation is what a new release of a page does to one element, as a function of
 // that element. It returns false where it cannot be done.

@@ -1,5 +1,5 @@
 // Package ops answers those who operate a process: whether it lives, whether it can
-// take calls, and how many it served. It counts nothing itself: evidence/metrics does.
+// take calls, and how many it served. It counts nothing itself: internal/operate/metrics does.
 // The verbs that run until they are interrupted call it.
 package ops
 
@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/outrider-run/outrider/evidence/metrics"
+	"github.com/outrider-run/outrider/internal/operate/metrics"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )

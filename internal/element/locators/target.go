@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/outrider-run/outrider/authoring/likeness"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 )
 

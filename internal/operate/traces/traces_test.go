@@ -16,7 +16,7 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/outrider-run/outrider/evidence/traces"
+	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/outrider-run/outrider/evidence/metrics"
+	"github.com/outrider-run/outrider/internal/operate/metrics"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
