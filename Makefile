@@ -7,8 +7,8 @@ TEST_TIMEOUT ?= 60m
 BUSY ?= 8
 
 # The packages that take longest come first, so that none of them runs alone at the end.
-PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./bridgeclient/mcp ./evidence/replay ./bridgeclient/truth ./bridgeclient/peers \
-	./authoring/learn ./authoring/scaffold ./docs/... . ./bridgeclient/browserbridge ./bridgeclient/provider/... ./...
+PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./faces/mcp ./evidence/replay ./internal/testing/truth ./internal/testing/peers \
+	./authoring/learn ./authoring/scaffold ./docs/... . ./bridgeclient/browserbridge ./faces/provider/... ./...
 # Tests of browsers wait a fifth of their time, so one package more than there are processors runs at once.
 TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # For the tests and the programs that they build: with -trimpath, which outrider is built with, no package is compiled a
@@ -28,7 +28,7 @@ OUTRIDER_JSONATA_DATA ?= $(wildcard $(abspath ../shared/data))
 export OUTRIDER_PEERS OUTRIDER_UPSTREAM_DATA OUTRIDER_JSONATA_DATA
 
 # The packages whose tests compare with those folders.
-COMPARED = ./bridgeclient/peers ./bridgeclient/conformance ./primitives ./primitives/upstream ./projection/expr/jsonata
+COMPARED = ./internal/testing/peers ./conformance/bridgekit ./primitives ./primitives/upstream ./projection/expr/jsonata
 
 # It prints what go test prints, and lists at the end what failed, and what was skipped and why.
 GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --
@@ -46,14 +46,14 @@ compare:
 # skipped without their folder.
 peers:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_PEERS_ALL=1 && export OUTRIDER_BROWSER OUTRIDER_PEERS_ALL && \
-		$(GO) test -count=1 -v -timeout 30m -run TestPeers ./bridgeclient/peers ./bridgeclient/conformance
-	@OUTRIDER_GENERATE=1 $(GO) test -count=1 -run PageIsCurrent ./bridgeclient/peers
+		$(GO) test -count=1 -v -timeout 30m -run TestPeers ./internal/testing/peers ./conformance/bridgekit
+	@OUTRIDER_GENERATE=1 $(GO) test -count=1 -run PageIsCurrent ./internal/testing/peers
 
 # agents lets scripted agents do tasks on applications of npm and PyPI, beside two other servers, and writes docs/agents.md.
 # Then it compares names, roles and states of every page with the browser's own tree.
 agents:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
-		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 60m -run 'TestAgents|TestNamesOnApplications' ./bridgeclient/agents
+		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 60m -run 'TestAgents|TestNamesOnApplications' ./internal/testing/agents
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test
@@ -158,7 +158,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./authoring/mapschema ./bridgeclient/truth ./bridgeclient/conformance ./bridgeclient/peers ./runtime/browser/axtest ./cmd/outrider
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./internal/testing/mapschema ./internal/testing/truth ./conformance/bridgekit ./internal/testing/peers ./internal/testing/axtest ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -49,72 +49,72 @@ var mayImport = map[string][]string{
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
 	},
-	"authoring/mapschema": {"primitives", "sites/manifest"},
-	"authoring/survey":    {"internal/element/likeness", "primitives", "primitives/fault"},
-	"authoring/sample":    {},
+	"internal/testing/mapschema": {"primitives", "sites/manifest"},
+	"authoring/survey":           {"internal/element/likeness", "primitives", "primitives/fault"},
+	"authoring/sample":           {},
 	"authoring/lint": {
 		"internal/mapedit", "internal/element/likeness", "internal/element/locators", "evidence/report", "primitives/fault", "sites",
 	},
-	"authoring/naming":   {},
-	"authoring/appstest": {}, // pages for tests
+	"authoring/naming":          {},
+	"internal/testing/appstest": {}, // pages for tests
 	"authoring/learn": {
 		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
 		"authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
 		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
 	},
-	"authoring/recorder":                 {"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report", "primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser"},
-	"authoring/view":                     {"primitives", "runtime", "runtime/browser"},
-	"authoring/picker":                   {"internal/element/likeness", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
-	"authoring/coverage":                 {"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
-	"authoring/scaffold":                 {"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
-	"primitives/session":                 {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
-	"primitives/a11y":                    {"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/address":                 {"primitives/fault"}, // which addresses callers may open
-	"primitives/browser":                 {"primitives", "primitives/address", "primitives/actionability", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/clipboard":               {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session", "primitives/text"},
-	"primitives/dom":                     {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks"},
-	"primitives/emulate":                 {"primitives", "primitives/fault"},
-	"primitives/files":                   {"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator"},
-	"primitives/keyboard":                {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/network":                 {"primitives", "primitives/fault", "primitives/listing"},
-	"primitives/overlay":                 {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
-	"primitives/page":                    {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator"},
-	"primitives/pointer":                 {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/storage":                 {"primitives", "primitives/fault", "primitives/listing", "primitives/session"},
-	"primitives/text":                    {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks"},
-	"primitives/catalog":                 {"primitives/..."},
-	"sites/manifest":                     {"primitives/fault", "primitives/schema"},
-	"sites":                              {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
-	"sites/location":                     {},
-	"sites/selector":                     {},
-	"sites/filewatch":                    {"sites/location"},
-	"sites/demo":                         {},
-	"docs/examples/ci":                   {"docs/examples/ci/shop"},
-	"scripts/benchguard":                 {},
-	"docs/examples/ci/shop":              {},
-	"docs":                               {},                                                                                                                       // tests only: runs what the pages show
-	"bridgeclient/agents":                {"runtime/browser/launch", "bridgeclient/mcp", "primitives", "runtime", "runtime/browser/axtest", "runtime/runtimetest"}, // tests only: scripted agents on real applications
-	"bridgeclient/truth":                 {},                                                                                                                       // tests only: what actions answer on pages that deceive them
-	"projection/expr":                    {"primitives/fault", "projection/expr/jsonata"},
-	"projection/expr/jsonata":            {"primitives/fault"},
-	"projection":                         {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},
-	"workflow":                           {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection", "primitives/quirks", "primitives/span"},
-	"runtime/runtimetest":                {"runtime", "runtime/browser/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
-	"bridgeclient/provider/providertest": {"bridgeclient/provider", "runtime/runtimetest"},                                                  // our provider, for tests
-	"runtime/call":                       {"internal/mask", "primitives/fault"},
-	"runtime/clipboard":                  {"primitives", "primitives/fault", "primitives/session"},
-	"runtime/checked":                    {},
-	"runtime/mapset":                     {"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr", "runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow"},
-	"runtime/verify":                     {"internal/mapedit", "internal/element/likeness", "internal/element/locators", "internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest"},
-	"runtime/state":                      {"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection", "runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest"},
-	"runtime/monitor":                    {"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites"},
-	"runtime/signal":                     {"primitives", "primitives/descriptor", "primitives/inject", "runtime/call", "runtime/mapset", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/attach":                     {"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/announce":                   {"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe"},
-	"runtime/sitetool":                   {"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/siteaction":                 {"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
-	"runtime/observe":                    {"primitives", "primitives/fault"},
-	"runtime/picture":                    {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
+	"authoring/recorder":            {"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report", "primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser"},
+	"authoring/view":                {"primitives", "runtime", "runtime/browser"},
+	"authoring/picker":              {"internal/element/likeness", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
+	"authoring/coverage":            {"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
+	"authoring/scaffold":            {"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
+	"primitives/session":            {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
+	"primitives/a11y":               {"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
+	"primitives/address":            {"primitives/fault"}, // which addresses callers may open
+	"primitives/browser":            {"primitives", "primitives/address", "primitives/actionability", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session"},
+	"primitives/clipboard":          {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session", "primitives/text"},
+	"primitives/dom":                {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks"},
+	"primitives/emulate":            {"primitives", "primitives/fault"},
+	"primitives/files":              {"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator"},
+	"primitives/keyboard":           {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
+	"primitives/network":            {"primitives", "primitives/fault", "primitives/listing"},
+	"primitives/overlay":            {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
+	"primitives/page":               {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator"},
+	"primitives/pointer":            {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
+	"primitives/storage":            {"primitives", "primitives/fault", "primitives/listing", "primitives/session"},
+	"primitives/text":               {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks"},
+	"primitives/catalog":            {"primitives/..."},
+	"sites/manifest":                {"primitives/fault", "primitives/schema"},
+	"sites":                         {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
+	"sites/location":                {},
+	"sites/selector":                {},
+	"sites/filewatch":               {"sites/location"},
+	"sites/demo":                    {},
+	"docs/examples/ci":              {"docs/examples/ci/shop"},
+	"scripts/benchguard":            {},
+	"docs/examples/ci/shop":         {},
+	"docs":                          {},                                                                                                                          // tests only: runs what the pages show
+	"internal/testing/agents":       {"runtime/browser/launch", "faces/mcp", "primitives", "runtime", "internal/testing/axtest", "internal/testing/runtimetest"}, // tests only: scripted agents on real applications
+	"internal/testing/truth":        {},                                                                                                                          // tests only: what actions answer on pages that deceive them
+	"projection/expr":               {"primitives/fault", "projection/expr/jsonata"},
+	"projection/expr/jsonata":       {"primitives/fault"},
+	"projection":                    {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},
+	"workflow":                      {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection", "primitives/quirks", "primitives/span"},
+	"internal/testing/runtimetest":  {"runtime", "internal/testing/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
+	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},                                                 // our provider, for tests
+	"runtime/call":                  {"internal/mask", "primitives/fault"},
+	"runtime/clipboard":             {"primitives", "primitives/fault", "primitives/session"},
+	"runtime/checked":               {},
+	"runtime/mapset":                {"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr", "runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow"},
+	"runtime/verify":                {"internal/mapedit", "internal/element/likeness", "internal/element/locators", "internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest"},
+	"runtime/state":                 {"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection", "runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest"},
+	"runtime/monitor":               {"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites"},
+	"runtime/signal":                {"primitives", "primitives/descriptor", "primitives/inject", "runtime/call", "runtime/mapset", "runtime/verify", "sites", "sites/manifest"},
+	"runtime/attach":                {"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest"},
+	"runtime/announce":              {"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe"},
+	"runtime/sitetool":              {"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
+	"runtime/siteaction":            {"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
+	"runtime/observe":               {"primitives", "primitives/fault"},
+	"runtime/picture":               {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
 	"runtime": {
 		"primitives/address", "internal/mask", "primitives", "primitives/fault", "primitives/quirks",
 		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
@@ -153,35 +153,35 @@ var mayImport = map[string][]string{
 	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
 	// roles, names and states beside the browser's, for tests
-	"runtime/browser/axtest":      {"primitives", "primitives/catalog"},
-	"runtime/browser/browsertest": {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
-	"bridgeclient":                {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
+	"internal/testing/axtest":      {"primitives", "primitives/catalog"},
+	"internal/testing/browsertest": {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
+	"bridgeclient":                 {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
-	"bridgeclient/outlet":       {}, // writes that an end does not wait for
-	"bridgeclient/mcp/inflight": {}, // requests that a client waits for, on lines
-	"bridgeclient/mcp": {
+	"faces/outlet":       {}, // writes that an end does not wait for
+	"faces/mcp/inflight": {}, // requests that a client waits for, on lines
+	"faces/mcp": {
 		"primitives", "primitives/plain", "bridgeclient",
-		"bridgeclient/mcp/inflight", "bridgeclient/outlet", "runtime",
+		"faces/mcp/inflight", "faces/outlet", "runtime",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
-	"bridgeclient/provider": {
-		"primitives/plain", "bridgeclient", "bridgeclient/outlet", "runtime", "primitives/fault",
+	"faces/provider": {
+		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest",
 	},
-	"bridgeclient/peers":                 {},                              // tests only
-	"bridgeclient/peers/peerstest":       {"runtime/browser/browsertest"}, // starts the upstream peers, for tests
-	"bridgeclient/conformance":           {"bridgeclient", "evidence/report", "primitives/fault"},
+	"internal/testing/peers":             {},                               // tests only
+	"internal/testing/peerstest":         {"internal/testing/browsertest"}, // starts the upstream peers, for tests
+	"conformance/bridgekit":              {"bridgeclient", "evidence/report", "primitives/fault"},
 	"bridgeclient/browserbridge":         {"primitives/address", "runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
-	"bridgeclient/hosttest":              {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
-	"bridgeclient/leased":                {"bridgeclient", "bridgeclient/actionsbridge", "bridgeclient/hub", "bridgeclient/mcp", "bridgeclient/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime"},
-	"bridgeclient/latehost":              {"runtime", "primitives/fault"},
-	"bridgeclient/hub":                   {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
-	"bridgeclient/provider/jcode":        {"bridgeclient/provider"},
+	"internal/testing/hosttest":          {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
+	"faces/leased":                       {"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "faces/mcp", "faces/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime"},
+	"faces/latehost":                     {"runtime", "primitives/fault"},
+	"faces/hub":                          {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
+	"faces/provider/jcode":               {"faces/provider"},
 	"internal/mask":                      {"primitives/fault"},
-	"bridgeclient/demo":                  {"bridgeclient", "bridgeclient/actionsbridge", "bridgeclient/hub", "evidence/report", "plan", "primitives/fault", "runtime", "sites/demo"},
+	"bridgeclient/demo":                  {"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan", "primitives/fault", "runtime", "sites/demo"},
 	"projection/expr/explain":            {"primitives/fault", "projection/expr"},
 	"runtime/doctor":                     {"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo"},
 	"evidence/outfile":                   {},
@@ -206,7 +206,7 @@ var mayImport = map[string][]string{
 		"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/wire", "primitives/fault",
 	},
 	// a server, simulated workers and a cutting proxy, for tests
-	"fleet/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
+	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
 		"authoring/mend", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
 		"fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
@@ -243,9 +243,9 @@ var mayImport = map[string][]string{
 		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault",
 		"primitives/quirks", "projection/expr", "sites",
 	},
-	"cmd/outrider":                      {"..."},
-	"cmd/outrider/early":                nil,
-	"bridgeclient/provider/conformance": {},
+	"cmd/outrider":            {"..."},
+	"cmd/outrider/early":      nil,
+	"conformance/providerkit": {},
 }
 
 // doors names the packages that alone may import an outside library, tests
@@ -256,8 +256,8 @@ var doors = map[string][]string{
 	"github.com/go-rod/rod":                  {"runtime/browser/cdp", "runtime/browser/page"},
 	"github.com/go-rod/rod/lib/cdp":          {"runtime/browser/cdp"},  // its WebSocket
 	"github.com/go-rod/rod/lib/proto":        {"runtime/browser/page"}, // types of the protocol, where a command has many parameters
-	"github.com/coder/websocket":             {"bridgeclient"},
-	"github.com/modelcontextprotocol/go-sdk": {"bridgeclient/mcp"},
+	"github.com/coder/websocket":             {"bridgeclient", "conformance", "faces"},
+	"github.com/modelcontextprotocol/go-sdk": {"faces/mcp"},
 	"github.com/andybalholm/cascadia":        {"sites/selector"},
 	"github.com/spf13/cobra":                 {"cmd/outrider"},
 	"github.com/spf13/pflag":                 {"cmd/outrider"},
@@ -442,6 +442,26 @@ func TestFoldersFitIntoOneHead(t *testing.T) {
 		}
 		if _, excepted := manyFiles[name]; files > maxFolderFiles && !excepted {
 			t.Errorf("%s has %d files: expected at most %d", name, files, maxFolderFiles)
+		}
+	}
+}
+
+// engine is the engine and what lies below it: it imports no face, no front room and no command.
+var engine = regexp.MustCompile(`^(runtime|workflow|projection|sites|primitives|internal/(mask|element|mapedit))(/|$)`)
+
+// above is what stands on the engine.
+var above = regexp.MustCompile(`^(cmd|faces|bridgeclient|conformance|plan|fleet|authoring|evidence|internal/operate)(/|$)`)
+
+func TestEngineImportsNoFrontRoom(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if !engine.MatchString(name) {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if rest, ours := strings.CutPrefix(imp, module); ours && above.MatchString(rest) {
+				t.Errorf("%s imports %s, which stands above it", name, rest)
+			}
 		}
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func open(t *testing.T, o outrider.Options) *outrider.Session {

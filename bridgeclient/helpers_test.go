@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
-	"github.com/outrider-run/outrider/bridgeclient/hosttest"
+	"github.com/outrider-run/outrider/internal/testing/hosttest"
 	"github.com/outrider-run/outrider/runtime"
 )
 

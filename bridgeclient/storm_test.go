@@ -15,7 +15,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
-	"github.com/outrider-run/outrider/bridgeclient/hosttest"
+	"github.com/outrider-run/outrider/internal/testing/hosttest"
 )
 
 // upstream behaves like the upstream bridge where it matters here: it polls at

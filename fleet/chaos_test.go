@@ -24,15 +24,15 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
 	"github.com/outrider-run/outrider/fleet/status"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/fleettest"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // This program is also the server and the workers of the chaos test, as processes

@@ -16,10 +16,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/fleet/worker"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/fleettest"
 )
 
 // beMember is one server of a cluster.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/presence"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/internal/testing/fleettest"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

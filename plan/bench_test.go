@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 const corpusRoot = "../testdata/projections"

@@ -3,8 +3,8 @@ package projection_test
 import (
 	"testing"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func TestParseMarkers(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // countingPage counts the questions of one read; before is called ahead of each

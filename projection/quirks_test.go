@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // Both sides of what a profile changes in a read.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // tableOf declares a table of records with so many fields, and an expression over them.

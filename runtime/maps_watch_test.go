@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // An edit of a map is on offer without a restart, tabs report it, and a broken

@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const canary = `c4nary"&<pass> wörd`

@@ -16,15 +16,15 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/outrider-run/outrider/authoring/appstest"
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/testing/appstest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const (

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/appstest"
 	"github.com/outrider-run/outrider/authoring/scaffold"
+	"github.com/outrider-run/outrider/internal/testing/appstest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const fixtures = "../../testdata"

@@ -21,10 +21,10 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge"
 	"github.com/outrider-run/outrider/bridgeclient/browserbridge/backend"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const transcripts = "../../testdata/bridge/browserbridge"

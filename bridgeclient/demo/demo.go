@@ -21,8 +21,8 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
-	"github.com/outrider-run/outrider/bridgeclient/hub"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/faces/hub"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"

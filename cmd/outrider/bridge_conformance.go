@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/conformance"
+	"github.com/outrider-run/outrider/conformance/bridgekit"
 )
 
 // conformanceFlags are the flags that turn connect and hub into tests of others.
@@ -31,28 +31,28 @@ func (c *conformanceFlags) check(a *app) error {
 
 // testBridge plays runtimes and an agent against a bridge.
 func (a *app) testBridge(ctx context.Context, c *conformanceFlags, target, token string) error {
-	opts, err := conformance.BridgeAt(target, c.agent, token)
+	opts, err := bridgekit.BridgeAt(target, c.agent, token)
 	if err != nil {
 		return usage("%w", err)
 	}
 	opts.OnResult = a.printCheck
-	return a.conformed(c, func() (conformance.Report, error) { return conformance.Bridge(ctx, opts) })
+	return a.conformed(c, func() (bridgekit.Report, error) { return bridgekit.Bridge(ctx, opts) })
 }
 
 // testRuntime plays a bridge against the runtime that connects first.
 func (a *app) testRuntime(ctx context.Context, c *conformanceFlags, listen string) error {
-	l, err := conformance.Listen(listen, a.log)
+	l, err := bridgekit.Listen(listen, a.log)
 	if err != nil {
 		return listenFailed(err, "--listen", listen)
 	}
 	defer l.Close()
 	fmt.Fprintf(a.stderr, "waiting for a runtime at %s, or for the Chrome extension at %s\n", l.URL(), l.PairingURL())
-	opts := conformance.RuntimeOptions{Accept: l.Accept, TextOnly: l.Polled, OnResult: a.printCheck}
-	return a.conformed(c, func() (conformance.Report, error) { return conformance.Runtime(ctx, opts) })
+	opts := bridgekit.RuntimeOptions{Accept: l.Accept, TextOnly: l.Polled, OnResult: a.printCheck}
+	return a.conformed(c, func() (bridgekit.Report, error) { return bridgekit.Runtime(ctx, opts) })
 }
 
 // conformed runs a kit. A peer that fails a required check fails the verb.
-func (a *app) conformed(c *conformanceFlags, kit func() (conformance.Report, error)) error {
+func (a *app) conformed(c *conformanceFlags, kit func() (bridgekit.Report, error)) error {
 	out, err := c.reports.open(a)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *app) conformed(c *conformanceFlags, kit func() (conformance.Report, err
 	return nil
 }
 
-func (a *app) printCheck(r conformance.Result) {
+func (a *app) printCheck(r bridgekit.Result) {
 	if !a.json {
 		fmt.Fprintln(a.stdout, r.Line())
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // TestDraining: an interrupted runtime answers what it accepted, is not ready meanwhile,

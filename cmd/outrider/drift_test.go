@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // driftData holds the pairs: two versions of a page, a map that was written on the old one, and what each

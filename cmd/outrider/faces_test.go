@@ -18,14 +18,14 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
-	"github.com/outrider-run/outrider/bridgeclient/hub"
-	"github.com/outrider-run/outrider/bridgeclient/mcp"
-	"github.com/outrider-run/outrider/bridgeclient/provider"
+	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/faces/mcp"
+	"github.com/outrider-run/outrider/faces/provider"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // countingPage counts clicks of its button and writes down who clicked.

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/hub"
-	"github.com/outrider-run/outrider/bridgeclient/leased"
-	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/faces/leased"
+	"github.com/outrider-run/outrider/faces/mcp"
 
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/internal/operate/ops"

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/outrider-run/outrider/bridgeclient/hub"
-	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/faces/mcp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/provider"
-	"github.com/outrider-run/outrider/bridgeclient/provider/jcode"
+	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/faces/provider/jcode"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/projection/expr"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/sites/demo"
 )

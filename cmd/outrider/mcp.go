@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/mend"
-	"github.com/outrider-run/outrider/bridgeclient/hub"
-	"github.com/outrider-run/outrider/bridgeclient/latehost"
-	"github.com/outrider-run/outrider/bridgeclient/leased"
-	"github.com/outrider-run/outrider/bridgeclient/mcp"
+	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/faces/latehost"
+	"github.com/outrider-run/outrider/faces/leased"
+	"github.com/outrider-run/outrider/faces/mcp"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // process is a verb that runs until the test ends it, with its lines as they come.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/latehost"
-	"github.com/outrider-run/outrider/bridgeclient/leased"
-	"github.com/outrider-run/outrider/bridgeclient/provider"
+	"github.com/outrider-run/outrider/faces/latehost"
+	"github.com/outrider-run/outrider/faces/leased"
+	"github.com/outrider-run/outrider/faces/provider"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/launch"

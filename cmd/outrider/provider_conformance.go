@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/outrider-run/outrider/bridgeclient/provider/conformance"
+	"github.com/outrider-run/outrider/conformance/providerkit"
 )
 
 // runConformance starts a provider, tests it and says which tier it reaches. A
@@ -13,12 +13,12 @@ func (a *app) runConformance(ctx context.Context, command []string) error {
 	if len(command) == 0 {
 		return usage("--conformance needs the command that starts the provider: outrider provider --conformance -- CMD [ARGS]")
 	}
-	opts := conformance.Options{CallLimit: a.callLimit}
+	opts := providerkit.Options{CallLimit: a.callLimit}
 	if !a.json {
-		opts.OnResult = func(r conformance.Result) { r.Print(a.stdout) }
+		opts.OnResult = func(r providerkit.Result) { r.Print(a.stdout) }
 	}
-	report, err := conformance.RunCommand(ctx, command, a.stderr, opts)
-	var unstarted *conformance.StartError
+	report, err := providerkit.RunCommand(ctx, command, a.stderr, opts)
+	var unstarted *providerkit.StartError
 	switch {
 	case errors.As(err, &unstarted):
 		return &exit{exitEnvironment, unstarted.Err}
@@ -29,5 +29,5 @@ func (a *app) runConformance(ctx context.Context, command []string) error {
 	default:
 		report.PrintTier(a.stdout)
 	}
-	return verdict(report.Tier == conformance.Certified, true)
+	return verdict(report.Tier == providerkit.Certified, true)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/outlet"
+	"github.com/outrider-run/outrider/faces/outlet"
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/mask"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/outrider-run/outrider/bridgeclient/leased"
+	"github.com/outrider-run/outrider/faces/leased"
 
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/session"

@@ -22,7 +22,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
-	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/faces/hub"
 
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/bridgeclient/leased"
+	"github.com/outrider-run/outrider/faces/leased"
 
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/session"

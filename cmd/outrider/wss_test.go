@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/bridgeclient/hub"
+	"github.com/outrider-run/outrider/faces/hub"
 )
 
 // lines is a writer that reports when a text has been written.

@@ -16,8 +16,8 @@ import (
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const form = `<!doctype html><title>Sign in</title><link rel="stylesheet" href="/a.css">

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/capture"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // shopPage has 500 nodes.

@@ -3,7 +3,7 @@ package capture_test
 import (
 	"testing"
 
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }

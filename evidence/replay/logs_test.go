@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/replay"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // logCase is a file of testdata: a page, a log of a session on it, and what a replay must say.

@@ -17,9 +17,9 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/replay"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 

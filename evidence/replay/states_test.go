@@ -15,10 +15,10 @@ import (
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/replay"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 const shelf = `<!doctype html><title>Shelf</title><button onclick="setTimeout(() => { const e = document.createElement('li'); e.textContent = 'Cat'; shelf.append(e) }, 50)">Add</button><ul id="shelf"><li>Ant</li></ul>`

@@ -12,7 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/evidence/report"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // TestPageHasNoFindingsOfAxe runs axe-core over the page, light and dark, with every test

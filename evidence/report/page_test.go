@@ -12,7 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/evidence/report"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // shown opens the report in a browser and gives what body, statements of a script,

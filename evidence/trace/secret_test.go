@@ -16,8 +16,8 @@ import (
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/trace"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // What a password field holds, a declared secret, and what stands for a session in headers are in no entry of a trace:

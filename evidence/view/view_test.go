@@ -15,9 +15,9 @@ import (
 	"github.com/outrider-run/outrider/evidence/capture"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/view"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }

@@ -16,13 +16,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/outrider-run/outrider/fleet"
-	"github.com/outrider-run/outrider/fleet/fleettest"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/server"
 	"github.com/outrider-run/outrider/fleet/submit"
 	"github.com/outrider-run/outrider/fleet/tenant"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/internal/testing/fleettest"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/outrider-run/outrider/fleet"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
-	"github.com/outrider-run/outrider/runtime/runtimetest"
 )
 
 // browsers opens browsers for a runner, and counts them.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/axtest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/axtest"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // The names and roles that our scripts compute are compared with those that

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 func TestClipboardOfTheBrowser(t *testing.T) {

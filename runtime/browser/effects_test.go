@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/catalog"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func TestEffects(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // vectors are the ways in which a page connects to another host. B stands for that

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // What is emulated reaches requests, frames of other processes that come later,

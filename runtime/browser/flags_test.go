@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // A tab costs a page. What the browser shows of itself around it, such as the

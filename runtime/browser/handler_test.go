@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // What a page may have in the way of functions, and what of it a map may name.

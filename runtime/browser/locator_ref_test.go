@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/descriptor"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 const refTargets = `<!doctype html><title>refs</title><style>body{margin:0}button{width:120px;height:40px}</style><script>var hits=[]</script>

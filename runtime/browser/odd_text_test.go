@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/catalog"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // oddText has what a string literal, the JSON around it and the JSON in it escape.

@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 const (

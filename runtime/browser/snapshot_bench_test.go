@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives/catalog"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // snapshotPage has about 5,000 elements: headings, links, text, boxes to tick

@@ -17,7 +17,7 @@ import (
 
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/docs/examples/ci/shop"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }

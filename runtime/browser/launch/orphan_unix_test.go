@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/browser/browsertest"
 )
 
 // The browser drops input while a dialog is open: a key that opens one is released

@@ -1,0 +1,71 @@
+// Package runtimetest gives tests a runtime host over a real browser. It decides
+// nothing about the host, whose options a test can change. Tests of the runtime, of its
+// rooms and of the faces call it.
+package runtimetest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/primitives/catalog"
+	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/runtime"
+)
+
+var ids atomic.Int64
+
+// NewID makes ids that look like those of the command and can be told apart.
+func NewID() string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", ids.Add(1)) }
+
+// Engine makes an expression engine that ends with the test.
+func Engine(tb testing.TB) expr.Engine {
+	tb.Helper()
+	engine, err := expr.New("", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = engine.Close() })
+	return engine
+}
+
+// Open opens a host that ends with the test, with all primitives and, where opts
+// say nothing else, ids of NewID. Without a browser on the machine the test is
+// skipped, as browsertest.Require says.
+func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
+	tb.Helper()
+	browsertest.Require(tb)
+	opts.Registry, opts.Engine = catalog.Standard(), Engine(tb)
+	if opts.NewID == nil {
+		opts.NewID = NewID
+	}
+	if opts.Version == "" {
+		opts.Version = "test"
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	h, err := runtime.Open(ctx, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := h.Close(context.WithoutCancel(tb.Context())); err != nil {
+			tb.Errorf("closing the host: %v", err)
+		}
+	})
+	return h
+}
+
+// Attached is Open over a browser that the test binary shares, in a browser context of its own: for tests that need
+// many hosts and nothing of a browser that is launched for them.
+func Attached(tb testing.TB, opts runtime.Options) *runtime.Host {
+	tb.Helper()
+	browsertest.Attach(tb, &opts.Browser)
+	if len(opts.Open) == 0 {
+		opts.Open = []string{"about:blank"}
+	}
+	return Open(tb, opts)
+}
