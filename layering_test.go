@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 	"sites/filewatch":               {"sites/location"},
 	"sites/demo":                    {},
 	"docs/examples/ci":              {"docs/examples/ci/shop"},
+	"scripts/measure":               {},
 	"scripts/benchguard":            {},
 	"docs/examples/ci/shop":         {},
 	"docs":                          {},                                                                                                                          // tests only: runs what the pages show
@@ -124,10 +125,8 @@ var mayImport = map[string][]string{
 		"primitives/span", "primitives/locator",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
-	"runtime/browser/cast":       {"runtime/browser/cdp"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
-	"runtime/browser/change":     {},
 	"runtime/browser/excerpt":    {"primitives/address"},
 	"runtime/browser/patience":   {},
 	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
@@ -138,19 +137,19 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt", "runtime/browser/patience",
 	},
 	"runtime/browser/files": {
-		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/excerpt",
+		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
 	},
 	"runtime/browser/network": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
-		"runtime/browser/change", "runtime/browser/excerpt",
+		"runtime/browser/excerpt",
 	},
 	"runtime/browser/world": {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},
 	"runtime/browser/page": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
-		"runtime/browser/change", "runtime/browser/excerpt", "runtime/browser/patience",
+		"runtime/browser/excerpt", "runtime/browser/patience",
 		"runtime/browser/world",
 	},
-	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cast", "runtime/browser/cdp", "runtime/browser/change", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
+	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
 	// roles, names and states beside the browser's, for tests
 	"internal/testing/axtest":      {"primitives", "primitives/catalog"},

@@ -48,7 +48,7 @@ type PageEvent struct {
 	Tab     *TabStatus // it is the page of this tab from here on
 	Request *primitives.NetworkRequest
 	Console *primitives.ConsoleMessage
-	Picture *browser.CastFrame
+	Picture *browser.ScreencastFrame
 	Dialog  *primitives.Dialog
 	Open    bool // of Dialog: it opened
 	// States are the projections that maps declare for the page, before the call of this name; "" is the end.
@@ -71,7 +71,7 @@ func (h *Host) watch() *browser.Watch {
 		w.Console = func(t *browser.Tab, m primitives.ConsoleMessage) { r.Page(t, PageEvent{Console: &m}) }
 	}
 	if wants.Pictures {
-		w.Picture = func(t *browser.Tab, f browser.CastFrame) { r.Page(t, PageEvent{Picture: &f}) }
+		w.Picture = func(t *browser.Tab, f browser.ScreencastFrame) { r.Page(t, PageEvent{Picture: &f}) }
 	}
 	return w
 }

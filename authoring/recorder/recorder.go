@@ -33,7 +33,7 @@ type Options struct {
 
 // Watch gets the pictures of the tabs, by their runtime ids, and the dialog that is open.
 type Watch interface {
-	Picture(tab string, f browser.CastFrame)
+	Picture(tab string, f browser.ScreencastFrame)
 	Dialog(d *primitives.Dialog)
 }
 
@@ -54,7 +54,7 @@ type Recorder struct {
 	closed  bool
 	open    map[int]bool                           // tabs, by their ids
 	ids     map[primitives.Page]string             // runtime ids of the pages
-	early   map[primitives.Page]*browser.CastFrame // pictures of pages whose ids are not known yet
+	early   map[primitives.Page]*browser.ScreencastFrame // pictures of pages whose ids are not known yet
 
 	steps    []*step
 	start    string
@@ -147,7 +147,7 @@ const (
 
 // New makes a recorder of one person.
 func New(opts Options) *Recorder {
-	return &Recorder{opts: opts, more: make(chan struct{}, 1), open: map[int]bool{}, ids: map[primitives.Page]string{}, early: map[primitives.Page]*browser.CastFrame{}, secrets: map[string]string{}, fields: map[string]string{}, tabs: map[*browser.Tab]*tab{}}
+	return &Recorder{opts: opts, more: make(chan struct{}, 1), open: map[int]bool{}, ids: map[primitives.Page]string{}, early: map[primitives.Page]*browser.ScreencastFrame{}, secrets: map[string]string{}, fields: map[string]string{}, tabs: map[*browser.Tab]*tab{}}
 }
 
 // Follow has the browser of a host that is opened with options report to the recorder.

@@ -48,7 +48,7 @@ type View struct {
 	mu      sync.Mutex
 	host    Host
 	tab     string // runtime id of the tab in the picture
-	picture browser.CastFrame
+	picture browser.ScreencastFrame
 	number  int
 	dialog  *primitives.Dialog
 	changed chan struct{} // closed with the next picture
@@ -58,7 +58,7 @@ type View struct {
 func New() *View { return &View{key: rand.Text(), changed: make(chan struct{})} }
 
 // Picture takes a picture of a tab. It waits for nothing.
-func (v *View) Picture(tab string, f browser.CastFrame) {
+func (v *View) Picture(tab string, f browser.ScreencastFrame) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.tab, v.picture = tab, f

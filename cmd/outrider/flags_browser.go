@@ -116,6 +116,24 @@ func (a *app) runtimeOptions() (out runtime.Options, err error) {
 	return out, err
 }
 
+// refuseLaunchFlags refuses, for --attach, what only a browser that is launched can do.
+func (b *browserFlags) refuseLaunchFlags() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--proxy", b.proxy != ""},
+		{"--allow-origin", len(b.allowOrigins) > 0},
+		{"--block-origin", len(b.blockOrigins) > 0},
+		{"--insecure-origin", len(b.insecureOrigins) > 0},
+	} {
+		if flag.given {
+			return usage("%s needs a browser that is launched, so it does not go with --attach", flag.name)
+		}
+	}
+	return nil
+}
+
 // readingOptions is runtimeOptions that leaves maps to be read beside the start of the browser.
 // What is wrong with them is the error of Ready, after which the engine may be closed.
 func (a *app) readingOptions() (out runtime.Options, err error) {
@@ -145,8 +163,8 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		return runtime.Options{}, usage("--allow-maps: %s", fault.From(err).Message)
 	}
 	if b.attach != "" {
-		if b.proxy != "" || len(b.allowOrigins)+len(b.blockOrigins)+len(b.insecureOrigins) > 0 {
-			return runtime.Options{}, usage("--proxy, --allow-origin, --block-origin and --insecure-origin need a browser that is launched: they do not go with --attach")
+		if err := b.refuseLaunchFlags(); err != nil {
+			return runtime.Options{}, err
 		}
 		if err := a.refuseGiven("with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox"); err != nil {
 			return runtime.Options{}, err
@@ -251,7 +269,7 @@ func (a *app) mapsAs(profile quirks.Set) runtime.MapOptions {
 // withoutSandbox says whether the browser runs without its sandbox. For root it
 // does, which is reported: somebody who gave no flag could not know.
 func (a *app) withoutSandbox(given bool) bool {
-	if !given && os.Geteuid() == 0 {
+	if !given && !a.browserless && os.Geteuid() == 0 {
 		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
 		return true
 	}

@@ -67,12 +67,14 @@ type app struct {
 	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
 	browser   browserFlags
-	face      bool                                   // the verb serves a client, whose calls are remembered
-	verb      string                                 // that runs
-	secrets   *mask.Set                              // standard output and standard error show none of them
-	traces    *traces.Traces                         // of what calls do; nil for none
-	onCall    func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
-	origins   valueOrigins                           // of the flags that were given, by their name; see configure
+	// browserless: the verb starts no browser itself.
+	browserless bool
+	face        bool                                   // the verb serves a client, whose calls are remembered
+	verb        string                                 // that runs
+	secrets     *mask.Set                              // standard output and standard error show none of them
+	traces      *traces.Traces                         // of what calls do; nil for none
+	onCall      func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
+	origins     valueOrigins                           // of the flags that were given, by their name; see configure
 }
 
 // longestWrite is how long standard output may take for one write after the end of a verb has come.

@@ -51,7 +51,7 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, out repo
 	if err != nil {
 		return err
 	}
-	a.browser.noSandbox = true         // no browser starts here
+	a.browserless = true
 	options, err := a.runtimeOptions() // what is wrong with flags and maps is said here, as it is without a fleet
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ const leaseWithin = time.Minute
 // lease takes a session from a fleet.
 func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetFlags, kind string, o leased.Options) (*session.Pipe, error) {
 	if a.browser.profile != "" { // the hub has no such flags
-		a.browser.noSandbox = true // no browser starts here
+		a.browserless = true
 		checked, err := a.runtimeOptions()
 		if err != nil {
 			return nil, err

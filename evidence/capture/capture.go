@@ -84,7 +84,7 @@ type page struct {
 	ended    *ended             // the last step that changes documents, until the snapshot after it is taken
 	reading  int                // requests whose bodies are being read
 	read     chan struct{}      // closed when none is, made when somebody waits
-	picture  *browser.CastFrame // the newest that waits to be prepared
+	picture  *browser.ScreencastFrame // the newest that waits to be prepared
 	painting bool               // pictures are being prepared
 	acted    time.Time          // when the last step that changes documents began or ended
 	pictured time.Time          // when the last picture was recorded

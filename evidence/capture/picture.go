@@ -67,7 +67,7 @@ func (r *Recorder) pictures(state *page) {
 
 // picture records a frame of the screencast. Where secret fields are is painted over; a frame for which
 // that cannot be said is dropped.
-func (r *Recorder) picture(state *page, f *browser.CastFrame) {
+func (r *Recorder) picture(state *page, f *browser.ScreencastFrame) {
 	ctx, cancel := context.WithTimeout(r.ctx, probeTime)
 	defer cancel()
 	boxes, ok := r.secretBoxes(ctx, state)

@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/change"
+
 	"github.com/outrider-run/outrider/runtime/browser/emulate"
 	"github.com/outrider-run/outrider/runtime/browser/files"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
@@ -68,7 +68,7 @@ type Browser struct {
 	contexts  map[string]bool // browser contexts that NewContext created
 	routes    map[string]*route.Table
 	workers   map[string]routedWorker // by session: workers of pages with routes
-	change    change.Broadcast        // a tab became ready or ended
+	change    cdp.Broadcast           // a tab became ready or ended
 }
 
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/browser/cast"
+
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 )
@@ -120,13 +120,10 @@ type Watch struct {
 	// Console gets each message. It needs the Runtime domain, which a page can notice.
 	Console func(t *Tab, m primitives.ConsoleMessage)
 	// Picture gets pictures while the page changes.
-	Picture func(t *Tab, p CastFrame)
+	Picture func(t *Tab, p ScreencastFrame)
 	// Dialog gets each dialog when it opens, and when it was closed.
 	Dialog func(t *Tab, d primitives.Dialog, open bool)
 }
-
-// CastFrame is a picture of a page.
-type CastFrame = cast.Frame
 
 // CheckOrigins says what is wrong with the patterns of Options.AllowOrigins and
 // Options.BlockOrigins, and of Options.InsecureOrigins.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/cast"
+
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/console"
 	"github.com/outrider-run/outrider/runtime/browser/emulate"
@@ -26,7 +26,7 @@ type Tab struct {
 	console  *console.Log
 	store    *storage.Store
 	emulator *emulate.Emulator
-	cast     *cast.Cast // nil without Watch.Picture
+	cast     *screencast // nil without Watch.Picture
 
 	browser *Browser
 	context string // browser context

@@ -2,7 +2,6 @@ package browser
 
 import (
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/browser/cast"
 )
 
 // watched has the rooms of a new tab report to w.
@@ -18,6 +17,6 @@ func (t *Tab) watched(w *Watch) {
 	}
 	if w.Picture != nil {
 		t.KeepsCast()
-		t.cast = cast.New(t.browser.client, func(f cast.Frame) { w.Picture(t, f) })
+		t.cast = newScreencast(t.browser.client, func(f ScreencastFrame) { w.Picture(t, f) })
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/change"
+
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 )
 
@@ -66,7 +66,7 @@ type Transfers struct {
 	dir        string // of downloads; "" refuses them
 	limit      int64
 
-	change change.Broadcast
+	change cdp.Broadcast
 	wg     sync.WaitGroup // of finished downloads that get their name
 
 	mu   sync.Mutex

@@ -8,7 +8,6 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/change"
 )
 
 const (
@@ -23,8 +22,8 @@ const (
 type Traffic struct {
 	client *cdp.Client
 	tab    Tab
-	egress *Egress          // nil without allowed or blocked origins
-	change change.Broadcast // a request began or ended, or a document became quiet
+	egress *Egress       // nil without allowed or blocked origins
+	change cdp.Broadcast // a request began or ended, or a document became quiet
 
 	mu      sync.Mutex
 	since   time.Time // zero: not recording

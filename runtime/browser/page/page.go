@@ -13,7 +13,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/change"
 )
 
 // Page is what a tab shows: its documents and frames, and what can be done with them.
@@ -50,8 +49,8 @@ type Page struct {
 	restarting bool
 	// ended is why we end the process of the page; nil for a crash of its own.
 	ended      *fault.Error
-	change     change.Broadcast // any of the above changed
-	loadReport *loadReport      // of the newest navigation, until it has spoken
+	change     cdp.Broadcast // any of the above changed
+	loadReport *loadReport   // of the newest navigation, until it has spoken
 	// dialogCount counts the dialogs that have opened; lastDialog is the newest.
 	dialogCount int
 	windows     int // Page.windowOpen events

@@ -1,0 +1,192 @@
+// Package main prints what the tree measures: packages, lines, tokens, exported names. It judges nothing: the style
+// test does. Whoever changes the structure runs it before and after: go run ./scripts/measure [FOLDER].
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// most is how many columns a line may have. A tab is four.
+const most = 120
+
+// counts is what is counted of one kind of file.
+type counts struct {
+	files    int
+	lines    int
+	long     int // lines of more than most columns
+	tokens   int
+	exported int
+}
+
+func main() {
+	root := "."
+	if len(os.Args) > 1 {
+		root = os.Args[1]
+	}
+	if err := run(root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	var code, tests, scripts counts
+	packages := map[string]bool{}
+	crossing := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") && path != root) {
+			return filepath.SkipDir
+		}
+		isPage := strings.HasSuffix(name, ".js") && !strings.HasSuffix(name, ".min.js")
+		if d.IsDir() || !strings.HasSuffix(name, ".go") && !isPage {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case isPage:
+			scripts.addText(text)
+		case strings.HasSuffix(name, "_test.go"):
+			tests.addText(text)
+			tests.tokens += tokensOf(text)
+		default:
+			packages[filepath.Dir(path)] = true
+			code.addText(text)
+			code.tokens += tokensOf(text)
+			exported, upwards, err := readFile(root, path, text)
+			if err != nil {
+				return err
+			}
+			code.exported += exported
+			crossing += upwards
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("packages                     %7d\n", len(packages))
+	fmt.Printf("lines of code, tests         %7d %7d\n", code.lines, tests.lines)
+	fmt.Printf("lines of page JavaScript     %7d\n", scripts.lines)
+	fmt.Printf("lines over %d columns       %7d %7d, page JavaScript %d\n", most, code.long, tests.long, scripts.long)
+	fmt.Printf("tokens of code, tests        %7d %7d\n", code.tokens, tests.tokens)
+	fmt.Printf("tokens a line of code        %7.2f\n", float64(code.tokens)/float64(max(code.lines, 1)))
+	fmt.Printf("exported names               %7d\n", code.exported)
+	fmt.Printf("imports against the floors   %7d\n", crossing)
+	return nil
+}
+
+func (c *counts) addText(text []byte) {
+	c.files++
+	for line := range bytes.Lines(text) {
+		c.lines++
+		if columns(bytes.TrimRight(line, "\n")) > most {
+			c.long++
+		}
+	}
+}
+
+func columns(line []byte) int {
+	return len([]rune(string(line))) + 3*bytes.Count(line, []byte("\t"))
+}
+
+func tokensOf(text []byte) int {
+	files := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(files.AddFile("", files.Base(), len(text)), text, nil, 0)
+	n := 0
+	for {
+		_, tok, literal := s.Scan()
+		switch {
+		case tok == token.EOF:
+			return n
+		case tok == token.SEMICOLON && literal == "\n": // nobody wrote it
+		default:
+			n++
+		}
+	}
+}
+
+// readFile counts the exported names that a file declares at its top, and its imports that point up.
+func readFile(root, path string, text []byte) (exported, upwards int, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, d := range file.Decls {
+		exported += exportedIn(d)
+	}
+	folder, err := filepath.Rel(root, filepath.Dir(path))
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, spec := range file.Imports {
+		imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "github.com/outrider-run/outrider/")
+		if ours && floor(imported) > floor(filepath.ToSlash(folder)) {
+			upwards++
+		}
+	}
+	return exported, upwards, nil
+}
+
+func exportedIn(d ast.Decl) int {
+	n := 0
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.IsExported() {
+			n++
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() {
+					n++
+				}
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					if name.IsExported() {
+						n++
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// floor is how high a folder stands: 0 is the ground, then the language, the engine, the rooms on it and the
+// command.
+func floor(folder string) int {
+	for height, rooms := range [][]string{
+		{"primitives", "internal/mask", "internal/element", "internal/mapedit"},
+		{"workflow", "projection", "sites"},
+		{"runtime"},
+		{
+			".", "faces", "bridgeclient", "conformance", "plan", "fleet", "authoring", "evidence", "internal",
+		},
+		{"cmd", "docs", "scripts"},
+	} {
+		for _, room := range rooms {
+			if folder == room || strings.HasPrefix(folder, room+"/") {
+				return height
+			}
+		}
+	}
+	return 0
+}
