@@ -52,8 +52,8 @@ type Recorder struct {
 	waiting []heard
 	more    chan struct{} // has one element while something waits
 	closed  bool
-	open    map[int]bool                           // tabs, by their ids
-	ids     map[primitives.Page]string             // runtime ids of the pages
+	open    map[int]bool                                 // tabs, by their ids
+	ids     map[primitives.Page]string                   // runtime ids of the pages
 	early   map[primitives.Page]*browser.ScreencastFrame // pictures of pages whose ids are not known yet
 
 	steps    []*step

@@ -81,13 +81,13 @@ type page struct {
 	urls    map[string]string
 
 	frames   map[primitives.FrameID]*document
-	ended    *ended             // the last step that changes documents, until the snapshot after it is taken
-	reading  int                // requests whose bodies are being read
-	read     chan struct{}      // closed when none is, made when somebody waits
+	ended    *ended                   // the last step that changes documents, until the snapshot after it is taken
+	reading  int                      // requests whose bodies are being read
+	read     chan struct{}            // closed when none is, made when somebody waits
 	picture  *browser.ScreencastFrame // the newest that waits to be prepared
-	painting bool               // pictures are being prepared
-	acted    time.Time          // when the last step that changes documents began or ended
-	pictured time.Time          // when the last picture was recorded
+	painting bool                     // pictures are being prepared
+	acted    time.Time                // when the last step that changes documents began or ended
+	pictured time.Time                // when the last picture was recorded
 }
 
 // maxWaiting bounds what is remembered of a page whose tab is not known.
