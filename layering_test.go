@@ -167,9 +167,10 @@ var mayImport = map[string][]string{
 	"bridgeclient/outlet":        {}, // writes that an end does not wait for
 	"bridgeclient/mcp/inflight":  {}, // requests that a client waits for, on lines
 	"bridgeclient/mcp/tokens":    {},
+	"bridgeclient/mcp/turns":     {}, // which call comes before which
 	"bridgeclient/mcp": {
 		"primitives", "primitives/plain", "bridgeclient", "bridgeclient/mcp/allowance",
-		"bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/outlet", "runtime",
+		"bridgeclient/mcp/inflight", "bridgeclient/mcp/tokens", "bridgeclient/mcp/turns", "bridgeclient/outlet", "runtime",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"bridgeclient/provider": {
