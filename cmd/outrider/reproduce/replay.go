@@ -44,8 +44,9 @@ type Given struct {
 
 // Exit codes of the contract.
 const (
-	exitFailed = 1
-	exitUsage  = 2
+	exitFailed      = 1
+	exitUsage       = 2
+	exitEnvironment = 3
 )
 
 // otherBuild are the arguments with which another build does the same replay.
