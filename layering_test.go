@@ -160,9 +160,10 @@ var mayImport = map[string][]string{
 	},
 	"faces/outlet":       {}, // writes that an end does not wait for
 	"faces/mcp/inflight": {}, // requests that a client waits for, on lines
+	"faces/mcp/turns":    {}, // which call comes before which
 	"faces/mcp": {
 		"primitives", "primitives/plain", "bridgeclient",
-		"faces/mcp/inflight", "faces/outlet", "runtime",
+		"faces/mcp/inflight", "faces/mcp/turns", "faces/outlet", "runtime",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/provider": {

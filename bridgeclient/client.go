@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,8 @@ func New(opts *Options) (*Client, error) {
 // calls in flight, writes their answers, closes the connection and returns
 // ctx's cause. A transport that exists once (stdio) makes Run return nil when
 // the peer has stopped sending and every accepted call was answered, and an
-// error when it breaks. Every goroutine has ended when Run returns.
+// error when it breaks. So does a bridge that refuses the token of the first
+// connection. Every goroutine has ended when Run returns.
 func (c *Client) Run(ctx context.Context) error {
 	unsubscribe := c.opts.Host.Subscribe(func(ev runtime.Event) {
 		if ev.Tab.Workspace == "" { // other tabs belong to clients of other faces
@@ -78,11 +80,13 @@ func (c *Client) Run(ctx context.Context) error {
 
 func (c *Client) connectLoop(ctx context.Context) error {
 	wait := backoff{min: c.opts.BackoffMin, max: c.opts.BackoffMax, random: c.opts.Random}
+	admitted := false
 	for {
 		c.out.sweep()
 		c.opts.OnState(State{Kind: Connecting, Attempt: wait.n + 1})
 		conn, err := c.connect(ctx)
 		if err == nil {
+			admitted = true
 			c.opts.OnState(State{Kind: Connected, Attempt: wait.n + 1})
 			s := &session{Client: c, conn: conn}
 			err = s.serve(ctx)
@@ -99,6 +103,9 @@ func (c *Client) connectLoop(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if !admitted && refusesToken(err) {
+			return err
+		}
 		d := wait.next()
 		c.log.Info("connection lost", "error", err, "retry_in", d)
 		c.opts.OnState(State{Kind: Lost, Attempt: wait.n, Err: err, RetryIn: d})
@@ -110,6 +117,13 @@ func (c *Client) connectLoop(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// refusesToken says whether a bridge answered that the token is missing or wrong. The same token is
+// wrong the next time too.
+func refusesToken(err error) bool {
+	var refused *fault.Error
+	return errors.As(err, &refused) && refused.Evidence["status"] == http.StatusUnauthorized
 }
 
 func (c *Client) connect(ctx context.Context) (Conn, error) {

@@ -307,7 +307,7 @@ func UpdateLocks(remembered []report.Remembered, files Files, warn func(error)) 
 	changed := []string{}
 	var failed []error
 	for _, path := range slices.Sorted(maps.Keys(seen)) {
-		wrote, err := updateLock(path, seen[path])
+		wrote, err := updateLock(path, seen[path], warn)
 		if wrote {
 			changed = append(changed, path)
 		}
@@ -316,8 +316,14 @@ func UpdateLocks(remembered []report.Remembered, files Files, warn func(error)) 
 	return changed, errors.Join(failed...)
 }
 
-func updateLock(path string, entries []lock.Entry) (wrote bool, err error) {
+func updateLock(path string, entries []lock.Entry, warn func(error)) (wrote bool, err error) {
 	f, err := lock.Read(path)
+	if fault.CodeOf(err) == fault.InvalidInput { // nobody can read what it remembered
+		if warn != nil {
+			warn(fmt.Errorf("%s was no lock file that can be read: it is written anew", path))
+		}
+		f, err = &lock.File{Version: lock.Version}, nil
+	}
 	if err != nil {
 		return false, err
 	}

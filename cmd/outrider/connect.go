@@ -140,6 +140,9 @@ func (a *app) serve(ctx context.Context, reached *contact, options bridgeclient.
 		return err
 	}
 	if err := client.Run(ctx); err != nil && ctx.Err() == nil {
+		if fault.CodeOf(err) == fault.TransportFailed {
+			return &exit{exitEnvironment, err}
+		}
 		return err
 	}
 	return reached.ended(ctx, address.Shown(options.URL))

@@ -82,13 +82,16 @@ func (r *recordingFlags) names() string {
 	return strings.Join(names, " or ")
 }
 
+// exported is the trace of a recording that has ended, whatever ended it.
+func exportTrace(from, to string) error { return trace.ExportFile(context.Background(), from, to) }
+
 func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 	b := options.Browser
 	header := record.Header{Program: "outrider " + options.Version, Verb: o.Verb, Profile: o.Profile, Locale: b.Locale, Timezone: b.Timezone}
 	if v := b.Viewport; v.Width > 0 {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
-	files := capture.Files{Record: r.file, Trace: r.trace, Export: trace.ExportFile}
+	files := capture.Files{Record: r.file, Trace: r.trace, Export: exportTrace}
 	how := capture.Options{
 		Header:   header,
 		Pages:    true,

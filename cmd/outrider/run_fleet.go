@@ -42,6 +42,9 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, out repo
 	if err := a.refuseGiven("with --fleet: maps are changed where they are, so use it without", "update-lock", "fix", "heal"); err != nil {
 		return err
 	}
+	if len(a.browser.uploadDirs) > 0 { // of the environment or the user's file, which are for runs here too
+		a.warn(errors.New("files of --upload-dir do not travel with jobs: a worker uploads from its own --upload-dir"))
+	}
 	for _, address := range a.browser.open {
 		if scheme, _, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "file") {
 			return usage("--open %s is a file of this machine, which a worker of a fleet does not have", address)

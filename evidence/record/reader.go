@@ -71,7 +71,7 @@ func (r *Recording) scan() error {
 		at += int64(len(line)) + 1
 		if bytes.HasPrefix(line, []byte(`{"resource":`)) {
 			var res Resource
-			if json.Unmarshal(line, &res) != nil || res.Stored < 0 || res.Size < 0 || res.Size > maxContent || at+int64(res.Stored)+1 > info.Size() {
+			if json.Unmarshal(line, &res) != nil || !possible(res, info.Size()-at-1) {
 				break
 			}
 			r.resources[res.Name] = place{res, at}
@@ -97,6 +97,14 @@ func (r *Recording) scan() error {
 	}
 	slices.SortStableFunc(r.Events, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
 	return nil
+}
+
+// possible says whether a resource can be what its line says, with so many bytes behind the line.
+func possible(r Resource, left int64) bool {
+	if r.Stored < 0 || r.Size < 0 || r.Size > maxContent || int64(r.Stored) > left {
+		return false
+	}
+	return r.Coding == "gzip" || r.Size == r.Stored
 }
 
 // readLine reads a line without its end.
@@ -154,6 +162,36 @@ func (r *Recording) Data(name string) ([]byte, error) {
 		return nil, fault.Wrap(fault.InvalidInput, err, "reading a resource of the recording")
 	}
 	return p.content()
+}
+
+// CopyTo writes the content of a resource, as Data has it. What is written is not all of it when there is an
+// error.
+func (r *Recording) CopyTo(to io.Writer, name string) error {
+	p, ok := r.resources[name]
+	if !ok {
+		return fault.New(fault.TargetNotFound, "the recording has no resource of this name").With("resource", fault.Clip(name, 80))
+	}
+	var from io.Reader = io.NewSectionReader(r.f, p.at, int64(p.Stored))
+	if p.Coding == "gzip" {
+		z, err := gzip.NewReader(from)
+		if err != nil {
+			return fault.Wrap(fault.InvalidInput, err, "unpacking a resource of the recording")
+		}
+		from = z
+	}
+	n, err := io.Copy(to, io.LimitReader(from, int64(p.Size)+1))
+	if err != nil || n != int64(p.Size) {
+		return fault.Wrap(
+			fault.InvalidInput, err, "unpacking a resource of the recording: expected %d bytes, found %d", p.Size, n,
+		)
+	}
+	return nil
+}
+
+// Has says whether there is a resource of a name.
+func (r *Recording) Has(name string) bool {
+	_, ok := r.resources[name]
+	return ok
 }
 
 // Type is the media type of a resource, "" for one that is not there.

@@ -41,7 +41,7 @@ func ParseFiles(text string) (Files, error) {
 	if text == "" {
 		return out, nil
 	}
-	for _, part := range strings.Split(text, ",") {
+	for _, part := range parts(text) {
 		format, file, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok || file == "" || !slices.Contains(formats, format) {
 			return nil, fmt.Errorf("--report is %q: expected %s, in any choice", text, FormatsHelp)
@@ -58,6 +58,19 @@ func ParseFiles(text string) (Files, error) {
 		out[format] = file
 	}
 	return out, nil
+}
+
+// parts are the formats with their files. A comma before what looks like a file is part of a name.
+func parts(text string) []string {
+	var out []string
+	for _, part := range strings.Split(text, ",") {
+		if len(out) > 0 && !strings.Contains(part, "=") && strings.ContainsAny(part, "./") {
+			out[len(out)-1] += "," + part
+			continue
+		}
+		out = append(out, part)
+	}
+	return out
 }
 
 // Annotates says whether annotations of GitHub go to standard output.

@@ -3,14 +3,17 @@ package trace
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"strconv"
 
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // formatVersion is that of Playwright's traces.
@@ -20,27 +23,41 @@ const formatVersion = 8
 const zero = 1000.0
 
 // ExportFile exports the recording at from to the zip at to, which is there only when it is whole.
-func ExportFile(from, to string) error {
+// It ends with ctx.
+func ExportFile(ctx context.Context, from, to string) error {
 	r, err := record.Open(from)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	err = outfile.Fill(to, 0o644, func(to io.Writer) error { return Export(r, to) })
+	err = outfile.Fill(to, 0o644, func(to io.Writer) error { return Export(ctx, r, to) })
 	if err != nil {
 		return fmt.Errorf("writing the trace %s: %w", to, err)
 	}
 	return nil
 }
 
-// Export writes a recording as a trace.
-func Export(r *record.Recording, to io.Writer) error {
-	e := &export{from: r, calls: record.Calls(r.Events), stored: map[string]string{}, pages: map[int]bool{}, frames: map[string]int{}}
+// Export writes a recording as a trace. It ends with ctx.
+func Export(ctx context.Context, r *record.Recording, to io.Writer) error {
+	e := &export{
+		live:   func() error { return context.Cause(ctx) },
+		from:   r,
+		calls:  record.Calls(r.Events),
+		stored: map[string]string{},
+		pages:  map[int]bool{},
+		frames: map[string]int{},
+	}
 	e.zip = zip.NewWriter(to)
 	e.index()
 	e.begin()
 	for _, ev := range r.Events {
+		if err := e.live(); err != nil {
+			return err
+		}
 		e.event(ev)
+	}
+	if err := e.live(); err != nil {
+		return err
 	}
 	e.unfinished()
 	e.file("trace.trace", e.trace.Bytes())
@@ -53,6 +70,7 @@ func Export(r *record.Recording, to io.Writer) error {
 
 // export is one trace on its way.
 type export struct {
+	live    func() error // why nobody wants it any more, nil while somebody does
 	from    *record.Recording
 	calls   []record.Call
 	byID    map[string]*record.Call
@@ -85,6 +103,14 @@ func (e *export) fail(err error) {
 }
 
 func (e *export) file(name string, data []byte) {
+	e.entry(name, func(to io.Writer) error {
+		_, err := to.Write(data)
+		return err
+	})
+}
+
+// entry adds an entry of the zip, which fill writes.
+func (e *export) entry(name string, fill func(to io.Writer) error) {
 	method := zip.Deflate
 	switch filepath.Ext(name) {
 	case ".jpeg", ".jpg", ".png", ".webp", ".gif", ".woff2": // compressed already
@@ -92,11 +118,24 @@ func (e *export) file(name string, data []byte) {
 	}
 	w, err := e.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 	if err == nil {
-		_, err = w.Write(data)
+		err = fill(w)
 	}
 	if err != nil {
 		e.fail(err)
 	}
+}
+
+// wanted writes for as long as somebody wants what is written: a resource takes seconds.
+type wanted struct {
+	to   io.Writer
+	live func() error
+}
+
+func (w wanted) Write(b []byte) (int, error) {
+	if err := w.live(); err != nil {
+		return 0, err
+	}
+	return w.to.Write(b)
 }
 
 // resource stores a resource under a name that the viewer takes for its kind.
@@ -104,13 +143,18 @@ func (e *export) resource(name, extension string) string {
 	if e.stored[name] != "" {
 		return e.stored[name]
 	}
-	data, err := e.from.Data(name)
-	if err != nil {
+	if !e.from.Has(name) || path.Base(name) != name { // an entry of that name would lead out of a folder
 		return ""
 	}
 	entry := name + "." + extension
 	e.stored[name] = entry
-	e.file("resources/"+entry, data)
+	e.entry("resources/"+entry, func(to io.Writer) error {
+		err := e.from.CopyTo(wanted{to, e.live}, name)
+		if fault.CodeOf(err) == fault.InvalidInput && e.live() == nil {
+			return nil // a damaged one costs itself alone
+		}
+		return err
+	})
 	return entry
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/capture"
-	"github.com/outrider-run/outrider/evidence/trace"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/internal/testing/runtimetest"
 	"github.com/outrider-run/outrider/runtime"
@@ -90,7 +89,7 @@ func run(t *testing.T) string {
 	base := serve(t, map[string]string{"/{$}": shop, "/a.css": "h1{color:rgb(10,20,30)}", "/frame": "<!doctype html><p>inner words</p>"})
 	dir := t.TempDir()
 	zip := filepath.Join(dir, "run.zip")
-	recorder, err := capture.Open(capture.Files{Trace: zip, Export: trace.ExportFile}, capture.Options{Pages: true, Pictures: true})
+	recorder, err := capture.Open(capture.Files{Trace: zip, Export: exportFile}, capture.Options{Pages: true, Pictures: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/outrider-run/outrider/faces/mcp/turns"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -49,6 +50,10 @@ type call struct {
 	announced []json.RawMessage
 	// page is the page that the call is about, nil without one.
 	page *page
+	// turn is the place of the call among those that have not ended.
+	turn *turns.Turn
+	// reads: the tool leaves the page as it is.
+	reads bool
 	// began is when the call was taken.
 	began time.Time
 }
@@ -186,7 +191,16 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		report := newReporter(ctx, req)
 		defer report.end()
-		c := &call{server: s, request: req, args: req.Params.Arguments, progress: report.progress, began: time.Now()}
+		c := &call{
+			server:   s,
+			request:  req,
+			args:     req.Params.Arguments,
+			progress: report.progress,
+			turn:     s.turnOf(req),
+			reads:    t.Annotations != nil && t.Annotations.ReadOnlyHint,
+			began:    time.Now(),
+		}
+		defer c.turn.End()
 		if len(c.args) == 0 || string(c.args) == "null" {
 			c.args = json.RawMessage("{}")
 		}

@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"crypto/subtle"
+	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,6 +12,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/faces/mcp/inflight"
 )
 
 // HTTPOptions configure the streamable HTTP transport.
@@ -49,12 +54,42 @@ func (s *Server) Transport(idle time.Duration) http.Handler {
 		PropagateRequestCancellation: true,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			if refused := oneMessage(r); refused != nil {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = w.Write(refused.Line())
+				return
+			}
+		}
 		if sessionless(r) {
 			without.ServeHTTP(w, r)
 			return
 		}
 		sessions.ServeHTTP(w, r)
 	})
+}
+
+// readAgain is a body of which the beginning was read.
+type readAgain struct {
+	io.Reader
+	io.Closer
+}
+
+// oneMessage refuses a body in which something stands behind the message: the SDK reads the first value and
+// drops the rest. What is wrong with the message, or is too long, the SDK says.
+func oneMessage(r *http.Request) *inflight.Refusal {
+	body, err := io.ReadAll(io.LimitReader(r.Body, inflight.MaxLine+1))
+	r.Body = readAgain{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	if err != nil || len(body) > inflight.MaxLine || json.Valid(body) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	var first json.RawMessage
+	if d.Decode(&first) != nil {
+		return nil
+	}
+	return inflight.More(d.InputOffset())
 }
 
 // firstSessionless is the first protocol version without sessions. Versions are dates.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/bridgeclient"
 	"github.com/outrider-run/outrider/faces/mcp/inflight"
+	"github.com/outrider-run/outrider/faces/mcp/turns"
 	"github.com/outrider-run/outrider/faces/outlet"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -76,6 +77,8 @@ type Server struct {
 	names    aliases
 	own      map[string]bool // listed names of what does not depend on the page
 	lines    sync.Map        // *sdk.ServerSession that has lines of its own -> *splicer
+	turns    turns.Turns
+	taken    sync.Map // *sdk.RequestExtra of a call on lines -> its *turns.Turn
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -170,7 +173,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	client := inflight.New(ctx, in, lines)
 	client.Ready = s.opts.Ready
 	client.Ended = func() { outlet.Drain(longestWrite) }
-	session, err := s.server.Connect(ctx, &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}, nil)
+	transport := &ordered{server: s, lines: &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}}
+	session, err := s.server.Connect(ctx, transport, nil)
 	if err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (s *Server) offerSiteTool(a siteAction, name string) error {
 	description := strings.TrimSpace("Action of the site's map, described by it: " + a.Description)
 	t := newTool(siteToolName(a), description, string(portable(a.InputSchema)), pageResult, sdk.ToolAnnotations{},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
-			return c.on(where{}, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, where{}, func(p page) (*answer, *fault.Error) {
 				args := map[string]any{"mode": "call", "action": a.Name, "arguments": c.args}
 				value, r, err := c.do(ctx, p, runtime.SiteTool, args, where{})
 				if err != nil {

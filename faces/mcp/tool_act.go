@@ -54,7 +54,7 @@ func (s *Server) actTool() tool {
 				if in.Action != "fill" || in.Text != nil || in.Ref != "" || len(in.Locator) > 0 {
 					return nil, invalid("fields", "fields is for action fill, without ref, locator and text")
 				}
-				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
 			}
 			ctx, cancel := in.bounded(ctx) // the outline after it included
 			defer cancel()
@@ -62,7 +62,7 @@ func (s *Server) actTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, name, args, in.where)
 				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
 					value, r, err = c.pick(ctx, p, in)

@@ -70,7 +70,7 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 			defer cancel()
 			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS) // absent, or of a type that the runtime refuses
 			name := family + "." + in.Name
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.place(name)(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				return c.primitive(ctx, p, name, in.Arguments, in.where, acts[name])
 			})
 		})

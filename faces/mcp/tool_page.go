@@ -53,9 +53,9 @@ func (s *Server) snapshotTool() tool {
 				return nil, err
 			}
 			if in.Find != "" {
-				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.find(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.find(ctx, p, in) })
 			}
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				result, address, err := c.outline(ctx, p, in)
 				if err != nil {
 					return nil, err
@@ -334,7 +334,7 @@ func (s *Server) readTool() tool {
 			if in.Offset > 0 {
 				args["offset"] = in.Offset
 			}
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				return fit(ctx, in.MaxTokens, func(maxBytes int) (*answer, bool, *fault.Error) {
 					args["max_bytes"] = maxBytes
 					if in.Format == "elements" {
@@ -399,7 +399,7 @@ func (s *Server) waitTool() tool {
 			}
 			ctx, cancel := in.bounded(ctx)
 			defer cancel()
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
 				if err != nil {
 					return nil, c.whatIsThere(ctx, p, err, strings.Join([]string{in.Text, in.Selector, in.URL}, " "))
@@ -478,7 +478,7 @@ func (s *Server) screenshotTool() tool {
 				args["max_width"] = in.MaxWidth
 			}
 			set(args, "ref", in.Ref)
-			return c.on(in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "browser.screenshot", args, in.where)
 				if err != nil {
 					return nil, err

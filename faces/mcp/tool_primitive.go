@@ -31,8 +31,49 @@ func (c *call) decode(into any) *fault.Error {
 	return nil
 }
 
-// on runs fn with the page that the call names.
-func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *fault.Error) {
+// scope is the session of the pages that a call is about, "" for the runtime's own.
+func (w where) scope() string {
+	if inside, _, ok := strings.Cut(w.Page, "/"); ok {
+		return inside
+	}
+	return w.Session
+}
+
+// on runs fn with the page that the call names, when the calls of the page that came before have ended.
+func (c *call) on(
+	ctx context.Context, w where, fn func(p page) (*answer, *fault.Error),
+) (*answer, *fault.Error) {
+	ctx, cancel := c.waiting(ctx, w)
+	defer cancel()
+	if err := c.turn.Page(ctx, w.scope(), w.Page, c.reads); err != nil {
+		return nil, fault.From(err)
+	}
+	p, release, err := c.server.find(w.Page, w.Session)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if w.Page == "" {
+		if err := c.turn.Found(ctx, p.handle()); err != nil {
+			return nil, fault.From(err)
+		}
+	}
+	c.page = &p
+	return fn(p)
+}
+
+// onTab is on for a call that is about tabs and not about what their pages do. It waits for no page.
+func (c *call) onTab(
+	ctx context.Context, w where, fn func(p page) (*answer, *fault.Error),
+) (*answer, *fault.Error) {
+	if err := c.behindTabs(ctx, w, w.Page); err != nil {
+		return nil, err
+	}
+	return c.with(w, fn)
+}
+
+// with runs fn with the page that the call names.
+func (c *call) with(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *fault.Error) {
 	p, release, err := c.server.find(w.Page, w.Session)
 	if err != nil {
 		return nil, err
@@ -40,6 +81,44 @@ func (c *call) on(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *f
 	defer release()
 	c.page = &p
 	return fn(p)
+}
+
+// behindTabs returns when the calls about tabs that came before have ended. page is the one that the call
+// is about, "" where it changes which one is active.
+func (c *call) behindTabs(ctx context.Context, w where, page string) *fault.Error {
+	ctx, cancel := c.waiting(ctx, w)
+	defer cancel()
+	if err := c.turn.Tabs(ctx, w.scope(), page); err != nil {
+		return fault.From(err)
+	}
+	return nil
+}
+
+// waiting is ctx for as long as a call may wait for those that came before.
+func (c *call) waiting(ctx context.Context, w where) (context.Context, context.CancelFunc) {
+	most := c.server.opts.CallTimeout
+	if w.TimeoutMS > 0 {
+		most = max(most, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
+	}
+	why := fault.New(fault.HandlerTimeout, "the calls that came before have not ended within the time of this one; it did nothing").
+		With("timeout_ms", most.Milliseconds())
+	return context.WithTimeoutCause(ctx, most, why)
+}
+
+// aboutTabs are the primitives that speak of tabs, not to their pages.
+var aboutTabs = map[string]bool{
+	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true,
+	"browser.open_tab": true, "browser.close_tab": true,
+}
+
+// place is where a primitive waits for its turn.
+func (c *call) place(name string) func(
+	context.Context, where, func(page) (*answer, *fault.Error),
+) (*answer, *fault.Error) {
+	if aboutTabs[name] {
+		return c.onTab
+	}
+	return c.on
 }
 
 // lateness is how much longer than its own time a call is given. It ends by itself first
@@ -230,7 +309,9 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 				delete(args, own)
 			}
 			_ = json.Unmarshal(args["timeout_ms"], &w.TimeoutMS) // the runtime says what is wrong with it
-			return c.on(w, func(p page) (*answer, *fault.Error) { return c.primitive(ctx, p, entry.Name, args, w, entry.Acts) })
+			return c.place(entry.Name)(ctx, w, func(p page) (*answer, *fault.Error) {
+				return c.primitive(ctx, p, entry.Name, args, w, entry.Acts)
+			})
 		})
 	t.unchecked = true
 	t.meaning = entry.InputSchema

@@ -45,7 +45,7 @@ func (s *Server) siteTool() tool {
 			delete(args, "page")
 			delete(args, "session")
 			delete(args, "timeout_ms")
-			return c.on(w, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, w, func(p page) (*answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, runtime.SiteTool, args, w)
 				if err != nil {
 					return nil, err

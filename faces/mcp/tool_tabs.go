@@ -45,10 +45,13 @@ func (s *Server) tabsTool() tool {
 			defer cancel()
 			switch in.Action {
 			case "list":
+				c.turn.End()
 				return s.listPages(in)
 			case "open_session":
+				c.turn.End()
 				return s.openSession(ctx, c, in)
 			case "close_session":
+				c.turn.End()
 				if in.Session == "" {
 					return nil, invalid("session", "action close_session needs a session")
 				}
@@ -59,9 +62,16 @@ func (s *Server) tabsTool() tool {
 			case "open":
 				return s.openPage(ctx, c, in)
 			case "keep_login":
-				return c.on(in.where, func(p page) (*answer, *fault.Error) { return c.keepLogin(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.keepLogin(ctx, p, in) })
+			case "activate":
+				if err := c.behindTabs(ctx, in.where, ""); err != nil {
+					return nil, err
+				}
+				return c.with(in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+			case "close":
+				return c.onTab(ctx, in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 			}
-			return c.on(in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 		})
 }
 
@@ -141,6 +151,9 @@ func (w where) opening(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
+	if err := c.behindTabs(ctx, in.where, ""); err != nil {
+		return nil, err
+	}
 	if in.Session != "" {
 		of, release, err := s.sessions.use(in.Session)
 		if err != nil {
@@ -164,7 +177,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		}
 		return &answer{Result: pageLine(page{nil, tab})}, nil
 	}
-	return c.on(in.where, func(p page) (*answer, *fault.Error) {
+	return c.with(in.where, func(p page) (*answer, *fault.Error) {
 		args := map[string]any{"active": true}
 		if in.URL != "" {
 			args["url"] = in.URL

@@ -99,6 +99,11 @@ func notJSON(raw []byte) *Refusal {
 	return &Refusal{Code: parseError, Message: why + "; one message stands on a line of its own"}
 }
 
+// More refuses what goes on at an offset behind its message.
+func More(offset int64) *Refusal {
+	return &Refusal{Code: parseError, Message: fmt.Sprintf("the body goes on after the message, at byte %d", offset)}
+}
+
 func goodID(id json.RawMessage) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
