@@ -71,6 +71,8 @@ func (a *app) mcpCommand() *cobra.Command {
 				return err
 			}
 			defer options.Engine.Close()
+			// An agent's navigation waits until the page has fetched what it shows.
+			options.Browser.RecordNetwork = true
 			var opened atomic.Pointer[runtime.Host]
 			host := latehost.Open(ctx, options, func(h *runtime.Host) { // what watches ends with the host
 				o.Metrics.Watch(h)

@@ -100,6 +100,9 @@ type Options struct {
 	// Watch hears of the traffic, the console and the pictures of every tab from its first document on.
 	// nil is nobody, at no cost.
 	Watch *Watch
+	// RecordNetwork records the requests of every tab from its first document on. Without it a tab begins when
+	// somebody asks for them, and what its document sent before is unknown.
+	RecordNetwork bool
 	// Answer, when set, answers every request of every tab in place of the network, one at a time. What a tab
 	// does not ask its page's process for, such as a WebSocket, has no network at all.
 	Answer func(Request) Answer

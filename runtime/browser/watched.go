@@ -6,6 +6,9 @@ import (
 
 // watched has the rooms of a new tab report to w.
 func (t *Tab) watched(w *Watch) {
+	if t.browser.opts.RecordNetwork {
+		t.traffic.RecordFromHere(nil)
+	}
 	if w == nil {
 		return
 	}
