@@ -158,12 +158,10 @@ var mayImport = map[string][]string{
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
-	"faces/outlet":       {}, // writes that an end does not wait for
-	"faces/mcp/inflight": {}, // requests that a client waits for, on lines
-	"faces/mcp/turns":    {}, // which call comes before which
+	"faces/outlet": {}, // writes that an end does not wait for
 	"faces/mcp": {
 		"primitives", "primitives/plain", "bridgeclient",
-		"faces/mcp/inflight", "faces/mcp/turns", "faces/outlet", "runtime",
+		"faces/outlet", "runtime",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/provider": {

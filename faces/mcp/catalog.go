@@ -14,7 +14,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/outrider-run/outrider/faces/mcp/turns"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/primitives/schema"
@@ -51,7 +50,7 @@ type call struct {
 	// page is the page that the call is about, nil without one.
 	page *page
 	// turn is the place of the call among those that have not ended.
-	turn *turns.Turn
+	turn *callTurn
 	// reads: the tool leaves the page as it is.
 	reads bool
 	// began is when the call was taken.

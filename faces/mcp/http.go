@@ -12,8 +12,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/outrider-run/outrider/faces/mcp/inflight"
 )
 
 // HTTPOptions configure the streamable HTTP transport.
@@ -78,10 +76,10 @@ type readAgain struct {
 
 // oneMessage refuses a body in which something stands behind the message: the SDK reads the first value and
 // drops the rest. What is wrong with the message, or is too long, the SDK says.
-func oneMessage(r *http.Request) *inflight.Refusal {
-	body, err := io.ReadAll(io.LimitReader(r.Body, inflight.MaxLine+1))
+func oneMessage(r *http.Request) *lineRefusal {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxLine+1))
 	r.Body = readAgain{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	if err != nil || len(body) > inflight.MaxLine || json.Valid(body) {
+	if err != nil || len(body) > maxLine || json.Valid(body) {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -89,7 +87,7 @@ func oneMessage(r *http.Request) *inflight.Refusal {
 	if d.Decode(&first) != nil {
 		return nil
 	}
-	return inflight.More(d.InputOffset())
+	return moreThanOne(d.InputOffset())
 }
 
 // firstSessionless is the first protocol version without sessions. Versions are dates.

@@ -6,8 +6,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/outrider-run/outrider/faces/mcp/turns"
 )
 
 // ordered gives each call of a tool its turn when its line is read. The SDK runs calls beside each other,
@@ -29,7 +27,7 @@ func (o *ordered) Connect(ctx context.Context) (sdk.Connection, error) {
 // waiting is a call that has no answer yet.
 type waiting struct {
 	extra *sdk.RequestExtra
-	turn  *turns.Turn
+	turn  *callTurn
 }
 
 // orderedLines are the lines of one client.
@@ -93,9 +91,9 @@ func (s *Server) left(w waiting) {
 }
 
 // turnOf is the turn of a call: that of its line, else the next one.
-func (s *Server) turnOf(req *sdk.CallToolRequest) *turns.Turn {
+func (s *Server) turnOf(req *sdk.CallToolRequest) *callTurn {
 	if taken, ok := s.taken.Load(req.Extra); ok {
-		return taken.(*turns.Turn)
+		return taken.(*callTurn)
 	}
 	return s.turns.Take()
 }

@@ -11,8 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/bridgeclient"
-	"github.com/outrider-run/outrider/faces/mcp/inflight"
-	"github.com/outrider-run/outrider/faces/mcp/turns"
+
 	"github.com/outrider-run/outrider/faces/outlet"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -77,7 +76,7 @@ type Server struct {
 	names    aliases
 	own      map[string]bool // listed names of what does not depend on the page
 	lines    sync.Map        // *sdk.ServerSession that has lines of its own -> *splicer
-	turns    turns.Turns
+	turns    callTurns
 	taken    sync.Map // *sdk.RequestExtra of a call on lines -> its *turns.Turn
 
 	ctx  context.Context
@@ -170,7 +169,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	outlet := outlet.New(out)
 	defer context.AfterFunc(ctx, func() { outlet.Drain(longestWrite) })()
 	lines := newSplicer(outlet)
-	client := inflight.New(ctx, in, lines)
+	client := newStdioLines(ctx, in, lines)
 	client.Ready = s.opts.Ready
 	client.Ended = func() { outlet.Drain(longestWrite) }
 	transport := &ordered{server: s, lines: &sdk.IOTransport{Reader: io.NopCloser(client), Writer: client}}

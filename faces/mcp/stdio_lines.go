@@ -1,7 +1,4 @@
-// Package inflight reads and writes the lines of one client, and gives the end of its input only when every request
-// before it has been answered. It does not know what a request is about, and starts nothing. The MCP server over
-// standard input and output calls it.
-package inflight
+package mcp
 
 import (
 	"bufio"
@@ -28,11 +25,11 @@ const (
 	lastVersionOfBatches = "2025-03-26"
 )
 
-// Lines reads and writes the lines of one client. A line that is no message is answered and goes no
+// stdioLines reads and writes the lines of one client. A line that is no message is answered and goes no
 // further: the SDK would end the connection. The end of input comes when every request before it has
 // been answered: the SDK cancels what is in flight at the end, so a client that writes its requests
 // and closes would lose the answers.
-type Lines struct {
+type stdioLines struct {
 	in  *bufio.Reader
 	out io.WriteCloser
 	ctx context.Context // of the connection
@@ -48,29 +45,29 @@ type Lines struct {
 	mark    string // begins what stands for ids that the SDK does not give back as they are
 	given   int
 	mu      sync.Mutex
-	open    map[string]request // by the id that the SDK has
+	open    map[string]openRequest // by the id that the SDK has
 	renamed map[string]json.RawMessage
 	version string // of the protocol, once it is known
 	writing int    // lines that go out
 	changed chan struct{}
 }
 
-// request is one that has no answer yet.
-type request struct {
+// openRequest is one that has no answer yet.
+type openRequest struct {
 	waits bool // does nothing but wait
 	hello bool // asks for the version
 }
 
-// New are the lines of a client whose connection is open for as long as ctx.
-func New(ctx context.Context, in io.Reader, out io.WriteCloser) *Lines {
-	return &Lines{
+// newStdioLines are the lines of a client whose connection is open for as long as ctx.
+func newStdioLines(ctx context.Context, in io.Reader, out io.WriteCloser) *stdioLines {
+	return &stdioLines{
 		in: bufio.NewReaderSize(in, 64<<10), out: out, ctx: ctx, mark: "outrider:id:" + rand.Text() + ":",
-		open: map[string]request{}, renamed: map[string]json.RawMessage{}, changed: make(chan struct{}),
+		open: map[string]openRequest{}, renamed: map[string]json.RawMessage{}, changed: make(chan struct{}),
 	}
 }
 
 // Read implements io.Reader.
-func (a *Lines) Read(p []byte) (int, error) {
+func (a *stdioLines) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.err != nil {
 			a.wait()
@@ -83,7 +80,7 @@ func (a *Lines) Read(p []byte) (int, error) {
 		var whole bool
 		line, whole, a.err = a.line()
 		if !whole {
-			a.refuse(&Refusal{Code: invalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes", MaxLine)})
+			a.refuse(&lineRefusal{Code: invalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes", maxLine)})
 			continue
 		}
 		admitted, refusal := a.admit(bytes.TrimSpace(line))
@@ -99,11 +96,11 @@ func (a *Lines) Read(p []byte) (int, error) {
 }
 
 // line is the next line. One that is too long is read to its end and not kept.
-func (a *Lines) line() (line []byte, whole bool, err error) {
+func (a *stdioLines) line() (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := a.in.ReadSlice('\n')
-		if whole = whole && len(line)+len(part) <= MaxLine; whole {
+		if whole = whole && len(line)+len(part) <= maxLine; whole {
 			line = append(line, part...)
 		} else {
 			line = nil
@@ -114,10 +111,10 @@ func (a *Lines) line() (line []byte, whole bool, err error) {
 	}
 }
 
-func (a *Lines) refuse(r *Refusal) { _, _ = a.out.Write(r.Line()) }
+func (a *stdioLines) refuse(r *lineRefusal) { _, _ = a.out.Write(r.Line()) }
 
 // admit is a line as the SDK gets it, nothing for one that says nothing.
-func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
+func (a *stdioLines) admit(line []byte) ([]byte, *lineRefusal) {
 	if len(line) == 0 {
 		return nil, nil
 	}
@@ -131,16 +128,16 @@ func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
 		version := a.version
 		a.mu.Unlock()
 		if err := json.Unmarshal(line, &all); err != nil || len(all) == 0 {
-			return nil, &Refusal{Code: invalidRequest, Message: "the batch is empty"}
+			return nil, &lineRefusal{Code: invalidRequest, Message: "the batch is empty"}
 		}
 		if version == "" || version > lastVersionOfBatches {
-			return nil, &Refusal{
+			return nil, &lineRefusal{
 				Code:    invalidRequest,
 				Message: "this version of the protocol has no batches; one message stands on a line of its own",
 			}
 		}
 	}
-	messages := make([]message, len(all))
+	messages := make([]lineMessage, len(all))
 	for i, raw := range all {
 		m, refusal := readMessage(raw)
 		if refusal != nil {
@@ -161,7 +158,7 @@ func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
 		_, twice := a.open[a.known(m.id)]
 		a.mu.Unlock()
 		if twice || slices.Contains(ids[:i], ids[i]) {
-			return nil, &Refusal{Code: invalidRequest, Message: "a request with this id is under way", ID: m.id}
+			return nil, &lineRefusal{Code: invalidRequest, Message: "a request with this id is under way", ID: m.id}
 		}
 	}
 	for i, m := range messages {
@@ -173,7 +170,7 @@ func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
 	if batch {
 		encoded, err := json.Marshal(all)
 		if err != nil {
-			return nil, &Refusal{Code: invalidRequest, Message: "the batch cannot be read"}
+			return nil, &lineRefusal{Code: invalidRequest, Message: "the batch cannot be read"}
 		}
 		return append(encoded, '\n'), nil
 	}
@@ -181,7 +178,7 @@ func (a *Lines) admit(line []byte) ([]byte, *Refusal) {
 }
 
 // known is the id that the SDK has for the one of a client. The caller has a.mu.
-func (a *Lines) known(id json.RawMessage) string {
+func (a *stdioLines) known(id json.RawMessage) string {
 	for own, sent := range a.renamed {
 		if string(sent) == string(id) {
 			return own
@@ -192,7 +189,7 @@ func (a *Lines) known(id json.RawMessage) string {
 
 // note adds a request, and takes one away that its client no longer wants. The result is the message
 // as the SDK gets it, where that is another.
-func (a *Lines) note(m message) (json.RawMessage, bool) {
+func (a *stdioLines) note(m lineMessage) (json.RawMessage, bool) {
 	if m.method == "notifications/cancelled" {
 		return a.cancelled(m)
 	}
@@ -202,7 +199,7 @@ func (a *Lines) note(m message) (json.RawMessage, bool) {
 	id, changed := m.id, false
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !keeps(id) {
+	if !keepsID(id) {
 		a.given++
 		id, changed = json.RawMessage(strconv.Quote(a.mark+strconv.Itoa(a.given))), true
 		a.renamed[plainID(id)] = m.id
@@ -212,7 +209,7 @@ func (a *Lines) note(m message) (json.RawMessage, bool) {
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(m.members["params"], &p)
-	a.open[plainID(id)] = request{
+	a.open[plainID(id)] = openRequest{
 		waits: m.method == "tools/call" && (p.Name == "wait" || p.Name == "page.wait" || p.Name == "page_wait"),
 		hello: m.method == "initialize",
 	}
@@ -223,7 +220,7 @@ func (a *Lines) note(m message) (json.RawMessage, bool) {
 	return encoded, err == nil
 }
 
-func (a *Lines) cancelled(m message) (json.RawMessage, bool) {
+func (a *stdioLines) cancelled(m lineMessage) (json.RawMessage, bool) {
 	var params map[string]json.RawMessage
 	if json.Unmarshal(m.members["params"], &params) != nil || params["requestId"] == nil {
 		return nil, false
@@ -245,13 +242,13 @@ func (a *Lines) cancelled(m message) (json.RawMessage, bool) {
 }
 
 // Write implements io.Writer for whole lines.
-func (a *Lines) Write(line []byte) (int, error) {
+func (a *stdioLines) Write(line []byte) (int, error) {
 	id := answeredID(line)
 	sent := line
 	a.mu.Lock()
 	if id != nil {
 		if a.open[plainID(id)].hello {
-			a.version = agreed(line)
+			a.version = agreedVersion(line)
 		}
 		if own, ok := a.renamed[plainID(id)]; ok {
 			sent = bytes.Replace(line, id, own, 1)
@@ -292,8 +289,8 @@ func (a *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// agreed is the version of the protocol that an answer to initialize says.
-func agreed(line []byte) string {
+// agreedVersion is the version of the protocol that an answer to initialize says.
+func agreedVersion(line []byte) string {
 	var answer struct {
 		Result struct {
 			ProtocolVersion string `json:"protocolVersion"`
@@ -340,7 +337,7 @@ func plainID(id json.RawMessage) string {
 	return string(plain)
 }
 
-func (a *Lines) close(id json.RawMessage) {
+func (a *stdioLines) close(id json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, plainID(id))
@@ -348,13 +345,13 @@ func (a *Lines) close(id json.RawMessage) {
 }
 
 // tell wakes who waits for the last answers. The caller has a.mu.
-func (a *Lines) tell() {
+func (a *stdioLines) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
 // wait returns when nothing is open, or too long after the end of the input.
-func (a *Lines) wait() {
+func (a *stdioLines) wait() {
 	if a.Ready != nil {
 		starting, cancel := context.WithTimeout(a.ctx, 3*longestAnswering)
 		a.Ready(starting)
@@ -390,4 +387,4 @@ func (a *Lines) wait() {
 }
 
 // Close implements io.Closer. What is read and written stays open.
-func (a *Lines) Close() error { return a.out.Close() }
+func (a *stdioLines) Close() error { return a.out.Close() }

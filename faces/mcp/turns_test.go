@@ -1,15 +1,13 @@
-package turns_test
+package mcp
 
 import (
 	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
-
-	"github.com/outrider-run/outrider/faces/mcp/turns"
 )
 
-// call is one call of a case: the page that it names, "" for the active one.
+// is one call of a case: the page that it names, "" for the active one.
 type call struct {
 	scope string
 	page  string
@@ -18,7 +16,7 @@ type call struct {
 	tabs  bool
 }
 
-func (c call) run(ctx context.Context, at *turns.Turn) error {
+func (c call) run(ctx context.Context, at *callTurn) error {
 	if c.tabs {
 		return at.Tabs(ctx, c.scope, c.page)
 	}
@@ -51,7 +49,7 @@ func TestWhichCallsWait(t *testing.T) {
 		"tabs after tabs":               {call{tabs: true}, call{tabs: true}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var all turns.Turns
+			var all callTurns
 			first := all.Take()
 			second := all.Take()
 			done := make(chan error, 1)
@@ -89,7 +87,7 @@ func TestWhichCallsWait(t *testing.T) {
 // A call that changes which page is active comes after those that still have to find out which it is.
 func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all turns.Turns
+		var all callTurns
 		busy := all.Take()
 		looking := all.Take()
 		opening := all.Take()
@@ -122,7 +120,7 @@ func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 }
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
-	var all turns.Turns
+	var all callTurns
 	all.Take()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the client has gone")

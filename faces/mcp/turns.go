@@ -1,7 +1,4 @@
-// Package turns keeps the calls of one page in the order in which they came, whole calls of several steps included.
-// Calls of different pages do not wait for each other. It does not know what a call does, and starts nothing. The MCP
-// server calls it.
-package turns
+package mcp
 
 import (
 	"context"
@@ -9,17 +6,17 @@ import (
 	"sync"
 )
 
-// Turns are the calls that have not ended, in the order in which they came. The zero value is ready.
+// callTurns are the calls that have not ended, in the order in which they came. The zero value is ready.
 // It is safe for concurrent use.
-type Turns struct {
+type callTurns struct {
 	mu      sync.Mutex
-	under   []*Turn
+	under   []*callTurn
 	changed chan struct{}
 }
 
-// Turn is the place of one call.
-type Turn struct {
-	of *Turns
+// callTurn is the place of one call.
+type callTurn struct {
+	of *callTurns
 	// scope is the group of pages that the call is about, page its page.
 	scope string
 	page  string
@@ -33,17 +30,17 @@ type Turn struct {
 }
 
 // Take is a place behind all calls that came before.
-func (t *Turns) Take() *Turn {
+func (t *callTurns) Take() *callTurn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	taken := &Turn{of: t}
+	taken := &callTurn{of: t}
 	t.under = append(t.under, taken)
 	return taken
 }
 
 // Page returns when the calls of the page that came before have ended. Without a page it returns when
 // those have ended that may change which page is active; Found says then which it is.
-func (u *Turn) Page(ctx context.Context, scope, page string, reads bool) error {
+func (u *callTurn) Page(ctx context.Context, scope, page string, reads bool) error {
 	return u.wait(ctx, func() {
 		u.scope = scope
 		u.page = page
@@ -53,14 +50,14 @@ func (u *Turn) Page(ctx context.Context, scope, page string, reads bool) error {
 }
 
 // Found is Page for a call that did not name its page.
-func (u *Turn) Found(ctx context.Context, page string) error {
+func (u *callTurn) Found(ctx context.Context, page string) error {
 	return u.wait(ctx, func() { u.page = page })
 }
 
 // Tabs returns when earlier calls have ended that open, close or activate pages of the scope, and when
 // those have their page that go by which one is active. It waits for no page: one that answers nothing
 // can be left. With a page that the call names it waits only for the former, so such a page can be closed.
-func (u *Turn) Tabs(ctx context.Context, scope, page string) error {
+func (u *callTurn) Tabs(ctx context.Context, scope, page string) error {
 	return u.wait(ctx, func() {
 		u.scope = scope
 		u.named = page != ""
@@ -69,7 +66,7 @@ func (u *Turn) Tabs(ctx context.Context, scope, page string) error {
 }
 
 // End gives the place up. More than once does nothing.
-func (u *Turn) End() {
+func (u *callTurn) End() {
 	u.of.mu.Lock()
 	defer u.of.mu.Unlock()
 	if at := slices.Index(u.of.under, u); at >= 0 {
@@ -79,7 +76,7 @@ func (u *Turn) End() {
 }
 
 // tell wakes who waits. The caller has t.mu.
-func (t *Turns) tell() {
+func (t *callTurns) tell() {
 	if t.changed != nil {
 		close(t.changed)
 		t.changed = nil
@@ -87,7 +84,7 @@ func (t *Turns) tell() {
 }
 
 // wait says what is known of the call, and returns when nothing is before it.
-func (u *Turn) wait(ctx context.Context, say func()) error {
+func (u *callTurn) wait(ctx context.Context, say func()) error {
 	t := u.of
 	t.mu.Lock()
 	say()
@@ -111,7 +108,7 @@ func (u *Turn) wait(ctx context.Context, say func()) error {
 }
 
 // behind says whether a call is before this one. The caller has the lock.
-func (u *Turn) behind() bool {
+func (u *callTurn) behind() bool {
 	for _, earlier := range u.of.under {
 		if earlier == u {
 			return false
@@ -124,7 +121,7 @@ func (u *Turn) behind() bool {
 }
 
 // after says whether a call waits for an earlier one.
-func (u *Turn) after(earlier *Turn) bool {
+func (u *callTurn) after(earlier *callTurn) bool {
 	switch {
 	case !earlier.known:
 		return true

@@ -1,4 +1,4 @@
-package inflight
+package mcp
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// MaxLine is how many bytes one message has at the most.
-const MaxLine = 4 << 20
+// maxLine is how many bytes one message has at the most.
+const maxLine = 4 << 20
 
 // maxDepth is how deep a message is nested at the most.
 const maxDepth = 1000
@@ -20,8 +20,8 @@ const (
 	invalidRequest = -32600
 )
 
-// Refusal is why something is no message, for the one who sent it.
-type Refusal struct {
+// lineRefusal is why something is no message, for the one who sent it.
+type lineRefusal struct {
 	Code    int
 	Message string
 	// ID is that of the request, nil where it has none that can be given back.
@@ -29,7 +29,7 @@ type Refusal struct {
 }
 
 // Line is the refusal as a message of JSON-RPC, with the end of its line.
-func (r *Refusal) Line() []byte {
+func (r *lineRefusal) Line() []byte {
 	id := r.ID
 	if id == nil {
 		id = json.RawMessage("null")
@@ -41,25 +41,25 @@ func (r *Refusal) Line() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, r.Code, message)
 }
 
-// message is what is read of a message before it is handed on.
-type message struct {
+// lineMessage is what is read of a message before it is handed on.
+type lineMessage struct {
 	members map[string]json.RawMessage
 	id      json.RawMessage // nil for a notification
 	method  string          // "" for a response
 }
 
 // readMessage reads one message, or says why it is none.
-func readMessage(raw []byte) (message, *Refusal) {
-	var m message
+func readMessage(raw []byte) (lineMessage, *lineRefusal) {
+	var m lineMessage
 	if err := json.Unmarshal(raw, &m.members); err != nil || m.members == nil {
-		return m, &Refusal{Code: invalidRequest, Message: "a message is an object"}
+		return m, &lineRefusal{Code: invalidRequest, Message: "a message is an object"}
 	}
 	id, named := m.members["id"]
-	if named && goodID(id) {
+	if named && isRequestID(id) {
 		m.id = id
 	}
-	refuse := func(format string, args ...any) (message, *Refusal) {
-		return m, &Refusal{Code: invalidRequest, Message: fmt.Sprintf(format, args...), ID: m.id}
+	refuse := func(format string, args ...any) (lineMessage, *lineRefusal) {
+		return m, &lineRefusal{Code: invalidRequest, Message: fmt.Sprintf(format, args...), ID: m.id}
 	}
 	if string(m.members["jsonrpc"]) != `"2.0"` {
 		return refuse(`a message has the member jsonrpc, which is "2.0"`)
@@ -67,7 +67,7 @@ func readMessage(raw []byte) (message, *Refusal) {
 	if named && m.id == nil {
 		return refuse("an id is a text or a number")
 	}
-	if deep(raw) {
+	if nestsDeep(raw) {
 		return refuse("the message is nested deeper than %d", maxDepth)
 	}
 	method, called := m.members["method"]
@@ -87,7 +87,7 @@ func readMessage(raw []byte) (message, *Refusal) {
 }
 
 // notJSON says what is wrong with what is no JSON.
-func notJSON(raw []byte) *Refusal {
+func notJSON(raw []byte) *lineRefusal {
 	why := "the line is no JSON"
 	var syntax *json.SyntaxError
 	switch {
@@ -96,27 +96,27 @@ func notJSON(raw []byte) *Refusal {
 	case errors.As(json.Unmarshal(raw, new(json.RawMessage)), &syntax):
 		why += ": " + syntax.Error()
 	}
-	return &Refusal{Code: parseError, Message: why + "; one message stands on a line of its own"}
+	return &lineRefusal{Code: parseError, Message: why + "; one message stands on a line of its own"}
 }
 
-// More refuses what goes on at an offset behind its message.
-func More(offset int64) *Refusal {
-	return &Refusal{Code: parseError, Message: fmt.Sprintf("the body goes on after the message, at byte %d", offset)}
+// moreThanOne refuses what goes on at an offset behind its message.
+func moreThanOne(offset int64) *lineRefusal {
+	return &lineRefusal{Code: parseError, Message: fmt.Sprintf("the body goes on after the message, at byte %d", offset)}
 }
 
-func goodID(id json.RawMessage) bool {
+func isRequestID(id json.RawMessage) bool {
 	return len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
 // plainNumber is a number that comes back as it was sent.
 var plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
 
-// keeps says whether an id comes back from the SDK as it was sent: it reads numbers as such of 64 bits
+// keepsID says whether an id comes back from the SDK as it was sent: it reads numbers as such of 64 bits
 // and leaves their fractions out.
-func keeps(id json.RawMessage) bool { return id[0] == '"' || plainNumber.Match(id) }
+func keepsID(id json.RawMessage) bool { return id[0] == '"' || plainNumber.Match(id) }
 
-// deep says whether JSON is nested deeper than the SDK reads.
-func deep(raw []byte) bool {
+// nestsDeep says whether JSON is nested deeper than the SDK reads.
+func nestsDeep(raw []byte) bool {
 	depth := 0
 	quoted := false
 	escaped := false
