@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// is one call of a case: the page that it names, "" for the active one.
-type call struct {
+// turnCall is one call of a case: the page that it names, "" for the active one.
+type turnCall struct {
 	scope string
 	page  string
 	found string
@@ -16,7 +16,7 @@ type call struct {
 	tabs  bool
 }
 
-func (c call) run(ctx context.Context, at *callTurn) error {
+func (c turnCall) run(ctx context.Context, at *callTurn) error {
 	if c.tabs {
 		return at.Tabs(ctx, c.scope, c.page)
 	}
@@ -28,25 +28,25 @@ func (c call) run(ctx context.Context, at *callTurn) error {
 
 func TestWhichCallsWait(t *testing.T) {
 	for name, c := range map[string]struct {
-		first  call
-		second call
+		first  turnCall
+		second turnCall
 		waits  bool
 	}{
-		"one page":                      {call{page: "p1"}, call{page: "p1"}, true},
-		"one page, read":                {call{page: "p1", reads: true}, call{page: "p1"}, true},
-		"two pages":                     {call{page: "p1"}, call{page: "p2"}, false},
-		"two sessions":                  {call{scope: "a", page: "a/p1"}, call{scope: "b"}, false},
-		"no page after one that acts":   {call{page: "p1"}, call{found: "p2"}, true},
-		"no page after one that reads":  {call{page: "p1", reads: true}, call{found: "p2"}, false},
-		"the active page, which reads":  {call{page: "p1", reads: true}, call{found: "p1"}, true},
-		"no page twice":                 {call{found: "p1"}, call{found: "p1"}, true},
-		"a page after the active one":   {call{found: "p1"}, call{page: "p2"}, false},
-		"no page after a page is there": {call{tabs: true}, call{found: "p1"}, true},
-		"a page after tabs":             {call{tabs: true}, call{page: "p1"}, false},
-		"tabs after a page":             {call{page: "p1"}, call{tabs: true}, false},
-		"tabs after the active page":    {call{found: "p1"}, call{tabs: true}, false},
-		"a tab after tabs":              {call{tabs: true}, call{tabs: true, page: "p1"}, true},
-		"tabs after tabs":               {call{tabs: true}, call{tabs: true}, true},
+		"one page":                      {turnCall{page: "p1"}, turnCall{page: "p1"}, true},
+		"one page, read":                {turnCall{page: "p1", reads: true}, turnCall{page: "p1"}, true},
+		"two pages":                     {turnCall{page: "p1"}, turnCall{page: "p2"}, false},
+		"two sessions":                  {turnCall{scope: "a", page: "a/p1"}, turnCall{scope: "b"}, false},
+		"no page after one that acts":   {turnCall{page: "p1"}, turnCall{found: "p2"}, true},
+		"no page after one that reads":  {turnCall{page: "p1", reads: true}, turnCall{found: "p2"}, false},
+		"the active page, which reads":  {turnCall{page: "p1", reads: true}, turnCall{found: "p1"}, true},
+		"no page twice":                 {turnCall{found: "p1"}, turnCall{found: "p1"}, true},
+		"a page after the active one":   {turnCall{found: "p1"}, turnCall{page: "p2"}, false},
+		"no page after a page is there": {turnCall{tabs: true}, turnCall{found: "p1"}, true},
+		"a page after tabs":             {turnCall{tabs: true}, turnCall{page: "p1"}, false},
+		"tabs after a page":             {turnCall{page: "p1"}, turnCall{tabs: true}, false},
+		"tabs after the active page":    {turnCall{found: "p1"}, turnCall{tabs: true}, false},
+		"a tab after tabs":              {turnCall{tabs: true}, turnCall{tabs: true, page: "p1"}, true},
+		"tabs after tabs":               {turnCall{tabs: true}, turnCall{tabs: true}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var all callTurns
@@ -96,9 +96,9 @@ func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := make(chan error, 1)
-		go func() { found <- call{found: "p1"}.run(t.Context(), looking) }()
+		go func() { found <- turnCall{found: "p1"}.run(t.Context(), looking) }()
 		opened := make(chan error, 1)
-		go func() { opened <- call{tabs: true}.run(t.Context(), opening) }()
+		go func() { opened <- turnCall{tabs: true}.run(t.Context(), opening) }()
 		synctest.Wait()
 		select {
 		case <-opened:
@@ -113,7 +113,7 @@ func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 			t.Error(err)
 		}
 		opening.End()
-		if err := (call{tabs: true, page: "p1"}).run(t.Context(), closing); err != nil {
+		if err := (turnCall{tabs: true, page: "p1"}).run(t.Context(), closing); err != nil {
 			t.Error(err)
 		}
 	})
