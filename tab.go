@@ -112,15 +112,7 @@ func (t *Tab) invoke(ctx context.Context, primitive string, arguments any, ownWo
 	if err != nil {
 		return nil, err
 	}
-	var envelope struct {
-		Primitive string          `json:"primitive"`
-		Value     json.RawMessage `json:"value"`
-	}
-	// A flat result is the value itself, without the envelope around it.
-	if json.Unmarshal(reply.Output, &envelope) == nil && envelope.Primitive == primitive && len(envelope.Value) > 0 {
-		return envelope.Value, nil
-	}
-	return reply.Output, nil
+	return reply.Value(), nil
 }
 
 // State is a state projection at one moment.

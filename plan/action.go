@@ -92,7 +92,7 @@ func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name 
 		return "", reply.Err
 	}
 	path := filepath.Join(o.Artifacts, name+".png")
-	if shot := report.ReadPicture(unwrapped(reply.Output)); shot != nil && len(outlines) > 0 {
+	if shot := report.ReadPicture(reply.Value()); shot != nil && len(outlines) > 0 {
 		shot.Outlines = outlines
 		content, _, err := shot.Outlined()
 		if err == nil {

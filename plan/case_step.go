@@ -250,7 +250,7 @@ func (r *run) fitArguments(ctx context.Context, h Host, on runtime.Target, x *sp
 			InputSchema map[string]any `json:"input_schema"`
 		} `json:"actions"`
 	}
-	if reply.Err != nil || json.Unmarshal(unwrapped(reply.Output), &listed) != nil {
+	if reply.Err != nil || json.Unmarshal(reply.Value(), &listed) != nil {
 		return // the call itself says what is wrong
 	}
 	for _, one := range listed.Actions {

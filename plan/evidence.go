@@ -40,16 +40,5 @@ func evidenceCall(ctx context.Context, h Host, on runtime.Target, o Options, nam
 	if reply.Err != nil {
 		return nil
 	}
-	return unwrapped(reply.Output)
-}
-
-// unwrapped is the value of an envelope, or the result itself.
-func unwrapped(output json.RawMessage) json.RawMessage {
-	var wrapped struct {
-		Value json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(output, &wrapped) == nil && len(wrapped.Value) > 0 {
-		return wrapped.Value
-	}
-	return output
+	return reply.Value()
 }

@@ -190,7 +190,7 @@ func (r *run) value(ctx context.Context, at place, name, arguments string, out a
 	if reply.Err != nil {
 		return reply.Err
 	}
-	return json.Unmarshal(unwrapped(reply.Output), out)
+	return json.Unmarshal(reply.Value(), out)
 }
 
 // Pauses between two questions to a page.

@@ -3,11 +3,12 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/outrider-run/outrider/authoring/mend"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/outrider-run/outrider/authoring/mend"
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"

@@ -422,7 +422,7 @@ func (e *engine) do(ctx context.Context, tab runtime.TabStatus, name string, arg
 			}
 			return reply.Err
 		}
-		output := payload(reply.Output)
+		output := reply.Value()
 		var seen struct {
 			Dialog *struct {
 				Type string `json:"type"`
@@ -464,17 +464,4 @@ func keyName(key string) string {
 		return " "
 	}
 	return key
-}
-
-// payload is a result without its envelope {ok, primitive, adapter, value}.
-func payload(output json.RawMessage) json.RawMessage {
-	var envelope struct {
-		OK        bool            `json:"ok"`
-		Primitive string          `json:"primitive"`
-		Value     json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(output, &envelope) == nil && envelope.OK && envelope.Primitive != "" && envelope.Value != nil {
-		return envelope.Value
-	}
-	return output
 }

@@ -144,7 +144,7 @@ func (s *Server) routed(ctx context.Context, c *call, bridge Bridge, name string
 	if err != nil {
 		return nil, err
 	}
-	out := members(payload(r.Output))
+	out := members(runtime.Reply{Output: r.Output}.Value())
 	source := "the bridge" // what it answers itself is of no runtime
 	if r.RuntimeID != "" {
 		source, out["runtime_id"] = "runtime "+r.RuntimeID, r.RuntimeID

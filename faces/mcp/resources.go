@@ -132,5 +132,5 @@ func (s *Server) ask(ctx context.Context, pageHandle, name, args string) (any, e
 	if r.Err != nil {
 		return nil, fault.From(r.Err)
 	}
-	return payload(r.Output), nil
+	return r.Value(), nil
 }

@@ -181,41 +181,7 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		}
 		return nil, r, f
 	}
-	return payload(r.Output), r, nil
-}
-
-// lastValue is the value of a result whose envelope has it last, as most have: an object
-// that ends with the time that pacing took. It is not read for that.
-func lastValue(output json.RawMessage) (json.RawMessage, bool) {
-	const begin, wait = `,"value":{`, `"rate_limit_wait_ms":`
-	head := output[:min(len(output), 200)]
-	at := bytes.Index(head, []byte(begin))
-	if !bytes.HasPrefix(head, []byte(`{"ok":true,"primitive":"`)) || at < 0 || bytes.LastIndexByte(head[:at], '{') > 0 {
-		return nil, false
-	}
-	end, two := bytes.CutSuffix(output, []byte("}}"))
-	tail := end[max(0, len(end)-40):]
-	from := bytes.LastIndex(tail, []byte(wait))
-	if !two || from < 0 || len(bytes.Trim(tail[from+len(wait):], "0123456789")) > 0 {
-		return nil, false
-	}
-	return output[at+len(begin)-1 : len(output)-1], true
-}
-
-// payload is a result without its envelope {ok, primitive, adapter, value}.
-func payload(output json.RawMessage) json.RawMessage {
-	if value, ok := lastValue(output); ok {
-		return value
-	}
-	var envelope struct {
-		OK        bool            `json:"ok"`
-		Primitive string          `json:"primitive"`
-		Value     json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(output, &envelope) == nil && envelope.OK && envelope.Primitive != "" && envelope.Value != nil {
-		return envelope.Value
-	}
-	return output
+	return r.Value(), r, nil
 }
 
 // members are the members of a result that is an object; any other value is

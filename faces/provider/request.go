@@ -95,7 +95,7 @@ func (r *request) doWithin(ctx context.Context, timeout time.Duration, name stri
 		return reply, reply.Err
 	}
 	if out != nil {
-		d := json.NewDecoder(bytes.NewReader(valueOf(reply.Output)))
+		d := json.NewDecoder(bytes.NewReader(reply.Value()))
 		d.UseNumber()
 		if err := d.Decode(out); err != nil {
 			return reply, fault.Wrap(fault.InvalidResult, err, "reading the result of %s", name)
@@ -140,17 +140,4 @@ func (r *request) about(reply runtime.Reply, members map[string]any) map[string]
 		members["url"] = reply.URL
 	}
 	return members
-}
-
-// valueOf is a result without its envelope {ok, primitive, adapter, value}.
-func valueOf(output json.RawMessage) json.RawMessage {
-	var envelope struct {
-		OK        bool            `json:"ok"`
-		Primitive string          `json:"primitive"`
-		Value     json.RawMessage `json:"value"`
-	}
-	if json.Unmarshal(output, &envelope) == nil && envelope.OK && envelope.Primitive != "" && envelope.Value != nil {
-		return envelope.Value
-	}
-	return output
 }

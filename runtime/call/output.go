@@ -42,6 +42,20 @@ func WithMember(object json.RawMessage, name string, value any) json.RawMessage 
 	return append(append(out, text...), '}')
 }
 
+// Value is what the call gave: of a primitive the member value of its envelope
+// {ok, primitive, adapter, value}, else the output as it is.
+func (r Reply) Value() json.RawMessage {
+	var envelope struct {
+		OK        bool            `json:"ok"`
+		Primitive string          `json:"primitive"`
+		Value     json.RawMessage `json:"value"`
+	}
+	if json.Unmarshal(r.Output, &envelope) == nil && envelope.OK && envelope.Primitive != "" && envelope.Value != nil {
+		return envelope.Value
+	}
+	return r.Output
+}
+
 // ValueOf is what an action computed: the member value of its output, or all of
 // it.
 func ValueOf(output json.RawMessage) json.RawMessage {
