@@ -312,7 +312,7 @@ func TestNobodyToTalkTo(t *testing.T) {
 // The list in docs/reference/provider-conformance.md is the list of the code.
 func TestScenariosAreDocumented(t *testing.T) {
 	const name = "docs/reference/provider-conformance.md"
-	page, err := os.ReadFile("../../../" + name)
+	page, err := os.ReadFile("../../" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
