@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/outrider-run/outrider/runtime"
 )
 
 // CheckResult says whether a page is as its maps say.
@@ -54,7 +56,7 @@ type StateCheck struct {
 // the page. It checks again for up to 2 s while a check fails. A check that
 // fails is no error of the call: see [CheckResult.OK].
 func (t *Tab) Check(ctx context.Context) (*CheckResult, error) {
-	reply, err := t.site(ctx, map[string]any{"mode": "check", "wait_ms": 2000})
+	reply, err := t.site(ctx, runtime.Site{Mode: runtime.SiteCheck, WaitMS: 2000})
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (t *Tab) Action(ctx context.Context, name string, arguments any) (json.RawM
 
 // RunAction is Action with everything that the answer says.
 func (t *Tab) RunAction(ctx context.Context, name string, arguments any) (*ActionResult, error) {
-	reply, err := t.site(ctx, map[string]any{"mode": "call", "action": name, "arguments": object(arguments)})
+	reply, err := t.site(ctx, runtime.Site{Mode: runtime.SiteCall, Action: name, Arguments: object(arguments)})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ type State struct {
 // the page is now. Frequent errors: unknown_action, state_projection_failed,
 // state_schema_validation_failed.
 func (t *Tab) State(ctx context.Context, name string) (*State, error) {
-	reply, err := t.site(ctx, map[string]any{"mode": "state_read", "projection_name": name})
+	reply, err := t.site(ctx, runtime.Site{Mode: runtime.SiteStateRead, Projection: name})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (t *Tab) State(ctx context.Context, name string) (*State, error) {
 
 // StateSummary reads one summary that the projection declares.
 func (t *Tab) StateSummary(ctx context.Context, name, summary string) (json.RawMessage, error) {
-	reply, err := t.site(ctx, map[string]any{"mode": "state_summary", "projection_name": name, "summary_name": summary})
+	reply, err := t.site(ctx, runtime.Site{Mode: runtime.SiteStateSummary, Projection: name, Summary: summary})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ const rowsBytes = 1 << 20
 // invalid_input when there is no such list.
 func (t *Tab) StateRows(ctx context.Context, name, pointer string) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		arguments := map[string]any{"mode": "state_read", "projection_name": name, "rows": pointer, "offset": 0, "max_bytes": rowsBytes}
+		arguments := runtime.Site{Mode: runtime.SiteStateRead, Projection: name, Rows: &pointer, MaxBytes: rowsBytes}
 		for {
 			var answer struct {
 				Hash string `json:"state_hash"`
@@ -184,7 +184,8 @@ func (t *Tab) StateRows(ctx context.Context, name, pointer string) iter.Seq2[jso
 			if answer.Page.Next == nil {
 				return
 			}
-			arguments["offset"], arguments["state_hash"] = *answer.Page.Next, answer.Hash
+			arguments.Offset = *answer.Page.Next
+			arguments.Hash = answer.Hash
 		}
 	}
 }
@@ -199,7 +200,7 @@ func (t *Tab) callInto(ctx context.Context, primitive string, arguments, result 
 }
 
 // site calls the one tool of the maps, actions.site.
-func (t *Tab) site(ctx context.Context, arguments map[string]any) (runtime.Reply, error) {
+func (t *Tab) site(ctx context.Context, arguments runtime.Site) (runtime.Reply, error) {
 	return t.do(ctx, runtime.SiteTool, arguments, false)
 }
 

@@ -38,7 +38,7 @@ type ActionResult struct {
 // the page after it when there is a folder for artifacts.
 func Action(ctx context.Context, h Host, name string, arguments json.RawMessage, o Options) ActionResult {
 	result := ActionResult{Action: name}
-	call, err := json.Marshal(map[string]any{"mode": "call", "action": name, "arguments": arguments})
+	call, err := runtime.Site{Mode: runtime.SiteCall, Action: name, Arguments: arguments}.JSON()
 	if err != nil {
 		result.Error = fault.From(err)
 		return result

@@ -270,20 +270,21 @@ func request(s *spec.Step) (name string, arguments json.RawMessage, err error) {
 	if args == nil {
 		args = map[string]any{}
 	}
-	in := args
+	var in any
 	name = runtime.SiteTool
 	switch {
 	case s.Action != "":
-		in = map[string]any{"mode": "call", "action": s.Action, "arguments": args}
+		in = runtime.Site{Mode: runtime.SiteCall, Action: s.Action, Arguments: args}
 	case s.Summary != "":
-		in = map[string]any{"mode": "state_summary", "projection_name": s.State, "summary_name": s.Summary}
+		in = runtime.Site{Mode: runtime.SiteStateSummary, Projection: s.State, Summary: s.Summary}
 	case s.State != "":
-		in = map[string]any{"mode": "state_read", "projection_name": s.State}
+		in = runtime.Site{Mode: runtime.SiteStateRead, Projection: s.State}
 	case s.Check:
 		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks, FailOnDrift: s.FailOnDrift}.arguments()
 		return name, arguments, err
 	case s.Call != "":
 		name = s.Call
+		in = args
 	default:
 		return "", nil, nil
 	}

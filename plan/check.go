@@ -45,26 +45,19 @@ type Expectations struct {
 }
 
 func (x Expectations) arguments() ([]byte, error) {
-	in := map[string]any{"mode": "check", "wait_ms": x.Settle.Milliseconds()}
-	if x.ExpectStatus != 0 {
-		in["expect_status"] = x.ExpectStatus
-	}
-	if len(x.Requires) > 0 {
-		in["requires"] = x.Requires
-	}
-	if x.Strict {
-		in["strict_checks"] = true
-	}
-	if x.FailOnDrift {
-		in["fail_on_drift"] = true
-	}
-	if x.Remember {
-		in["remember"] = true
+	in := runtime.Site{
+		Mode:         runtime.SiteCheck,
+		WaitMS:       x.Settle.Milliseconds(),
+		ExpectStatus: x.ExpectStatus,
+		Requires:     x.Requires,
+		StrictChecks: x.Strict,
+		FailOnDrift:  x.FailOnDrift,
+		Remember:     x.Remember,
 	}
 	if len(x.locks) > 0 {
-		in["lock"] = x.locks
+		in.Lock = x.locks
 	}
-	return json.Marshal(in)
+	return in.JSON()
 }
 
 // Check runs every check and diagnoses every state of the maps that apply to

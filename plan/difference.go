@@ -18,7 +18,7 @@ const mostStates = 3
 func (r *run) states(ctx context.Context, at place) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, name := range r.projections(ctx, at) {
-		arguments, err := json.Marshal(map[string]string{"mode": "state_read", "projection_name": name})
+		arguments, err := runtime.Site{Mode: runtime.SiteStateRead, Projection: name}.JSON()
 		if err != nil {
 			continue
 		}
@@ -77,7 +77,7 @@ func (r *run) changed(ctx context.Context, at place, before map[string]json.RawM
 		if !ok {
 			continue
 		}
-		arguments, err := json.Marshal(map[string]any{"mode": "state_diff", "projection_name": name, "baseline": state})
+		arguments, err := runtime.Site{Mode: runtime.SiteStateDiff, Projection: name, Baseline: state}.JSON()
 		if err != nil {
 			continue
 		}

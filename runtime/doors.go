@@ -24,6 +24,7 @@ type (
 	Appearance       = call.Appearance
 	Progress         = call.Progress
 	Reply            = call.Reply
+	Site             = call.Site
 	Event            = call.Event
 	EventKind        = call.EventKind
 	TabStatus        = call.TabStatus
@@ -62,6 +63,17 @@ const (
 // SiteTool is the one stable tool of every runtime: it lists and calls what the
 // current site offers.
 const SiteTool = call.SiteTool
+
+// The modes of the tool that this program asks for itself.
+const (
+	SiteList         = call.List
+	SiteCall         = call.CallAction
+	SiteCheck        = call.Check
+	SiteStateRead    = call.StateRead
+	SiteStateSummary = call.StateSummary
+	SiteStateDiff    = call.StateDiff
+	SiteStateWatch   = call.StateWatch
+)
 
 // ReadsPage says whether a primitive reads the page once, and does nothing else.
 func ReadsPage(primitive string) bool { return siteaction.ReadsPage(primitive) }

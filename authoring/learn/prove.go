@@ -426,7 +426,7 @@ func (l *learning) values() map[string]json.RawMessage {
 func (s *session) site(ctx context.Context, action string, text json.RawMessage, values map[string]json.RawMessage) runtime.Reply {
 	return s.l.h.Do(ctx, runtime.Call{
 		ID: s.l.o.NewID(), Target: s.on, Name: runtime.SiteTool, Timeout: s.l.o.Each + time.Duration(len(s.l.steps))*5*time.Second,
-		Arguments: encode(map[string]any{"mode": "call", "action": action, "arguments": values}),
+		Arguments: encode(runtime.Site{Mode: runtime.SiteCall, Action: action, Arguments: values}),
 		Map:       &runtime.SuppliedMap{Path: "learned/actions.json", JSON: text},
 	})
 }

@@ -172,7 +172,7 @@ func encode(v any) json.RawMessage {
 }
 
 // site asks the tool of the site with the map as it is.
-func (w *writer) site(ctx context.Context, m *Map, arguments map[string]any) runtime.Reply {
+func (w *writer) site(ctx context.Context, m *Map, arguments runtime.Site) runtime.Reply {
 	text, err := m.Encode()
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
@@ -344,7 +344,7 @@ const maxStates = 10
 
 // current are the states of a map that hold.
 func (w *writer) current(ctx context.Context, m *Map) ([]string, error) {
-	reply := w.site(ctx, m, map[string]any{"mode": "list"})
+	reply := w.site(ctx, m, runtime.Site{Mode: runtime.SiteList})
 	if reply.Err != nil {
 		return nil, reply.Err
 	}
@@ -439,7 +439,7 @@ func (w *writer) projections(ctx context.Context, page survey.Page) error {
 func (w *writer) read(ctx context.Context, p *Projection) ([]map[string]any, error) {
 	m := *w.out
 	m.Tools, m.Projections = []Tool{}, []Projection{*p}
-	reply := w.site(ctx, &m, map[string]any{"mode": "state_read", "projection_name": p.Name})
+	reply := w.site(ctx, &m, runtime.Site{Mode: runtime.SiteStateRead, Projection: p.Name})
 	if reply.Err != nil {
 		return nil, reply.Err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/observe"
 )
 
@@ -244,7 +245,7 @@ func (w *writer) keep(t Tool, note string) {
 func (w *writer) run(ctx context.Context, t Tool, n int) (failure string, err error) {
 	m := *w.out
 	m.Tools, m.Transitions = []Tool{t}, nil
-	reply := w.site(ctx, &m, map[string]any{"mode": "call", "action": t.Name, "arguments": arguments(t.InputSchema, n)})
+	reply := w.site(ctx, &m, runtime.Site{Mode: runtime.SiteCall, Action: t.Name, Arguments: arguments(t.InputSchema, n)})
 	if e := reply.Err; e != nil {
 		if ended(ctx, e) {
 			return "", e

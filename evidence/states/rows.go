@@ -24,9 +24,10 @@ type reading struct {
 }
 
 // rows shows the items of a list in the state, one a line, page by page. All are of one moment.
-func (r *Reader) rows(ctx context.Context, call func(context.Context, map[string]any) runtime.Reply, q Query) error {
-	read := func(ctx context.Context, arguments map[string]any) (*reading, *fault.Error) {
-		arguments["mode"], arguments["rows"] = "state_read", *q.Rows
+func (r *Reader) rows(ctx context.Context, call func(context.Context, runtime.Site) runtime.Reply, q Query) error {
+	read := func(ctx context.Context, arguments runtime.Site) (*reading, *fault.Error) {
+		arguments.Mode = runtime.SiteStateRead
+		arguments.Rows = q.Rows
 		reply := call(ctx, arguments)
 		if reply.Err != nil {
 			return nil, reply.Err
@@ -43,10 +44,7 @@ func (r *Reader) rows(ctx context.Context, call func(context.Context, map[string
 	}
 	next := new(int)
 	for next != nil {
-		arguments := map[string]any{"offset": *next, "max_bytes": max(q.MaxBytes, rowsBytes)}
-		if hash != "" {
-			arguments["state_hash"] = hash
-		}
+		arguments := runtime.Site{Offset: *next, MaxBytes: max(q.MaxBytes, rowsBytes), Hash: hash}
 		page, err := read(ctx, arguments)
 		if err != nil {
 			if *next == 0 && hash != "" && err.Code == fault.StateMismatch {
@@ -67,12 +65,12 @@ func (r *Reader) rows(ctx context.Context, call func(context.Context, map[string
 
 // settled is the hash of the state when two reads, so far apart, have given the same one. It is "" after settleLimit,
 // and when the read fails otherwise than on a page that is not there yet: the next read says why.
-func settled(ctx context.Context, read func(context.Context, map[string]any) (*reading, *fault.Error), quiet time.Duration) string {
+func settled(ctx context.Context, read func(context.Context, runtime.Site) (*reading, *fault.Error), quiet time.Duration) string {
 	limit, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	last := ""
 	for {
-		page, err := read(limit, map[string]any{"limit": 1, "max_bytes": rowsBytes})
+		page, err := read(limit, runtime.Site{Limit: 1, MaxBytes: rowsBytes})
 		switch {
 		case err == nil && page.Hash == last:
 			return last

@@ -75,7 +75,7 @@ func Baseline(raw json.RawMessage) json.RawMessage {
 
 // List shows the projections that the maps declare for the page.
 func (r *Reader) List(ctx context.Context) error {
-	reply := r.call(ctx, map[string]any{"mode": "list"})
+	reply := r.call(ctx, runtime.Site{Mode: runtime.SiteList})
 	if reply.Err != nil {
 		return reply.Err
 	}
@@ -121,8 +121,8 @@ func (r *Reader) List(ctx context.Context) error {
 // ctx ends.
 func (r *Reader) Read(ctx context.Context, q Query) error {
 	name := q.Name
-	call := func(ctx context.Context, arguments map[string]any) runtime.Reply {
-		arguments["projection_name"] = name
+	call := func(ctx context.Context, arguments runtime.Site) runtime.Reply {
+		arguments.Projection = name
 		return r.call(ctx, arguments)
 	}
 	if q.Rows != nil {
@@ -141,20 +141,19 @@ func (r *Reader) Read(ctx context.Context, q Query) error {
 	if q.Settle > 0 {
 		settle(ctx, call, events, q.Settle)
 	}
-	arguments := map[string]any{"mode": "state_read"}
+	arguments := runtime.Site{Mode: runtime.SiteStateRead, MaxBytes: max(q.MaxBytes, 0)}
 	people := report.State
 	switch {
 	case q.Summary != "":
-		arguments = map[string]any{"mode": "state_summary", "summary_name": q.Summary}
+		arguments.Mode = runtime.SiteStateSummary
+		arguments.Summary = q.Summary
 	case q.Baseline != nil:
-		arguments = map[string]any{"mode": "state_diff", "baseline": q.Baseline}
+		arguments.Mode = runtime.SiteStateDiff
+		arguments.Baseline = q.Baseline
 		people = report.Diff
 	}
-	if q.MaxBytes > 0 {
-		arguments["max_bytes"] = q.MaxBytes
-	}
 	if q.Watch {
-		if reply := call(ctx, map[string]any{"mode": "state_watch"}); reply.Err != nil {
+		if reply := call(ctx, runtime.Site{Mode: runtime.SiteStateWatch}); reply.Err != nil {
 			return reply.Err
 		}
 	}
@@ -168,8 +167,8 @@ func (r *Reader) Read(ctx context.Context, q Query) error {
 	return r.follow(ctx, events, name)
 }
 
-func (r *Reader) call(ctx context.Context, arguments map[string]any) runtime.Reply {
-	raw, err := json.Marshal(arguments)
+func (r *Reader) call(ctx context.Context, arguments runtime.Site) runtime.Reply {
+	raw, err := arguments.JSON()
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
 	}
@@ -178,11 +177,11 @@ func (r *Reader) call(ctx context.Context, arguments map[string]any) runtime.Rep
 
 // settle returns when the state has kept still for quiet, at the latest
 // after settleLimit: a page continues to build itself after its load event.
-func settle(ctx context.Context, call func(context.Context, map[string]any) runtime.Reply, events <-chan runtime.Event, quiet time.Duration) {
+func settle(ctx context.Context, call func(context.Context, runtime.Site) runtime.Reply, events <-chan runtime.Event, quiet time.Duration) {
 	limit, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	for {
-		r := call(limit, map[string]any{"mode": "state_watch", "debounce_ms": 50})
+		r := call(limit, runtime.Site{Mode: runtime.SiteStateWatch, DebounceMS: 50})
 		if r.Err == nil {
 			break
 		}
@@ -200,7 +199,7 @@ func settle(ctx context.Context, call func(context.Context, map[string]any) runt
 			still = true
 		}
 	}
-	call(ctx, map[string]any{"mode": "state_watch", "enabled": false})
+	call(ctx, runtime.Site{Mode: runtime.SiteStateWatch, Enabled: new(bool)})
 	for len(events) > 0 {
 		<-events
 	}

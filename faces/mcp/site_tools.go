@@ -120,7 +120,7 @@ func (s *Server) offerSiteTool(a siteAction, name string) error {
 	t := newTool(siteToolName(a), description, string(portable(a.InputSchema)), pageResult, sdk.ToolAnnotations{},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			return c.on(ctx, where{}, func(p page) (*answer, *fault.Error) {
-				args := map[string]any{"mode": "call", "action": a.Name, "arguments": c.args}
+				args := runtime.Site{Mode: runtime.SiteCall, Action: a.Name, Arguments: c.args}
 				value, r, err := c.do(ctx, p, runtime.SiteTool, args, where{})
 				if err != nil {
 					return nil, err
