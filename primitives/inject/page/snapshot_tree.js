@@ -369,7 +369,7 @@ class TreeWalk {
     }
     if (!inline) this.part(node, tag);
     let role = attributed ? roleOf(node) : implicitRole(node);
-    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list'))) this.blocks.probe(() => roleOf(node), role);
+    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list') || role in placesOfParts)) this.blocks.probe(() => roleOf(node), role);
     if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
     const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
@@ -384,7 +384,8 @@ class TreeWalk {
       const sign = this.sign(style, node);
       draggable = draggable || sign === 'drag';
       clickable = editor || !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
-        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
+        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node) ||
+        attributed && chosenParts.has(writtenPart(node));
       if (clickable || draggable || this.scrolls(style, node) !== '') {
         role = 'generic';
         shown = true;
@@ -563,7 +564,7 @@ class TreeWalk {
   }
 
   nameFor(node, tag, role, clickable) {
-    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
+    if (clickable) return worded(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
     const attributed = hasAttributes(node);
     if (semanticsOf(node, tag)) return this.derivedName(node);
     const labelled = attributed && hasAttribute(node, 'aria-label');
@@ -571,7 +572,7 @@ class TreeWalk {
     this.derived ||= referring;
     const attributes = labelled || referring || attributed && hasAttribute(node, 'title');
     if (labelled && !referring) {
-      const label = norm(attributeOf(node, 'aria-label'));
+      const label = worded(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
     if (tag === 'iframe' || tag === 'frame') return attributes && this.derivedName(node) || norm(attributeOf(node, 'name'));
@@ -586,7 +587,7 @@ class TreeWalk {
         if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.hints.generates && this.shadows === 0;
           this.derived ||= !bare;
-          const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          const own = worded(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
       } else if (!namedByMarkup.has(role)) {
@@ -644,7 +645,7 @@ class TreeWalk {
         if (tag === 'select')
           row.value = lineOf(
             selectedOf(node)
-              .map((option) => norm(protoGet(option, 'label')))
+              .map((option) => worded(protoGet(option, 'label')))
               .join(', ')
           );
         else this.value(row, node, tag, role);
@@ -726,7 +727,7 @@ class TreeWalk {
     let count = 0;
     for (let i = 0; i < all.length && i < 5000; i++) {
       const option = all[i];
-      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : norm(protoGet(option, 'label')) || norm(textOf(option));
+      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : worded(protoGet(option, 'label')) || worded(textOf(option));
       if (hasAttribute(option, 'hidden')) continue;
       count++;
       const selected = protoGet(option, 'selected') === true;
