@@ -67,7 +67,12 @@ func (s *Server) tabsTool() tool {
 
 // pageLine is a page as a client sees it.
 func pageLine(p page) map[string]any {
-	return map[string]any{"page": p.handle(), "url": p.tab.URL, "title": p.tab.Title, "active": p.tab.Active}
+	return inBrief(map[string]any{
+		"page":   p.handle(),
+		"url":    p.tab.URL,
+		"title":  p.tab.Title,
+		"active": p.tab.Active,
+	})
 }
 
 func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
@@ -283,5 +288,5 @@ func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
 	if wait, ok := all["rate_limit_wait_ms"]; ok {
 		out["rate_limit_wait_ms"] = wait
 	}
-	return out
+	return inBrief(out)
 }
