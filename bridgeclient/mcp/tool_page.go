@@ -450,7 +450,7 @@ func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, wor
 		there = append(there, cutLine(h.row.line(), mostRow))
 	}
 	for _, r := range rows {
-		if len(there) < 4 && (r.Role == "heading" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
+		if len(there) < 4 && (r.Role == "heading" || r.Role == "document" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
 			there = append(there, cutLine(r.line(), mostRow))
 		}
 	}

@@ -491,5 +491,7 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
       pieces.push({ frame: walk.frames[Number(part)] });
     }
   });
+  const file = why === 'part' ? undefined : fileHere();
+  if (file !== undefined) pieces.unshift({ text: '[' + file.name + ': ' + fileWords(file) + ']' + (pieces.length > 0 ? '\n\n' : '') });
   return { pieces, why, left, stopped: walk.stopped, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
 };

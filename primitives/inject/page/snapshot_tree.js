@@ -945,7 +945,8 @@ queries.page_snapshot = (args) => {
   const whole = root === rootElement();
   if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
   const overdue = overdueIn(time_ms);
-  const { blocks, answers } = whole ? earlierOf(args) : { blocks: null, answers: null };
+  const kept = whole && fileHere() === undefined;
+  const { blocks, answers } = kept ? earlierOf(args) : { blocks: null, answers: null };
   const walk = rowsOf(root, args, overdue, blocks);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
@@ -986,6 +987,8 @@ function rowsOf(root, args, overdue, blocks) {
 const walkFor = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
   const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue, blocks });
   if (walk.blocks !== null) walk.blocks.finish();
+  const file = root === rootElement() ? fileHere() : undefined;
+  if (file !== undefined) walk.rows.unshift(new Row(0, 'document', file.name, fileWords(file)));
   return walk;
 };
 
