@@ -60,6 +60,12 @@ const lineOf = (value) =>
     ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]'
     : value;
 
+const nestedControls = 'a[href], button, input, select, textarea, [tabindex]';
+
+/** Controls in a drawing. */
+const drawnControls = 'a[*|href], [tabindex]:not([tabindex="-1"]), [onclick], ' +
+  ['button', 'checkbox', 'link', 'menuitem', 'option', 'radio', 'slider', 'switch', 'tab'].map((role) => '[role=' + role + ']').join(', ');
+
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
 const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
@@ -370,7 +376,9 @@ class TreeWalk {
     if (!inline) this.part(node, tag);
     let role = attributed ? roleOf(node) : implicitRole(node);
     if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list') || role in placesOfParts)) this.blocks.probe(() => roleOf(node), role);
-    if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
+    const framed = tag in tagRows && showsDocument(node);
+    if (framed && plainRoles.has(role)) role = 'iframe';
+    else if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
     const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
@@ -409,7 +417,7 @@ class TreeWalk {
     }
     if (shown) {
       this.flush();
-      const wanted = !this.options.interactive || interactive || tag === 'iframe' || tag === 'frame';
+      const wanted = !this.options.interactive || interactive || framed;
       if (this.options.places) {
         place = { path: state.path, prev: this.last, first: '', next: '', serial: noteSerial };
         this.opened.push(place);
@@ -433,7 +441,7 @@ class TreeWalk {
     const before = this.rows.length;
     const leaf = shown && leafRows.has(role) && !this.hasInside(node, tag, role);
     if (leaf && this.blocks !== null) this.blocks.visitInside(node);
-    if (!leaf && !(tag === 'iframe' || tag === 'frame')) {
+    if (!leaf && !framed) {
       const inside = {
         quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
@@ -528,7 +536,7 @@ class TreeWalk {
   /** hasInside: a control of this role that contains other controls, as authors nest them. */
   hasInside(node, tag, role) {
     if (role === 'textbox' || role === 'searchbox') return tag !== 'input' && tag !== 'textarea';
-    return firstElementOf(node) !== null && tag !== 'svg' && tag !== 'math' && queryIn(node, 'a[href], button, input, select, textarea, [tabindex]').length > 0;
+    return firstElementOf(node) !== null && tag !== 'math' && queryIn(node, tag === 'svg' ? drawnControls : nestedControls).length > 0;
   }
 
   labelled(label) {
@@ -1032,8 +1040,6 @@ function writeRows(walk, args, output, depth, nesting, overdue, within) {
   }
 }
 
-const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'), frame: getterOf(HTMLFrameElement.prototype, 'contentWindow') };
-
 /**
  * writeInside adds the document that a frame shows, when its origin is ours and the
  * library is in it. A world of ours can access our world in that frame, and what its window
@@ -1043,7 +1049,7 @@ function writeInside(frame, args, output, depth, nesting, overdue) {
   if (nesting > args.max_nesting || output.stopped) return false;
   let writeDocument;
   try {
-    const inside = windowOf[tagOf(frame)](frame);
+    const inside = windowIn(frame, tagOf(frame));
     if (!Object.hasOwn(inside, 'outriderWorld')) return false;
     writeDocument = inside.outrider.writeDocument;
   } catch {
