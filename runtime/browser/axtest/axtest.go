@@ -85,7 +85,9 @@ func (e *Element) BrowserName() string {
 }
 
 // drawnOnly: the browser takes what an icon font draws for the name.
-func (e *Element) drawnOnly() bool { return strings.TrimSpace(e.Theirs.Name) != "" && e.BrowserName() == "" }
+func (e *Element) drawnOnly() bool {
+	return strings.TrimSpace(e.Theirs.Name) != "" && e.BrowserName() == ""
+}
 
 // Read reads the elements of one document that the browser exposes, at most so many, and
 // how a snapshot of the page shows them.
