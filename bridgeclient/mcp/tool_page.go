@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -512,7 +513,27 @@ func (s *Server) screenshotTool() tool {
 					"height":   encoded["height"],
 					"resource": s.keepPicture(image, kind),
 				})
+				if in.FullPage {
+					pictured(out, result, encoded)
+				}
 				return &answer{Result: out, Image: image, Type: kind}, nil
 			})
 		})
+}
+
+// mostPixels is how long a side of a picture may be for most models that look at it.
+const mostPixels = 8000
+
+// pictured says what a picture of a whole page does not show as it is.
+func pictured(out, result, encoded map[string]any) {
+	if height, ok := encoded["height"].(json.Number); ok {
+		if pixels, err := height.Int64(); err == nil && pixels > mostPixels {
+			out["tall"] = fmt.Sprintf("most models take no picture with more than %d pixels of a side; "+
+				"a smaller max_width, a ref or a scrolled page gives less", mostPixels)
+		}
+	}
+	if cut, ok := result["cut"].(map[string]any); ok {
+		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; scroll to what lies beyond",
+			cut["page_width"], cut["page_height"])
+	}
 }
