@@ -536,7 +536,8 @@ type FrameInfo struct {
 }
 
 // PageInfo runs page.info. Return the address and title of the current page,
-// and the HTTP status of its document where it is known. The address includes
+// and the HTTP status of its document where it is known. file says what a
+// document that is a PDF, an image, a sound or a video is. The address includes
 // query and fragment.
 func (t *Tab) PageInfo(ctx context.Context) (*PageInfoResult, error) {
 	r := &PageInfoResult{}
@@ -548,9 +549,14 @@ func (t *Tab) PageInfo(ctx context.Context) (*PageInfoResult, error) {
 
 // PageInfoResult is the result of [Tab.PageInfo].
 type PageInfoResult struct {
-	Title      string `json:"title"`
-	URL        string `json:"url"`
-	HttpStatus int    `json:"http_status"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	File  *struct {
+		ContentType string `json:"content_type"`
+		Name        string `json:"name"`
+		Bytes       int    `json:"bytes"`
+	} `json:"file"`
+	HttpStatus int `json:"http_status"`
 }
 
 // PageSelect runs page.select. Choose options of a native list (a select

@@ -346,7 +346,7 @@ func cutMiddle(address string) string {
 
 // result is the structured answer, and text the same for a model.
 func (a acted) result(p page, r runtime.Reply) (map[string]any, string) {
-	out := map[string]any{"page": p.handle(), "url": r.URL, "did": a.Did}
+	out := inBrief(map[string]any{"page": p.handle(), "url": r.URL, "did": a.Did})
 	for name, v := range a.More {
 		out[name] = v
 	}

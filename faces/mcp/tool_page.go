@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -168,6 +169,11 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 		used += size
 		shown++
 	}
+	if shown == 1 && used > most-note { // there is always a line, and never a long one
+		lines[0] = strings.TrimSuffix(lines[0], "\n")
+		lines[0] = cutToTokens(lines[0], max(most-note, leastLine)) + "\n"
+		result["text"] = strings.Join(lines, "")
+	}
 	if shown == len(lines) {
 		return
 	}
@@ -184,7 +190,10 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 	if elements, ok := left["elements"]; ok {
 		out["elements"] = elements
 	}
-	if in.Since == "" || result["delta"] == nil {
+	switch {
+	case in.Find != "":
+		out["next"] = "name more words of the row"
+	case in.Since == "" || result["delta"] == nil:
 		out["offset"] = in.Offset + shown
 		out["next"] = "ask again with this offset, with the ref of a row, or with find"
 	}
@@ -206,13 +215,20 @@ func (c *call) find(ctx context.Context, p page, in snapshotIn) (*answer, *fault
 	hits := rank(in.Find, rows, findHits)
 	text := ""
 	for _, h := range hits {
-		text += "- " + h.row.line()
+		text += "- " + cutLine(h.row.line(), mostRow)
 		if h.place != "" {
 			text += " — in " + h.place
 		}
 		text += "\n"
 	}
-	result := map[string]any{"page": p.handle(), "url": r.URL, "found": len(hits), "of": len(rows), "text": text}
+	result := inBrief(map[string]any{
+		"page":  p.handle(),
+		"url":   r.URL,
+		"found": len(hits),
+		"of":    len(rows),
+		"text":  text,
+	})
+	c.server.cutToFit(p, r.URL, result, in)
 	return c.server.textual(p, result, r.URL, "text"), nil
 }
 
@@ -431,14 +447,14 @@ func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, wor
 	rows := rowsIn(value)
 	there := []string{}
 	for _, h := range rank(words, rows, 4) {
-		there = append(there, h.row.line())
+		there = append(there, cutLine(h.row.line(), mostRow))
 	}
 	for _, r := range rows {
-		if len(there) < 4 && (r.Role == "heading" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
-			there = append(there, r.line())
+		if len(there) < 4 && (r.Role == "heading" || r.Role == "document" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
+			there = append(there, cutLine(r.line(), mostRow))
 		}
 	}
-	return failed.With("title", seen.Title).With("there", there)
+	return failed.With("title", cutLine(seen.Title, mostTitle)).With("there", there)
 }
 
 const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"full_page":{"type":"boolean"},"max_width":{"type":"integer","minimum":16},` +
@@ -489,8 +505,34 @@ func (s *Server) screenshotTool() tool {
 					return nil, fault.New(fault.InvalidResult, "the picture is not a base64 data URL")
 				}
 				encoded, _ := result["encoded"].(map[string]any)
-				out := map[string]any{"page": p.handle(), "url": r.URL, "width": encoded["width"], "height": encoded["height"], "resource": s.keepPicture(image, kind)}
+				out := inBrief(map[string]any{
+					"page":     p.handle(),
+					"url":      r.URL,
+					"width":    encoded["width"],
+					"height":   encoded["height"],
+					"resource": s.keepPicture(image, kind),
+				})
+				if in.FullPage {
+					pictured(out, result, encoded)
+				}
 				return &answer{Result: out, Image: image, Type: kind}, nil
 			})
 		})
+}
+
+// mostPixels is how long a side of a picture may be for most models that look at it.
+const mostPixels = 8000
+
+// pictured says what a picture of a whole page does not show as it is.
+func pictured(out, result, encoded map[string]any) {
+	if height, ok := encoded["height"].(json.Number); ok {
+		if pixels, err := height.Int64(); err == nil && pixels > mostPixels {
+			out["tall"] = fmt.Sprintf("most models take no picture with more than %d pixels of a side; "+
+				"a smaller max_width, a ref or a scrolled page gives less", mostPixels)
+		}
+	}
+	if cut, ok := result["cut"].(map[string]any); ok {
+		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; scroll to what lies beyond",
+			cut["page_width"], cut["page_height"])
+	}
 }

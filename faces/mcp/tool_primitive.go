@@ -227,7 +227,7 @@ func shallow(value json.RawMessage) map[string]any {
 func about(p page, r runtime.Reply, value json.RawMessage) map[string]any {
 	out := members(value)
 	out["page"], out["url"] = p.handle(), r.URL
-	return out
+	return inBrief(out)
 }
 
 // labelled marks text of a page as data, with where it comes from. The

@@ -77,7 +77,12 @@ func (s *Server) tabsTool() tool {
 
 // pageLine is a page as a client sees it.
 func pageLine(p page) map[string]any {
-	return map[string]any{"page": p.handle(), "url": p.tab.URL, "title": p.tab.Title, "active": p.tab.Active}
+	return inBrief(map[string]any{
+		"page":   p.handle(),
+		"url":    p.tab.URL,
+		"title":  p.tab.Title,
+		"active": p.tab.Active,
+	})
 }
 
 func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
@@ -139,6 +144,7 @@ func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, 
 	}
 	out := pageLine(page{made, tab})
 	out["session"], out["isolated"] = made.id, made.workspace.Isolated()
+	c.nameDialog(ctx, page{made, tab}, out)
 	return &answer{Result: out}, nil
 }
 
@@ -166,7 +172,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		if e != nil {
 			return nil, fault.From(e)
 		}
-		return &answer{Result: pageLine(page{of, tab})}, nil
+		return c.opened(ctx, page{of, tab}), nil
 	}
 	if in.Page == "" && len(s.pagesOf(nil)) == 0 { // no page is there to open another from
 		ctx, cancel := in.opening(ctx)
@@ -175,7 +181,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		if err != nil {
 			return nil, fault.From(err)
 		}
-		return &answer{Result: pageLine(page{nil, tab})}, nil
+		return c.opened(ctx, page{nil, tab}), nil
 	}
 	return c.with(in.where, func(p page) (*answer, *fault.Error) {
 		args := map[string]any{"active": true}
@@ -197,7 +203,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		}
 		for _, p := range s.pagesOf(nil) {
 			if p.tab.TabID == max(opened.TabID, opened.Tab.TabID) {
-				return &answer{Result: pageLine(p)}, nil
+				return c.opened(ctx, p), nil
 			}
 		}
 		return nil, fault.New(fault.TabClosed, "the tab was closed at once")
@@ -246,7 +252,36 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 	if in.Action == "close" {
 		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
 	}
-	return &answer{Result: moved(p, r, value)}, nil
+	out := moved(p, r, value)
+	if out["loaded"] == false {
+		c.nameDialog(ctx, p, out)
+	}
+	return &answer{Result: out}, nil
+}
+
+// opened is the answer of a page that was opened.
+func (c *call) opened(ctx context.Context, p page) *answer {
+	out := pageLine(p)
+	c.nameDialog(ctx, p, out)
+	return &answer{Result: out}
+}
+
+// dialogTime bounds the question whether a dialog is open.
+const dialogTime = 250 * time.Millisecond
+
+// nameDialog adds the dialog that keeps a page from going on, and how it is answered.
+func (c *call) nameDialog(ctx context.Context, p page, out map[string]any) {
+	ctx, cancel := context.WithTimeout(ctx, dialogTime)
+	defer cancel()
+	_, _, err := c.do(ctx, p, "page.info", map[string]any{}, where{})
+	if err == nil || err.Code != fault.DialogOpen {
+		return
+	}
+	out["dialog"] = map[string]any{
+		"type":    err.Evidence["type"],
+		"message": err.Evidence["message"],
+		"next":    "it blocks the page until act, action dialog, answers it",
+	}
 }
 
 const (
@@ -296,5 +331,5 @@ func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
 	if wait, ok := all["rate_limit_wait_ms"]; ok {
 		out["rate_limit_wait_ms"] = wait
 	}
-	return out
+	return inBrief(out)
 }

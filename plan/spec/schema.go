@@ -14,12 +14,27 @@ import (
 // SchemaID is the address of the schema.
 const SchemaID = "https://raw.githubusercontent.com/outrider-run/outrider/main/docs/reference/plan.schema.json"
 
-// Schema is the JSON Schema of plans, made from the types of this package.
-func Schema() []byte { return schemaText() }
+// Schema is the JSON Schema of plans, made from the types of this package. What it says of
+// a step as a whole is for editors: the reader says the same in words of its own.
+func Schema() []byte { return published() }
 
-var schemaText = sync.OnceValue(func() []byte {
+var (
+	published = sync.OnceValue(func() []byte { return schemaText(true) })
+	compiled  = sync.OnceValue(func() *schema.Schema {
+		s, err := schema.Compile(schemaText(false))
+		if err != nil {
+			panic(err) // it is made from types of ours
+		}
+		return s
+	})
+)
+
+func schemaText(wholeSteps bool) []byte {
 	g := generator{defs: &object{}}
 	root := g.fields(reflect.TypeFor[Plan]())
+	if step, ok := g.defs.values["step"].(*object); ok && wholeSteps {
+		oneVerb(step)
+	}
 	root.put("$schema", "https://json-schema.org/draft/2020-12/schema")
 	root.put("$id", SchemaID)
 	root.put("title", "Outrider plan")
@@ -33,15 +48,43 @@ var schemaText = sync.OnceValue(func() []byte {
 		panic(err) // texts and numbers
 	}
 	return b.Bytes()
-})
+}
 
-var compiled = sync.OnceValue(func() *schema.Schema {
-	s, err := schema.Compile(Schema())
-	if err != nil {
-		panic(err) // it is made from types of ours
+// verbs are the members of which a step has one at most.
+var verbs = []string{"action", "state", "call", "check", "for_each"}
+
+// oneVerb says of a step that it does something, and one thing.
+func oneVerb(step *object) {
+	has := func(names ...string) *object {
+		properties := map[string]any{}
+		for _, name := range names {
+			properties[name] = map[string]any{}
+			if name == "check" { // check: false is none
+				properties[name] = map[string]any{"const": true}
+			}
+		}
+		out := &object{}
+		out.put("type", "object")
+		out.put("required", names)
+		out.put("properties", properties)
+		return out
 	}
-	return s
-})
+	var some, both []any
+	for i, name := range verbs {
+		some = append(some, has(name))
+		for _, other := range verbs[i+1:] {
+			both = append(both, map[string]any{"not": has(name, other)})
+		}
+	}
+	step.put("anyOf", append(some, has("open"), has("expect")))
+	step.put("allOf", both)
+	of := &object{}
+	of.put("summary", []string{"state"})
+	for _, name := range []string{"expect_status", "requires", "strict_checks", "fail_on_drift"} {
+		of.put(name, []string{"check"})
+	}
+	step.put("dependentRequired", of)
+}
 
 // object is a JSON object with its members in order.
 type object struct {

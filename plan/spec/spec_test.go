@@ -221,3 +221,31 @@ steps:
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// An editor refuses by the published schema what the reader refuses: a step does one thing.
+func TestSchemaAndReaderAgreeOnSteps(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/plans/steps.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		Plan  json.RawMessage `json:"plan"`
+		Valid bool            `json:"valid"`
+	}
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	published, err := schema.Compile(spec.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine(t)
+	for _, row := range rows {
+		if problems := published.Validate(row.Plan); (len(problems) == 0) != row.Valid {
+			t.Errorf("%s: the schema says %v, want valid: %t", row.Plan, problems, row.Valid)
+		}
+		if _, err := spec.Read(write(t, "plan.json", string(row.Plan)), e); (err == nil) != row.Valid {
+			t.Errorf("%s: the reader says %v, want valid: %t", row.Plan, err, row.Valid)
+		}
+	}
+}

@@ -58,6 +58,13 @@ type browserScreenshotOut struct {
 	Transport        string          `json:"transport"`
 	// Clip is what of the viewport the image shows, of a locator or ref.
 	Clip *primitives.Rect `json:"clip,omitempty"`
+	// Cut is the size of a page of which the image shows a part only.
+	Cut *pageSize `json:"cut,omitempty"`
+}
+
+type pageSize struct {
+	Width  float64 `json:"page_width"`
+	Height float64 `json:"page_height"`
 }
 
 type encodedImage struct {
@@ -167,6 +174,9 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(ctx context
 	}
 	out := describeScreenshot(p.Tab(), in, page.URL, page.Viewport, captured, kilobytes, fitted)
 	out.Clip = clip
+	if in.FullPage && max(page.Page.Width, page.Page.Height) > longestPage {
+		out.Cut = &pageSize{Width: page.Page.Width, Height: page.Page.Height}
+	}
 	if fitted.Data != nil {
 		picture = base64.StdEncoding.AppendEncode(nil, fitted.Data)
 	} else {

@@ -15,17 +15,22 @@ import (
 // crowding out everything else on the connection.
 const maxFetchBody = 8 << 20
 
+// maxBase64Body in base64 is as long as maxFetchBody.
+const maxBase64Body = maxFetchBody / 4 * 3
+
 type pageFetchIn struct {
 	URL string `json:"url"`
 	// MaxBytes lowers the limit of the body.
 	MaxBytes int `json:"max_bytes"`
+	// Encoding is how the body is written: utf-8, or base64 for what is no text.
+	Encoding string `json:"encoding"`
 }
 
 type pageFetchOut struct {
 	OK          bool   `json:"ok"` // the status is 2xx
 	Status      int    `json:"status"`
 	ContentType string `json:"content_type"`
-	Length      int    `json:"length"` // UTF-16 units of the body
+	Length      int    `json:"length"` // UTF-16 units of the body, bytes with base64
 	Body        string `json:"body"`
 	URL         string `json:"url"` // after redirects
 	Redirected  bool   `json:"redirected"`
@@ -43,7 +48,10 @@ var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p prim
 	if in.MaxBytes > 0 {
 		most = min(most, in.MaxBytes)
 	}
-	args := map[string]any{"url": in.URL, "max_bytes": most}
+	if in.Encoding == "base64" {
+		most = min(most, maxBase64Body)
+	}
+	args := map[string]any{"url": in.URL, "max_bytes": most, "encoding": in.Encoding}
 	if deadline, ok := ctx.Deadline(); ok {
 		args["timeout_ms"] = max(1, (time.Until(deadline) - primitives.LoadAnswerMargin).Milliseconds())
 	}

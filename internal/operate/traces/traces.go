@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
 
 	"go.opentelemetry.io/otel"
@@ -93,8 +94,17 @@ func (t *Traces) Close(ctx context.Context) error {
 // roles are the OpenTelemetry span kinds of those that are not internal.
 var roles = map[span.Kind]trace.SpanKind{span.Call: trace.SpanKindServer, span.Submission: trace.SpanKindProducer, span.Job: trace.SpanKindConsumer}
 
+// Unknown is the name of a call whose caller made a name that nothing here has.
+const Unknown = "unknown"
+
+// callName is what names of primitives, of calls and of actions look like.
+var callName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$`)
+
 // Begin implements span.Listener.
 func (t *Traces) Begin(ctx context.Context, kind span.Kind, name string) (context.Context, func(fault.Code)) {
+	if (kind == span.Call || kind == span.Primitive) && !callName.MatchString(name) {
+		name = Unknown
+	}
 	options := []trace.SpanStartOption{trace.WithAttributes(attribute.String("outrider."+string(kind), name))}
 	if role, ok := roles[kind]; ok {
 		options = append(options, trace.WithSpanKind(role))

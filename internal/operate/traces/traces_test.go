@@ -107,6 +107,10 @@ func TestSpansAreSent(t *testing.T) {
 	endStep(nil)
 	endAction(nil)
 	endCall(nil)
+	for _, made := range []string{"weird\"name\n{}\\ 😀", "", strings.Repeat("x", 200)} {
+		_, end := span.Begin(span.With(context.Background(), tr.Listener()), span.Call, made)
+		end(fault.New(fault.InvalidInput, "nothing has this name"))
+	}
 	closing, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := tr.Close(closing); err != nil {
@@ -117,6 +121,9 @@ func TestSpansAreSent(t *testing.T) {
 	}
 	if got := s.codes["primitive pointer.click"]; got != "target_not_found" {
 		t.Errorf("error.type is %q", got)
+	}
+	if got := s.codes["call unknown"]; got != "invalid_input" {
+		t.Errorf("calls of names that nothing has are no spans called unknown: %v", s.codes)
 	}
 	if got := s.codes["step save"]; got != "" {
 		t.Errorf("error.type of what did not fail is %q", got)
@@ -146,8 +153,8 @@ func TestJobsAreWithinTheirSubmission(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		inside, endJob := worker.Job(traces.Parent(ctx), name)
 		browser.Within(inside)
-		call, endCall := span.Begin(span.With(context.Background(), browser.Listener()), span.Call, "call of "+name)
-		_, endStep := span.Begin(call, span.Primitive, "click of "+name)
+		call, endCall := span.Begin(span.With(context.Background(), browser.Listener()), span.Call, "call-of-"+name)
+		_, endStep := span.Begin(call, span.Primitive, "click-of-"+name)
 		endStep(nil)
 		endCall(nil)
 		endJob("")
@@ -161,7 +168,7 @@ func TestJobsAreWithinTheirSubmission(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"first", "second"} {
-		if got, want := s.path("primitive click of "+name), "submission run > job "+name+" > call call of "+name+" > primitive click of "+name; got != want {
+		if got, want := s.path("primitive click-of-"+name), "submission run > job "+name+" > call call-of-"+name+" > primitive click-of-"+name; got != want {
 			t.Errorf("spans: %s\nwant   %s", got, want)
 		}
 	}

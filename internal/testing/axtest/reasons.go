@@ -26,8 +26,7 @@ var reasons = compiled([]Reason{
 	{Fits: `\(generic\): name is "", the browser says`, Seen: "Leaflet, Cloud Commander, Verdaccio", Because: "The browser names a container that has the focus by a part of its content. ARIA gives a container no name."},
 	{Fits: `\(group\): role is "generic", the browser says "group"$`, Seen: "Node-RED, TiddlyWiki, Ungit", Because: "The browser calls what can be dragged, and a group of a drawing, a group. A row marks it `[draggable]` instead."},
 	{Fits: `\(graphics-symbol\): role is "generic"`, Seen: "Ungit", Because: "Roles of the graphics module of ARIA are not used: a shape of a drawing is a container with a name."},
-	{Fits: `\(listitem\): (?:role is "option", the browser says "listitem"|name is "[^"]+", the browser says "")$`, Seen: "Streamlit", Because: "An option that is not a child of its list. The page says that it is one, and an agent chooses it."},
-	{Fits: `\(generic\): role is "listitem", the browser says "generic"$`, Seen: "the page parts", Because: "A list item outside of a list keeps the role that the page gives it."},
+	{Fits: `\(listitem\): (?:role is "option", the browser says "listitem"|name is "[^"]+", the browser says "")$`, Seen: "Streamlit", Because: "An option that is in its list, but not next to it. The page says that it is one, and an agent chooses it."},
 	{Fits: `^(?:.*: )?(?:a\.md-search-result__link|td\.list-buttons-column|a#h1|(?:button|div)#[che]-(?:article|fieldset|form|group))\b.*(?:name is|the snapshot calls it)`, Seen: "MkDocs Material, Flask-Admin, the page parts",
 		Because: "The browser leaves an article, a form or a group out of the name of what is around it. Accname 1.2 counts all content, and without it a link has no words."},
 	{Fits: `a\.email-item-link \(link\): (?:name is|the snapshot calls it)`, Seen: "MailDev", Because: "The browser runs two words together that are drawn apart, where an element between them is hidden."},
@@ -97,7 +96,8 @@ difference that is not here.
 	if json.Unmarshal(compared, &last) == nil {
 		fmt.Fprintf(&b, "The last run over the applications compared %d elements on %d looks at %d applications.\n\n", last.Elements, last.Looks, last.Applications)
 	}
-	b.WriteString("What differs, where it was seen, and why it stays:\n\n- Everywhere: a name that CSS draws in capitals is given as it is written.\n")
+	b.WriteString("What differs, where it was seen, and why it stays:\n\n- Everywhere: a name that CSS draws in capitals is given as it is written.\n" +
+		"- Everywhere: characters of private use, which icon fonts draw, are in no name.\n")
 	for _, r := range reasons {
 		b.WriteString(wrapped("- " + r.Seen + ": " + r.Because))
 	}

@@ -15,6 +15,7 @@ import (
 //	/-/after/MS     a document, after so long
 //	/-/empty/MS     204, after so long
 //	/-/file/MS      a download, after so long
+//	/-/moved/MS     a redirect with a body, to a document
 //	/-/stream/MS    a list of ten rows that arrives within so long
 //	/-/unfinished   a document that is usable, and whose picture never comes
 //	/-/never        nothing
@@ -64,6 +65,10 @@ func Odd(next http.Handler) http.Handler {
 			case "file":
 				w.Header().Set("Content-Disposition", "attachment; filename=file.bin")
 				fmt.Fprint(w, "x")
+			case "moved":
+				w.Header().Set("Location", "/-/came/0")
+				w.WriteHeader(http.StatusFound)
+				fmt.Fprint(w, "it moved")
 			default:
 				fmt.Fprint(w, `<!doctype html><title>Came</title><h1>Came</h1>`)
 			}

@@ -81,12 +81,24 @@ func Editor() ([]byte, error) {
 		},
 	}
 	step["allOf"] = ofAbstract
+	if root, err = copied(root); err != nil { // parts of it are shared, and variables of this package
+		return nil, err
+	}
+	strict(root, nil)
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err = e.Encode(root)
 	return out.Bytes(), err
+}
+
+func copied(root object) (object, error) {
+	text, err := json.Marshal(root)
+	if err != nil {
+		return nil, err
+	}
+	return decode(text)
 }
 
 // locatorDef is the definition of a locator, which can be in a locator.

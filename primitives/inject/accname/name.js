@@ -26,8 +26,8 @@ function flatChildren(node) {
   return Array.from(childNodesOf(node));
 }
 
-/** unexposed: the accessibility tree leaves the element out. known may be shared by the elements of one pass. */
-function unexposed(node, known = new Map()) {
+/** withheld: aria-hidden or inert, here or around it, takes the element from the accessibility tree. */
+function withheld(node, known) {
   const path = [];
   let hidden = false;
   for (let at = node; at; at = flatParentElement(at)) {
@@ -43,7 +43,17 @@ function unexposed(node, known = new Map()) {
     hidden = hidden || attributeOf(at, 'aria-hidden') === 'true' || hasAttribute(at, 'inert');
     known.set(at, hidden);
   }
-  return hidden || undrawn(node);
+  return hidden;
+}
+
+/** unexposed: the accessibility tree leaves the element out. known may be shared by the elements of one pass. */
+const unexposed = (node, known = new Map()) => withheld(node, known) || undrawn(node);
+
+/** mayShowInside: the element itself is not drawn, but what is in it can be. */
+function mayShowInside(node) {
+  const style = styleOf(node);
+  if (style.visibility === 'visible') return false;
+  return style.display === 'contents' || checkVisibility(node, { contentVisibilityAuto: false });
 }
 
 /** undrawn: display, visibility or content-visibility leave nothing of the element. display:contents draws its children. */
@@ -83,15 +93,21 @@ function byIds(node, attribute) {
 let pseudosRead = null;
 let readsElsewhere = 0;
 
+/** Parts of CSS content that matter: a function, a string, the slash before what is said instead. */
+const cssParts = /[\w-]+\((?:[^()"]|"(?:[^"\\]|\\.)*")*\)|"((?:[^"\\]|\\.)*)"|\//g;
+
 function generatedText(node, which) {
   if (pseudosRead !== null) pseudosRead.push([node, which]);
   const style = getComputedStyle(node, which);
   const content = style.content;
   if (!content || content === 'none' || content === 'normal' || style.display === 'none' || style.visibility !== 'visible') return '';
-  // What follows a slash is the alternative for those who do not see it.
-  const alternative = /\/\s*"((?:[^"\\]|\\.)*)"\s*$/.exec(content);
-  const strings = alternative ? [alternative] : [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)];
-  const text = strings.map((m) => m[1].replace(/\\(.)/g, '$1')).join('');
+  // What follows a slash that is in no string is the alternative for those who do not see it.
+  let strings = [];
+  for (const [part, string] of content.matchAll(cssParts)) {
+    if (part === '/') strings = [];
+    else if (string !== undefined) strings.push(string.replace(/\\(.)/g, '$1'));
+  }
+  const text = strings.join('');
   return text === '' || style.display === 'inline' || style.display === 'contents' ? text : ' ' + text + ' ';
 }
 
@@ -103,13 +119,17 @@ const contentContext = (known) => ({
   inside: 'content',
   inLabelledby: false,
   hidden: false,
+  mute: false,
   visited: new Set(),
+  referred: new Set(),
   known,
   budget: { left: maxNameNodes }
 });
 
 /** selectedOf lists the chosen options of a list. */
 const selectedOf = (select) => Array.from(protoGet(select, 'selectedOptions') || []);
+
+const chosenOption = '[role="option"][aria-selected="true"]';
 
 /** controlText is what a control contributes inside the name of another element; undefined when it is no such control. */
 function controlText(node, role, ctx) {
@@ -126,8 +146,10 @@ function controlText(node, role, ctx) {
       }
       const value = protoGet(node, 'value');
       if (typeof value === 'string') return value || undefined;
-      const chosen = queryIn(node, '[role="option"][aria-selected="true"]');
-      return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+      const chosen = [node, ...byIds(node, 'aria-owns')].flatMap((list) => queryIn(list, chosenOption));
+      if (chosen.length > 0) return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+      if (role === 'combobox' && isFocusable(node)) return contentText(node, { ...ctx, inside: 'content' });
+      return namedByAttribute(node) ? undefined : '';
     }
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter': {
       const attribute = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
@@ -148,7 +170,7 @@ function nativeName(node, tag, ctx) {
       const labelled = labelText(node, ctx);
       if (labelled) return labelled;
       const value = protoGet(node, 'value');
-      if (norm(value)) return value;
+      if (worded(value)) return value;
       return type === 'submit' && !hasAttribute(node, 'value') ? 'Submit' : type === 'reset' && !hasAttribute(node, 'value') ? 'Reset' : '';
     }
     if (type === 'image') {
@@ -187,7 +209,7 @@ function labelsOf(node) {
 function labelText(node, ctx) {
   const labels = labelsOf(node);
   if (labels.length === 0) return '';
-  return labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => norm(text) !== '').join(' ');
+  return labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => worded(text) !== '').join(' ');
 }
 
 function ofFirst(node, tag, ctx) {
@@ -197,6 +219,11 @@ function ofFirst(node, tag, ctx) {
 
 /** Controls whose text does not run into that around them, though they are drawn in its line. */
 const standsApart = /^(?:button|checkbox|menuitem|textbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
+
+/** Roles of what is a thing of its own: it is called something, and its content is no part of the name of what is around it. */
+const setsApart = /^(?:alertdialog|combobox|dialog|grid|menu|menubar|radiogroup|tablist|toolbar|tree|treegrid)$/;
+
+const fieldTags = /^(?:button|input|select|textarea)$/;
 
 /** contentText joins what the element contains, and what it owns. */
 function contentText(node, ctx) {
@@ -213,9 +240,14 @@ function contentText(node, ctx) {
     if (size > maxNameText || ctx.budget.left <= 0) break;
     const type = nodeType(child);
     if (type === 3) {
-      add(nodeValueOf(child) || '', false);
+      if (!ctx.mute) add(nodeValueOf(child) || '', false);
     } else if (type === 1) {
       const tag = tagOf(child);
+      if (ctx.visited.has(child)) {
+        if (fieldTags.test(tag)) pieces.push(' '); // the field that is named stands there
+        continue;
+      }
+      if (ctx.referred.has(child)) continue;
       if (tag === 'br' || tag === 'wbr') {
         if (tag === 'br') pieces.push(' ');
         continue;
@@ -223,7 +255,7 @@ function contentText(node, ctx) {
       const role = roleOf(child);
       if (ctx.branch && role === 'group') continue; // the branches of a tree have names of their own
       const display = styleOf(child).display;
-      add(textAlternative(child, { ...ctx, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
+      add(textAlternative(child, { ...ctx, mute: false, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
     }
   }
   if (!ctx.bare) add(generatedText(node, '::after'), false);
@@ -234,7 +266,7 @@ function contentText(node, ctx) {
  * textAlternative is one step of the computation. ctx.inside is how the
  * computation came to the element: '' when it is the one that is named, else 'labelledby',
  * 'label' or 'content'. ctx.hidden: what is not exposed counts too, because a
- * hidden element was referred to.
+ * hidden element was referred to. ctx.mute: only what is in elements inside counts.
  */
 function textAlternative(node, ctx) {
   if (ctx.visited.has(node) || ctx.budget.left-- <= 0) return '';
@@ -243,41 +275,64 @@ function textAlternative(node, ctx) {
   try {
     const tag = tagOf(node);
     if (tag === 'script' || tag === 'style' || tag === 'template' || tag === 'noscript') return '';
-    if (ctx.inside !== '' && !ctx.hidden && (ctx.inside === 'labelledby' ? false : unexposed(node, ctx.known))) return '';
+    if (ctx.inside !== '' && ctx.inside !== 'labelledby' && !ctx.hidden) {
+      if (withheld(node, ctx.known)) return '';
+      if (undrawn(node)) return mayShowInside(node) ? contentText(node, { ...ctx, mute: true }) : '';
+    }
     if (ctx.inside !== 'labelledby') {
       const referred = ctx.inLabelledby ? [] : byIds(node, 'aria-labelledby');
       if (referred.length > 0) {
-        const text = referred.map((target) => textAlternative(target, {
-          ...ctx, visited: new Set(target === node ? [] : [node]), inside: 'labelledby', inLabelledby: true, hidden: unexposed(target, ctx.known),
-        })).join(' ');
-        if (norm(text) !== '') return text;
+        const text = referred.map((target) => referredText(node, target, ctx)).join(' ');
+        if (worded(text) !== '') return text;
       }
     }
     const role = roleOf(node);
     if (ctx.inside !== '') {
       const text = controlText(node, role, ctx);
-      if (text !== undefined && !(ctx.inside === 'labelledby' && norm(attributeOf(node, 'aria-label')) !== '')) return text;
+      if (text !== undefined && !(ctx.inside === 'labelledby' && worded(attributeOf(node, 'aria-label')) !== '')) return text;
     }
-    const label = norm(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
-    if (label) return label;
+    const label = worded(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
+    if (label && tag !== 'slot') return label;
     const written = ctx.inside !== '' && typesText.test(role); // its label is text of its own
     const native = role === 'none' || written ? '' : nativeName(node, tag, ctx);
-    if (norm(native) !== '') return native;
+    if (worded(native) !== '') return native;
+    if (ctx.inside !== '' && !ctx.inLabelledby && setsApart.test(role)) return titleOf(node, tag, role, ctx);
     if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
       // What an image contains is how it is drawn, such as the character of an icon font.
       if (role !== 'img' && tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
         const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
-        if (norm(text) !== '') return text;
+        if (worded(text) !== '') return text;
         if (text !== '' && !hasAttribute(node, 'title')) return ' '; // it parts the words beside it
       }
     }
-    const title = attributeOf(node, 'title');
-    const called = (role !== 'generic' || ctx.inLabelledby || isFocusable(node)) && role !== 'paragraph' && !(tag === 'label' && ctx.inside !== '');
-    if (norm(title) !== '' && called && !(ctx.inside === '' && (role === 'listitem' || tag === 'label') && norm(title) === norm(textOf(node)))) return title;
-    return placeholderOf(node);
+    return titleOf(node, tag, role, ctx) || placeholderOf(node);
   } finally {
     ctx.visited.delete(node);
   }
+}
+
+/** referredText is what an element that aria-labelledby names gives to the name of node. Then it is no part of its content once more. */
+function referredText(node, target, ctx) {
+  const text = textAlternative(target, {
+    ...ctx,
+    visited: new Set(target === node ? [] : [node]),
+    inside: 'labelledby',
+    inLabelledby: true,
+    hidden: unexposed(target, ctx.known),
+  });
+  ctx.referred.add(target);
+  return text;
+}
+
+/** titleOf is the title where it is a name: not of text, and not of what only looks like something. */
+function titleOf(node, tag, role, ctx) {
+  const title = attributeOf(node, 'title');
+  if (worded(title) === '' || tag === 'slot' || role === 'none' || role === 'paragraph') return '';
+  if (tag === 'img' && hasAttribute(node, 'alt')) return '';
+  if (tag === 'label' && ctx.inside !== '') return '';
+  if (role === 'generic' && !ctx.inLabelledby && !isFocusable(node)) return '';
+  const tells = ctx.inside === '' && (role === 'listitem' || tag === 'label') && norm(title) === norm(textOf(node));
+  return tells ? '' : title;
 }
 
 /** Roles of controls that text is typed into. */
@@ -292,8 +347,11 @@ const showsPlaceholder = /^(?:email|number|password|search|tel|text|url)$/;
 /** placeholderOf is what a control shows while it is empty. On other elements the attribute has no meaning. */
 function placeholderOf(node) {
   const tag = tagOf(node);
-  const native = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type')) ? norm(attributeOf(node, 'placeholder')) : '';
-  return native || (hasAttribute(node, 'aria-placeholder') && takesPlaceholder.test(roleOf(node)) ? norm(attributeOf(node, 'aria-placeholder')) : '');
+  const shows = tag === 'textarea' || tag === 'input' && showsPlaceholder.test(protoGet(node, 'type'));
+  const native = shows ? worded(attributeOf(node, 'placeholder')) : '';
+  if (native !== '') return native;
+  const takes = hasAttribute(node, 'aria-placeholder') && takesPlaceholder.test(roleOf(node));
+  return takes ? worded(attributeOf(node, 'aria-placeholder')) : '';
 }
 
 /** rowIsNamed: rows of grids, and rows that take the focus, are named by their cells. */
@@ -307,9 +365,19 @@ function rowIsNamed(node) {
   return false;
 }
 
-/** nameOf is the accessible name, '' when there is none. */
+/** nameOf is the accessible name, '' when there is none. The glyphs of icon fonts are no part of it. */
 function nameOf(node, known = new Map()) {
-  return cut(norm(textAlternative(node, { inside: '', inLabelledby: false, hidden: unexposed(node, known), visited: new Set(), known, budget: { left: maxNameNodes } })), maxNameText);
+  const text = textAlternative(node, {
+    inside: '',
+    inLabelledby: false,
+    hidden: unexposed(node, known),
+    mute: false,
+    visited: new Set(),
+    referred: new Set(),
+    known,
+    budget: { left: maxNameNodes },
+  });
+  return cut(worded(text), maxNameText);
 }
 
 /** safeName and safeRole are for what is said of an element on the way: '' where it cannot be read. */

@@ -31,7 +31,7 @@ function showsOther(node, needle, fold, depth) {
     if (compared++ >= 8) return false;
     const type = nodeType(child);
     if (type === 3) {
-      const text = norm(nodeValueOf(child));
+      const text = worded(nodeValueOf(child));
       // A capital sigma in lower case depends on what follows it.
       if (text !== '' && text.length <= 2000 && !text.includes('\u03a3') && !needle.includes(fold(text))) return true;
     } else if (type === 1 && depth < 3 && plainParts.test(tagOf(child)) && !shadowOf(child) && !hasAttribute(child, 'role') &&

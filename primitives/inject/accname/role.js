@@ -146,6 +146,32 @@ function implicitRole(node) {
   return fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic');
 }
 
+/** Roles of parts, and the roles of what such a part is directly in. Out of it, it is what HTML says. */
+const placesOfParts = {
+  __proto__: null,
+  listitem: new Set(['list', 'group']),
+  option: new Set(['listbox', 'group']),
+  treeitem: new Set(['tree', 'group']),
+};
+
+/** Parts that are chosen, wherever they are. */
+const chosenParts = new Set(['option', 'treeitem']);
+
+/** writtenPart is the role of a part that the page writes for an element, also where it is none; else ''. */
+function writtenPart(node) {
+  const word = (attributeOf(node, 'role') || '').trim().toLowerCase().split(/\s+/)[0];
+  return word in placesOfParts ? word : '';
+}
+
+/** isPartHere: something around the element, or what owns it, makes it a part of that. */
+function isPartHere(node, role) {
+  // Parts are no places, and to find out what they are would lead here again.
+  const isPlace = (at) => writtenPart(at) === '' && placesOfParts[role].has(roleOf(at));
+  for (let at = flatParentElement(node); at; at = flatParentElement(at)) if (isPlace(at)) return true;
+  const id = idOf(node);
+  return Boolean(id) && queryIn(rootOf(node), '[aria-owns~="' + CSS.escape(id) + '"]').some(isPlace);
+}
+
 /** explicitRole is the first role of the attribute that counts, 'none' for presentation, '' without. */
 function explicitRole(node) {
   const text = attributeOf(node, 'role');
@@ -160,6 +186,7 @@ function explicitRole(node) {
     if (word === 'directory') return 'list';
     // Landmarks that need a name are containers without one.
     if ((word === 'form' || word === 'region') && !namedByAttribute(node)) continue;
+    if (word in placesOfParts && !isPartHere(node, word)) continue;
     return word;
   }
   return '';

@@ -19,7 +19,7 @@ function actedName(node) {
   if (control || protoGet(node, 'isContentEditable') === true) {
     const referred = (attributeOf(node, 'aria-labelledby') || '').split(/\s+/);
     const content = !control && !namedByAttribute(node) && namedByContent.test(roleOf(node));
-    if (content || idOf(node) && referred.includes(idOf(node))) return cut(norm(attributeOf(node, 'aria-label') || attributeOf(node, 'title')), maxActedName);
+    if (content || idOf(node) && referred.includes(idOf(node))) return cut(worded(attributeOf(node, 'aria-label') || attributeOf(node, 'title')), maxActedName);
   }
   return cut(nameOf(node), maxActedName);
 }

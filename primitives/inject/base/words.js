@@ -10,6 +10,15 @@ function norm(text) {
   return untidy.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
 }
 
+const privateUse = /[\ue000-\uf8ff]|[\udb80-\udbff][\udc00-\udfff]/;
+const allPrivateUse = new RegExp(privateUse.source, 'g');
+
+/** worded is norm without characters of private use: an icon font draws them, nobody reads or says them. */
+function worded(text) {
+  const all = norm(text);
+  return privateUse.test(all) ? norm(all.replace(allPrivateUse, ' ')) : all;
+}
+
 /** textOrLabel is the normalised text of an element, or else its aria-label. */
 function textOrLabel(node) {
   if (quirk('blank_text_counts')) return norm(textOf(node) || attributeOf(node, 'aria-label'));

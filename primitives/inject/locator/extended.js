@@ -32,23 +32,31 @@ function textTest(want, exact, part) {
   return part ? (text) => fold(cut(text, maxMatchedText)).includes(needle) : (text) => fold(text) === needle;
 }
 
+/** nameTest is textTest for names and labels, which have no characters of private use: those of want do not count. */
+function nameTest(want, exact, part) {
+  if (typeof want === 'object' && want !== null) {
+    return want.regex !== undefined ? textTest(want, exact, part) : nameTest(String(want.contains ?? ''), exact, true);
+  }
+  const text = worded(want);
+  return text === '' && norm(want) !== '' ? () => false : textTest(text, exact, part);
+}
+
 /** labelTexts lists what labels an element: label elements and the ARIA attributes. */
 function labelTexts(node, known) {
   const texts = [];
   for (const label of labelsOf(node)) {
-    texts.push(norm(textOfLabel(label, node, known, false)));
-    texts.push(norm(textOfLabel(label, node, known, true))); // without the asterisk or the colon that a style adds
+    texts.push(worded(textOfLabel(label, node, known, false)));
+    texts.push(worded(textOfLabel(label, node, known, true))); // without the asterisk or the colon that a style adds
   }
   const referred = byIds(node, 'aria-labelledby');
   if (referred.length > 0) texts.push(nameOf(node, known));
-  texts.push(norm(attributeOf(node, 'aria-label')));
+  texts.push(worded(attributeOf(node, 'aria-label')));
   return texts.filter((text) => text !== '');
 }
 
 /** textOfLabel is the text of a label besides the control in it. */
-const textOfLabel = (label, control, known, bare) => contentText(label, {
-  bare, inside: 'label', inLabelledby: false, hidden: false, visited: new Set([control]), known, budget: { left: maxNameNodes },
-}) || textOf(label);
+const textOfLabel = (label, control, known, bare) =>
+  contentText(label, { ...contentContext(known), bare, inside: 'label', visited: new Set([control]) }) || textOf(label);
 
 /** evaluated lists the elements of an XPath expression; an absolute one stays inside root. */
 function evaluated(root, expression) {
@@ -203,7 +211,7 @@ function locateExtended(locator) {
   const nodes = gathered(locator, trace);
   if (typeof locator.name === 'string' && nodes.length > 1) {
     const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
-    const needle = fold(norm(locator.name));
+    const needle = fold(worded(locator.name));
     const likely = nodes.filter((node) => !readable(node, () => hasAnotherName(node, needle, fold), false));
     if (likely.length > 0 && likely.length < nodes.length) {
       const found = narrowed(locator, likely, { ...trace });
@@ -240,24 +248,24 @@ function narrowed(locator, nodes, trace) {
     keepOnly('test_id', (node) => testIDs.some((name) => hasAttribute(node, name) && test(attributeOf(node, name))));
   }
   if (given('placeholder')) {
-    const test = textTest(locator.placeholder, locator.exact, false);
+    const test = nameTest(locator.placeholder, locator.exact, false);
     keepOnly('placeholder', (node) => {
-      const text = placeholderOf(node) || norm(attributeOf(node, 'placeholder'));
+      const text = placeholderOf(node) || worded(attributeOf(node, 'placeholder'));
       return text !== '' && test(text);
     });
     // A component repeats its placeholder on the control inside; that is the one that shows it.
     if (nodes.length > 1) nodes = nodes.filter((node) => placeholderOf(node) !== '' || !nodes.some((inner) => inner !== node && flatContains(node, inner)));
   }
   if (given('label')) {
-    const test = textTest(locator.label, locator.exact, false);
+    const test = nameTest(locator.label, locator.exact, false);
     keepOnly('label', (node) => labelTexts(node, known).some(test));
   }
   if (locator.role) {
     const role = roleWord(locator.role);
-    keepOnly('role', (node) => roleOf(node) === role && !leavesOut(node, known));
+    keepOnly('role', (node) => (roleOf(node) === role || writtenPart(node) === role) && !leavesOut(node, known));
   }
   if (given('name')) {
-    const test = textTest(locator.name, locator.exact, false);
+    const test = nameTest(locator.name, locator.exact, false);
     const before = nodes;
     keepOnly('name', (node) => {
       const name = nameOf(node, known);

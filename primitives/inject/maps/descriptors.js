@@ -181,7 +181,7 @@ function departures(node, nodes, d) {
   if (knownRoles.has(wanted) && role !== wanted) depart('role', roleOf);
   const name = nameOf(node, known);
   const speaks = name !== '' || knownRoles.has(wanted) && namedRoles.test(role) && rendered(node) && !unexposed(node, known);
-  if (d.name && speaks && !textTest(d.name, false, false)(name)) depart('name', (each) => nameOf(each, known));
+  if (d.name && speaks && !nameTest(d.name, false, false)(name)) depart('name', (each) => nameOf(each, known));
   return out;
 }
 
@@ -223,7 +223,7 @@ function resolvedDescriptor(d, view, texts) {
   const chosen = seen[0] || found.nodes[0];
   return {
     found: true,
-    named: Boolean(d.name) && textTest(d.name, false, false)(nameOf(chosen)),
+    named: Boolean(d.name) && nameTest(d.name, false, false)(nameOf(chosen)),
     candidate: found.candidate,
     count: found.nodes.length,
     visible_count: seen.length,

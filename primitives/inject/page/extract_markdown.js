@@ -56,7 +56,7 @@ class MarkdownWalk {
 
   /** style is the style of an element that is drawn and wanted, or null. */
   wanted(node, tag) {
-    if (silentTags.has(tag) || this.around !== null && this.around.has(node)) return null;
+    if (silentTags.has(tag) && !showsDocument(node) || this.around !== null && this.around.has(node)) return null;
     if ((++this.count & 255) === 0 && performance.now() > this.deadline || this.size > maxExtract) this.stopped = true;
     if (this.stopped) return null;
     const style = getComputedStyle(node);
@@ -114,6 +114,8 @@ class MarkdownWalk {
         style.display.startsWith('inline') &&
         tag !== 'pre' &&
         tag !== 'iframe' &&
+        tag !== 'object' &&
+        tag !== 'embed' &&
         !this.holdsBlocks(child, tag)
       ) {
         const text = this.inline(child, tag, ctx);
@@ -225,6 +227,7 @@ class MarkdownWalk {
         return text === '' ? [] : [text];
       }
       case 'iframe': case 'frame': return this.frame(node);
+      case 'object': case 'embed': return this.frame(node);
       case 'table': return this.table(node, ctx);
       case 'code': case 'kbd': case 'samp': {
         const text = this.inline(node, tag, ctx);
@@ -491,5 +494,7 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
       pieces.push({ frame: walk.frames[Number(part)] });
     }
   });
+  const file = why === 'part' ? undefined : fileHere();
+  if (file !== undefined) pieces.unshift({ text: '[' + file.name + ': ' + fileWords(file) + ']' + (pieces.length > 0 ? '\n\n' : '') });
   return { pieces, why, left, stopped: walk.stopped, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
 };

@@ -20,8 +20,17 @@ const timed = async (patience, request) => {
   }
 };
 
-// bodyText reads a body of at most most bytes.
-const bodyText = async (response, most, stop, failed) => {
+// inBase64 writes bytes as base64, part by part: an engine takes only so many arguments.
+const inBase64 = (parts) => {
+  const texts = [];
+  for (const part of parts) {
+    for (let i = 0; i < part.length; i += 8192) texts.push(String.fromCharCode(...part.subarray(i, i + 8192)));
+  }
+  return btoa(texts.join(''));
+};
+
+// bodyText reads a body of at most most bytes, as text or in base64, and says how long it is.
+const bodyText = async (response, most, stop, failed, base64) => {
   const tooLarge = (read) => new Fault('payload_too_large', 'the body exceeds its byte limit', { max_bytes: most, bytes_read: read, status: response.status });
   const announced = Number(response.headers.get('content-length'));
   if (announced > most && !response.headers.get('content-encoding')) {
@@ -29,6 +38,7 @@ const bodyText = async (response, most, stop, failed) => {
     throw tooLarge(0);
   }
   const decoder = new TextDecoder();
+  const parts = [];
   let body = '';
   let read = 0;
   if (response.body) {
@@ -46,14 +56,15 @@ const bodyText = async (response, most, stop, failed) => {
         stop.abort();
         throw tooLarge(read);
       }
-      body += decoder.decode(part.value, { stream: true });
+      if (base64) parts.push(part.value);
+      else body += decoder.decode(part.value, { stream: true });
     }
     body += decoder.decode();
   }
-  return body;
+  return base64 ? { body: inBase64(parts), length: read } : { body, length: body.length };
 };
 
-queries.page_fetch = async ({ url, max_bytes: most, timeout_ms: patience }) => {
+queries.page_fetch = async ({ url, max_bytes: most, timeout_ms: patience, encoding }) => {
   const own = location.origin;
   const wanted = originOf(url);
   if (wanted === null || wanted === 'null' || wanted !== own) {
@@ -71,10 +82,16 @@ queries.page_fetch = async ({ url, max_bytes: most, timeout_ms: patience }) => {
     }
     const last = originOf(response.url || url);
     if (last !== own) throw failed('the request was redirected to another origin', { final_origin: last });
-    const body = await bodyText(response, most, stop, failed);
+    const { body, length } = await bodyText(response, most, stop, failed, encoding === 'base64');
     return {
-      ok: response.ok, status: response.status, content_type: response.headers.get('content-type') || '', length: body.length, body,
-      url: response.url || url, redirected: response.redirected, origin: own,
+      ok: response.ok,
+      status: response.status,
+      content_type: response.headers.get('content-type') || '',
+      length,
+      body,
+      url: response.url || url,
+      redirected: response.redirected,
+      origin: own,
     };
   });
 };

@@ -60,6 +60,12 @@ const lineOf = (value) =>
     ? cut(value, maxRowName) + '… [' + (value.length - maxRowName) + ' more characters]'
     : value;
 
+const nestedControls = 'a[href], button, input, select, textarea, [tabindex]';
+
+/** Controls in a drawing. */
+const drawnControls = 'a[*|href], [tabindex]:not([tabindex="-1"]), [onclick], ' +
+  ['button', 'checkbox', 'link', 'menuitem', 'option', 'radio', 'slider', 'switch', 'tab'].map((role) => '[role=' + role + ']').join(', ');
+
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
 const nextSiblingOf = getterOf(Node.prototype, 'nextSibling');
@@ -369,8 +375,10 @@ class TreeWalk {
     }
     if (!inline) this.part(node, tag);
     let role = attributed ? roleOf(node) : implicitRole(node);
-    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list'))) this.blocks.probe(() => roleOf(node), role);
-    if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
+    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list') || role in placesOfParts)) this.blocks.probe(() => roleOf(node), role);
+    const framed = tag in tagRows && showsDocument(node);
+    if (framed && plainRoles.has(role)) role = 'iframe';
+    else if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
     if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
     const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
@@ -384,7 +392,8 @@ class TreeWalk {
       const sign = this.sign(style, node);
       draggable = draggable || sign === 'drag';
       clickable = editor || !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
-        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node);
+        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node) ||
+        attributed && chosenParts.has(writtenPart(node));
       if (clickable || draggable || this.scrolls(style, node) !== '') {
         role = 'generic';
         shown = true;
@@ -408,7 +417,7 @@ class TreeWalk {
     }
     if (shown) {
       this.flush();
-      const wanted = !this.options.interactive || interactive || tag === 'iframe' || tag === 'frame';
+      const wanted = !this.options.interactive || interactive || framed;
       if (this.options.places) {
         place = { path: state.path, prev: this.last, first: '', next: '', serial: noteSerial };
         this.opened.push(place);
@@ -432,7 +441,7 @@ class TreeWalk {
     const before = this.rows.length;
     const leaf = shown && leafRows.has(role) && !this.hasInside(node, tag, role);
     if (leaf && this.blocks !== null) this.blocks.visitInside(node);
-    if (!leaf && !(tag === 'iframe' || tag === 'frame')) {
+    if (!leaf && !framed) {
       const inside = {
         quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
@@ -527,7 +536,7 @@ class TreeWalk {
   /** hasInside: a control of this role that contains other controls, as authors nest them. */
   hasInside(node, tag, role) {
     if (role === 'textbox' || role === 'searchbox') return tag !== 'input' && tag !== 'textarea';
-    return firstElementOf(node) !== null && tag !== 'svg' && tag !== 'math' && queryIn(node, 'a[href], button, input, select, textarea, [tabindex]').length > 0;
+    return firstElementOf(node) !== null && tag !== 'math' && queryIn(node, tag === 'svg' ? drawnControls : nestedControls).length > 0;
   }
 
   labelled(label) {
@@ -563,7 +572,7 @@ class TreeWalk {
   }
 
   nameFor(node, tag, role, clickable) {
-    if (clickable) return norm(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
+    if (clickable) return worded(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
     const attributed = hasAttributes(node);
     if (semanticsOf(node, tag)) return this.derivedName(node);
     const labelled = attributed && hasAttribute(node, 'aria-label');
@@ -571,7 +580,7 @@ class TreeWalk {
     this.derived ||= referring;
     const attributes = labelled || referring || attributed && hasAttribute(node, 'title');
     if (labelled && !referring) {
-      const label = norm(attributeOf(node, 'aria-label'));
+      const label = worded(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
     if (tag === 'iframe' || tag === 'frame') return attributes && this.derivedName(node) || norm(attributeOf(node, 'name'));
@@ -586,7 +595,7 @@ class TreeWalk {
         if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.hints.generates && this.shadows === 0;
           this.derived ||= !bare;
-          const own = norm(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          const own = worded(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
           if (own !== '') return own;
         }
       } else if (!namedByMarkup.has(role)) {
@@ -644,7 +653,7 @@ class TreeWalk {
         if (tag === 'select')
           row.value = lineOf(
             selectedOf(node)
-              .map((option) => norm(protoGet(option, 'label')))
+              .map((option) => worded(protoGet(option, 'label')))
               .join(', ')
           );
         else this.value(row, node, tag, role);
@@ -726,7 +735,7 @@ class TreeWalk {
     let count = 0;
     for (let i = 0; i < all.length && i < 5000; i++) {
       const option = all[i];
-      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : norm(protoGet(option, 'label')) || norm(textOf(option));
+      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : worded(protoGet(option, 'label')) || worded(textOf(option));
       if (hasAttribute(option, 'hidden')) continue;
       count++;
       const selected = protoGet(option, 'selected') === true;
@@ -944,7 +953,8 @@ queries.page_snapshot = (args) => {
   const whole = root === rootElement();
   if (!root) return new WithText({ count: 0, frames: [], left_out: 0, hosts: [], stopped: false }, '');
   const overdue = overdueIn(time_ms);
-  const { blocks, answers } = whole ? earlierOf(args) : { blocks: null, answers: null };
+  const kept = whole && fileHere() === undefined;
+  const { blocks, answers } = kept ? earlierOf(args) : { blocks: null, answers: null };
   const walk = rowsOf(root, args, overdue, blocks);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
@@ -985,6 +995,8 @@ function rowsOf(root, args, overdue, blocks) {
 const walkFor = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
   const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue, blocks });
   if (walk.blocks !== null) walk.blocks.finish();
+  const file = root === rootElement() ? fileHere() : undefined;
+  if (file !== undefined) walk.rows.unshift(new Row(0, 'document', file.name, fileWords(file)));
   return walk;
 };
 
@@ -1028,8 +1040,6 @@ function writeRows(walk, args, output, depth, nesting, overdue, within) {
   }
 }
 
-const windowOf = { iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'), frame: getterOf(HTMLFrameElement.prototype, 'contentWindow') };
-
 /**
  * writeInside adds the document that a frame shows, when its origin is ours and the
  * library is in it. A world of ours can access our world in that frame, and what its window
@@ -1039,7 +1049,7 @@ function writeInside(frame, args, output, depth, nesting, overdue) {
   if (nesting > args.max_nesting || output.stopped) return false;
   let writeDocument;
   try {
-    const inside = windowOf[tagOf(frame)](frame);
+    const inside = windowIn(frame, tagOf(frame));
     if (!Object.hasOwn(inside, 'outriderWorld')) return false;
     writeDocument = inside.outrider.writeDocument;
   } catch {

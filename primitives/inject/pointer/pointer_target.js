@@ -91,8 +91,38 @@ function local(x, y, view) {
   return { x: (dx * view.sy - dy * view.kx) / size, y: (dy * view.sx - dx * view.ky) / size };
 }
 
-/** showsDocument: the node is a frame element, of whatever realm. */
-const showsDocument = (node) => tagOf(node) === 'iframe' || tagOf(node) === 'frame';
+const windowsOf = {
+  iframe: getterOf(HTMLIFrameElement.prototype, 'contentWindow'),
+  frame: getterOf(HTMLFrameElement.prototype, 'contentWindow'),
+  object: getterOf(HTMLObjectElement.prototype, 'contentWindow'),
+};
+
+/** Types of what an embed element shows that have no document. */
+const embeddedFiles = /^(?:application|audio|font|image|video)\/(?!xhtml\+xml|xml|svg\+xml)/i;
+
+/** embeddedWindow is the window that an embed element shows, null when it shows none, undefined when that cannot be known. */
+function embeddedWindow(node) {
+  const around = protoGet(protoGet(node, 'ownerDocument'), 'defaultView');
+  let unknown = false;
+  for (let i = 0; around && i < around.length; i++) {
+    try {
+      if (around[i].frameElement === node) return around[i];
+    } catch {
+      unknown = true; // of another origin
+    }
+  }
+  return unknown && !embeddedFiles.test(attributeOf(node, 'type') || '') ? undefined : null;
+}
+
+/** windowIn is the window that an element shows, as embeddedWindow says it. */
+const windowIn = (node, tag) => tag === 'embed' ? embeddedWindow(node) : windowsOf[tag](node);
+
+/** showsDocument: the node is a frame element, of whatever realm, or an object or embed element that shows a document. */
+function showsDocument(node) {
+  const tag = tagOf(node);
+  if (tag === 'iframe' || tag === 'frame') return true;
+  return (tag === 'object' || tag === 'embed') && windowIn(node, tag) !== null;
+}
 
 /** clickTarget describes an element as pointer.click reports it. It never holds a value. */
 function clickTarget(node, view, viewport, point) {

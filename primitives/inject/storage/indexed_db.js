@@ -105,6 +105,18 @@ function decodeValue(value, seen) {
   return out;
 }
 
+/** kindNotKept is the kind of what in a value no file can hold. */
+function kindNotKept(value, seen = new Set()) {
+  if (value === null || typeof value !== 'object' || seen.has(value)) return '';
+  seen.add(value);
+  if (encodeValue(value, new Map()) !== undefined) return '';
+  for (const name of Object.keys(value)) {
+    const inside = kindNotKept(value[name], seen);
+    if (inside !== '') return inside;
+  }
+  return cut(Object.prototype.toString.call(value).slice(8, -1), 60);
+}
+
 /** member is a value under name, or encoded under nameEncoded. */
 function valueMember(out, name, value) {
   if (isPlainValue(value, 0)) {
@@ -128,13 +140,17 @@ async function readDatabase({ name, version }) {
       const [keys, values] = await Promise.all([finished(store.getAllKeys(null, maxDatabaseRecords + 1)), finished(store.getAll(null, maxDatabaseRecords + 1))]);
       if (keys.length > maxDatabaseRecords) throw new Fault('payload_too_large', 'the database has too many records', { database: cut(name, 100), store: cut(storeName, 100), limit: maxDatabaseRecords });
       const records = [];
+      const kinds = new Set();
       values.forEach((value, i) => {
         const record = {};
         if ((store.keyPath !== null || valueMember(record, 'key', keys[i])) && valueMember(record, 'value', value)) records.push(record);
+        else kinds.add(kindNotKept(value) || 'key');
       });
+      const lost = values.length - records.length;
       stores.push({
         name: storeName, ...keyPathMembers(store.keyPath), autoIncrement: store.autoIncrement,
         indexes: indexes.map((each) => ({ name: each.name, ...keyPathMembers(each.keyPath), multiEntry: each.multiEntry, unique: each.unique })), records,
+        leftOut: lost > 0 ? { records: lost, kinds: [...kinds].sort().slice(0, 10) } : undefined,
       });
     }
     return { name, version, stores };

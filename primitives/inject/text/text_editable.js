@@ -5,7 +5,7 @@ const typesWithoutText = new Set(['checkbox', 'radio', 'button', 'submit', 'rese
 
 const isTextControl = (node) => node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement;
 
-const isFrameElement = (node) => node instanceof HTMLIFrameElement || node instanceof HTMLFrameElement;
+const isFrameElement = (node) => showsDocument(node);
 
 /** hasEditContext: the element takes text by the EditContext interface and draws it itself, somewhere else. */
 const hasEditContext = (node) => Boolean(node) && !quirk('pastes_only') && Boolean(protoGet(node, 'editContext'));

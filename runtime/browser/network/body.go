@@ -22,17 +22,23 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 	var s *cdp.Session
 	var sent []byte
 	open := false
+	moved := ""
 	if e != nil {
 		request, s, open, sent = e.request, e.session, e.open, e.sent
+		moved = e.RedirectedTo
 	}
 	t.mu.Unlock()
 	if e == nil {
 		return primitives.NetworkBody{}, fault.New(fault.TargetNotFound, "no recorded request has this id").With("id", id)
 	}
-	gone := func(err error) error {
+	gone := func(err error) *fault.Error {
 		return &fault.Error{Code: fault.TargetNotFound, Message: "the browser does not have this body", Err: err,
 			Evidence: map[string]any{"id": id, "pending": open},
 			NextStep: "bodies of redirects, failed requests and large or old answers are not kept; make the request again"}
+	}
+	if part == primitives.ResponseBody && moved != "" {
+		// The browser has one body for all requests of a chain: that of the last.
+		return primitives.NetworkBody{}, gone(nil).With("redirected_to", moved)
 	}
 	if part == primitives.RequestBody {
 		if sent != nil {

@@ -91,7 +91,8 @@ func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []prim
 		err := p.doIn(ctx, c.session, "DOM.setFileInputFiles", map[string]any{"files": pathsOf(files), "backendNodeId": c.backend}, nil)
 		return cdp.Explain(err, "choosing files")
 	case <-timer.C:
-		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").With("reason", "no_file_chooser")
+		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").With("reason", "no_file_chooser").
+			Next("name the page's file input, which need not be visible; files are not dropped on a place without one")
 	case <-l.Done():
 		return l.Err()
 	case <-ctx.Done():
