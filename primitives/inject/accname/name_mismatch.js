@@ -22,7 +22,7 @@ function hasAnotherName(node, needle, fold) {
     const labels = protoGet(node, 'labels');
     if (labels && labels.length > 0) return false;
   }
-  return showsOther(node, needle, fold, 0);
+  return showsOther(node, needle, fold, 0) && !conceals(styleOf(node));
 }
 
 function showsOther(node, needle, fold, depth) {
@@ -36,7 +36,8 @@ function showsOther(node, needle, fold, depth) {
       if (text !== '' && text.length <= 2000 && !text.includes('\u03a3') && !needle.includes(fold(text))) return true;
     } else if (type === 1 && depth < 3 && plainParts.test(tagOf(child)) && !shadowOf(child) && !hasAttribute(child, 'role') &&
       !otherNames.some((name) => hasAttribute(child, name)) && attributeOf(child, 'contenteditable') === null) {
-      if (showsOther(child, needle, fold, depth + 1) && attributeOf(child, 'aria-hidden') !== 'true' && !hasAttribute(child, 'inert') && !undrawn(child)) return true;
+      if (showsOther(child, needle, fold, depth + 1) && attributeOf(child, 'aria-hidden') !== 'true' && !hasAttribute(child, 'inert') &&
+        !undrawn(child) && !conceals(styleOf(child))) return true;
     }
   }
   return false;
