@@ -464,10 +464,13 @@ const indent = (text, first, rest = ' '.repeat(first.length)) => text.split('\n'
 
 function joined(walk, root) {
   const tag = tagOf(root);
-  const style = getComputedStyle(root);
   const ctx = { depth: 0, raw: false, marks: '', unmarked: false, pre: false };
-  let blocks = style.display === 'none' ? [] : tag === 'body' || tag === 'html' ? walk.flow(root, ctx) : walk.block(root, tag, style, ctx);
-  return blocks.join(walk.plain ? '\n' : '\n\n');
+  const whole = () => {
+    const style = getComputedStyle(root);
+    if (style.display === 'none') return [];
+    return tag === 'body' || tag === 'html' ? walk.flow(root, ctx) : walk.block(root, tag, style, ctx);
+  };
+  return readable(root, whole, [unreadText]).join(walk.plain ? '\n' : '\n\n');
 }
 
 /**

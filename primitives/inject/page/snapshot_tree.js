@@ -52,7 +52,6 @@ const maxRowText = 2000;
 const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
 const maxOptions = 30; // of one list that are reported
 const mostUnreadable = 100; // elements, before what is in one is left out
-const unreadText = '(this element cannot be read)';
 
 /** lineOf is a value as far as a row shows it. */
 const lineOf = (value) =>
@@ -808,7 +807,9 @@ const examinedHosts = new WeakSet();
  * mayHideShadow: the element can have a shadow root, shows none to us, and looks
  * as if it had one: it is a custom element, or has height without contents.
  */
-function mayHideShadow(node, tag) {
+const mayHideShadow = (node, tag) => readable(node, () => seemsToHideShadow(node, tag), false);
+
+function seemsToHideShadow(node, tag) {
   if (attachmentHosts.has(node)) return false;
   if (tag.includes('-')) return true;
   if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
