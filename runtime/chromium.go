@@ -138,6 +138,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options := h.opts.Browser
 	options.AdoptTabs = options.AdoptTabs || adopt
 	options.OnEvent = h.onBrowserEvent
+	options.Admits = true
 	options.OnSignal = h.onSignal
 	options.OnFrames = h.onFrames
 	options.Watch = h.watch()
@@ -234,6 +235,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	if ev.Kind == browser.TabOpened {
 		if !ev.Requested && !h.tooMany(ev.Tab) {
 			h.adopt(ev.Tab)
+			ev.Tab.Admit()
 		}
 		return
 	}
