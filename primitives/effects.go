@@ -165,6 +165,8 @@ type effects struct {
 	Opened   []*effectTarget `json:"opened,omitempty"`  // dialogs, menus and lists of the page that came into view
 	Closed   []*effectTarget `json:"closed,omitempty"`  // and that went out of view
 	Tabs     []tabEffect     `json:"tabs,omitempty"`
+	// TabsRefused are those that were closed at once, because there may be no more.
+	TabsRefused *refusedEffect `json:"tabs_refused,omitempty"`
 	// Downloads are those that began or were refused.
 	Downloads []downloadEffect `json:"downloads,omitempty"`
 	TabGone   bool             `json:"tab_gone,omitempty"`
@@ -237,6 +239,11 @@ type tabEffect struct {
 	TabID     int    `json:"tab_id,omitempty"`
 	RuntimeID string `json:"runtime_id,omitempty"`
 	URL       string `json:"url"`
+}
+
+type refusedEffect struct {
+	Count int `json:"count"`
+	Limit int `json:"limit"`
 }
 
 // downloadEffect is a download as it was when the action was answered.
@@ -434,7 +441,7 @@ func (e PageEvents) awaited() bool {
 	if e.Opening > 0 {
 		return true
 	}
-	if e.NewDocument || len(e.Downloads) > 0 || len(e.Tabs) > 0 {
+	if e.NewDocument || len(e.Downloads) > 0 || len(e.Tabs) > 0 || e.Refused > 0 {
 		return false
 	}
 	for _, r := range e.Requests {
@@ -473,6 +480,9 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	}
 	for _, t := range seen.Tabs[:min(effectsShown, len(seen.Tabs))] {
 		out.Tabs = append(out.Tabs, tabEffect{t.ID, t.RuntimeID, t.URL})
+	}
+	if seen.Refused > 0 {
+		out.TabsRefused = &refusedEffect{Count: seen.Refused, Limit: seen.MostTabs}
 	}
 	for _, d := range seen.Downloads[:min(effectsShown, len(seen.Downloads))] {
 		out.Downloads = append(out.Downloads, describeDownload(d))
@@ -542,7 +552,7 @@ func (e *effects) sum() {
 		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"}, {len(e.Opened)+len(e.Closed) > 0, "layers"},
 		{
 			e.Requests != nil, "requests",
-		}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {
+		}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.TabsRefused != nil, "tabs_refused"}, {
 			len(e.Downloads) > 0, "downloads",
 		}, {e.TabGone, "tab_gone"},
 	} {

@@ -30,6 +30,8 @@ type PageEvents struct {
 	Loading     bool // the main frame is on its way to another document
 	Dialogs     []Dialog
 	Tabs        []TabInfo        // that the page opened
+	Refused     int              // tabs that the page opened above the limit, which were closed
+	MostTabs    int              // that limit
 	Opening     int              // tabs of the page that are not ready yet
 	Requests    []NetworkRequest // that began
 	Pending     int              // of Requests without an end, streams not counted

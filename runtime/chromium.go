@@ -138,6 +138,7 @@ func (h *Host) launch(ctx context.Context, adopt bool) (*browser.Browser, error)
 	options := h.opts.Browser
 	options.AdoptTabs = options.AdoptTabs || adopt
 	options.OnEvent = h.onBrowserEvent
+	options.Admits = true
 	options.OnSignal = h.onSignal
 	options.OnFrames = h.onFrames
 	options.Watch = h.watch()
@@ -234,6 +235,7 @@ func (h *Host) onBrowserEvent(ev browser.Event) {
 	if ev.Kind == browser.TabOpened {
 		if !ev.Requested && !h.tooMany(ev.Tab) {
 			h.adopt(ev.Tab)
+			ev.Tab.Admit()
 		}
 		return
 	}
@@ -344,9 +346,22 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	return nil
 }
 
+// stuckAgain is how soon a browser must be stuck again for its pages to be given up.
+const stuckAgain = time.Minute
+
+// leavePages has every tab opened again without its page.
+func (h *Host) leavePages() {
+	for _, t := range h.tabList() {
+		t.mu.Lock()
+		t.heavy = true
+		t.mu.Unlock()
+	}
+}
+
 // supervise waits for the browser to end, starts another one and brings the
 // tabs back at their addresses, until the host closes.
 func (h *Host) supervise() {
+	var stuck time.Time // when the browser was last ended because a page kept it from answering
 	for {
 		h.mu.Lock()
 		b := h.browser
@@ -372,6 +387,13 @@ func (h *Host) supervise() {
 			return
 		}
 		h.log.Warn("the browser ended and is started again", "error", b.Err())
+		if b.Stuck() {
+			if time.Since(stuck) < stuckAgain {
+				h.log.Warn("the tabs are opened again without their pages, one of which floods the browser")
+				h.leavePages()
+			}
+			stuck = time.Now()
+		}
 		if !h.restart() {
 			return
 		}

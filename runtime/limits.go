@@ -56,6 +56,7 @@ func (h *Host) tooMany(bt *browser.Tab) bool {
 	h.log.Warn(
 		"a page opened a tab beyond the limit, which is closed", "tab", h.openerLocked(bt), "limit", h.opts.Limits.Tabs,
 	)
+	bt.Refuse(h.opts.Limits.Tabs)
 	h.life.Go(func() {
 		ctx, cancel := context.WithTimeout(h.ctx, reopenSlack)
 		defer cancel()

@@ -32,9 +32,22 @@ func TestTabsAreLimited(t *testing.T) {
 	}
 	// The page's own window is gone again: its opener sees it closed.
 	first := runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID}
-	click := runtime.Call{ID: newID(), Target: first, Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"selector":"button"}}`), Timeout: patience}
-	if r := h.Do(t.Context(), click); r.Err != nil {
-		t.Fatal(r.Err)
+	click := runtime.Call{ID: newID(), Target: first, Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"selector":"button"},"effects":true}`), Timeout: patience}
+	clicked := h.Do(t.Context(), click)
+	if clicked.Err != nil {
+		t.Fatal(clicked.Err)
+	}
+	var out struct {
+		Effects struct {
+			Tabs    []struct{ URL string }     `json:"tabs"`
+			Refused struct{ Count, Limit int } `json:"tabs_refused"`
+		} `json:"effects"`
+	}
+	if err := json.Unmarshal(clicked.Output, &out); err != nil {
+		t.Fatalf("the result is %s: %v", clicked.Output, err)
+	}
+	if e := out.Effects; e.Refused.Count != 1 || e.Refused.Limit != 2 || len(e.Tabs) > 0 {
+		t.Errorf("the result does not tell of the popup: %s", clicked.Output)
 	}
 	wait := runtime.Call{ID: newID(), Target: first, Name: "page.wait", Arguments: json.RawMessage(`{"conditions":[{"text":"it is closed"}],"timeout_ms":60000}`), Timeout: patience}
 	if r := h.Do(t.Context(), wait); r.Err != nil {

@@ -114,9 +114,10 @@ type followed struct {
 		TabID int `json:"tab_id"`
 		URL   string
 	}
-	Downloads []downloaded
-	TabGone   bool `json:"tab_gone"`
-	Unseen    []string
+	TabsRefused *struct{ Count, Limit int } `json:"tabs_refused"`
+	Downloads   []downloaded
+	TabGone     bool `json:"tab_gone"`
+	Unseen      []string
 }
 
 // elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
@@ -129,7 +130,7 @@ func (f followed) elsewhere() bool {
 			return true
 		}
 	}
-	return f.URL != nil || f.DOM != nil || f.Requests != nil || f.TabGone
+	return f.URL != nil || f.DOM != nil || f.Requests != nil || f.TabGone || f.TabsRefused != nil
 }
 
 // heldBefore is said of a control that has taken nothing of a text.
@@ -240,6 +241,15 @@ func (in actIn) did(target *effectElement) string {
 	return did
 }
 
+// refusedTabs tells of tabs that a page opened above the limit.
+func refusedTabs(count, limit int) string {
+	what := "a tab"
+	if count > 1 {
+		what = fmt.Sprintf("%d tabs", count)
+	}
+	return fmt.Sprintf("%s more than the %d that there may be, closed again", what, limit)
+}
+
 // showsText and changedNodes begin lines that an outline of the page makes needless.
 const showsText, changedNodes = "shows ", "nodes: "
 
@@ -269,6 +279,9 @@ func (f followed) lines(p page, target *effectElement) []string {
 	}
 	for _, t := range f.Tabs {
 		add("opened %s %s", handle(p.session, t.TabID), cutMiddle(t.URL))
+	}
+	if refused := f.TabsRefused; refused != nil {
+		add("%s", refusedTabs(refused.Count, refused.Limit))
 	}
 	for _, d := range f.Downloads {
 		add("%s", d)

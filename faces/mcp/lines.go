@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"fmt"
-
-	"github.com/outrider-run/outrider/bridgeclient/mcp/tokens"
 )
 
 const (
@@ -44,7 +42,7 @@ func cutToTokens(line string, most int) string {
 	low, high := 0, len([]rune(line))
 	for low < high {
 		middle := (low + high + 1) / 2
-		if tokens.Estimate(cutLine(line, middle)) <= most {
+		if estimateTokens(cutLine(line, middle)) <= most {
 			low = middle
 		} else {
 			high = middle - 1

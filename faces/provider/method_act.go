@@ -126,6 +126,10 @@ type followed struct {
 		Tabs []struct {
 			TabID int `json:"tab_id"`
 		} `json:"tabs"`
+		TabsRefused *struct {
+			Count int `json:"count"`
+			Limit int `json:"limit"`
+		} `json:"tabs_refused"`
 		Invalid []struct {
 			Target  elementHit `json:"target"`
 			Message string     `json:"message"`
@@ -216,6 +220,10 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 			}
 		}
 		out["opened_pages"] = pages
+	}
+	if refused := e.TabsRefused; refused != nil {
+		r.warn("tabs_refused", "tabs that the page opened above the limit of "+strconv.Itoa(refused.Limit)+
+			" were closed: "+strconv.Itoa(refused.Count))
 	}
 	for _, i := range e.Invalid {
 		r.warn("field_invalid", strings.TrimSpace(cmp.Or(i.Target.Name, i.Target.TagName)+": "+i.Message))

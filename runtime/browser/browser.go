@@ -63,6 +63,7 @@ type Browser struct {
 	mu        sync.Mutex
 	closing   bool
 	err       error
+	stuck     *fault.Error // why we ended it, when that was because it did not answer
 	tabs      []*Tab
 	requested map[string]bool // targets that NewTab created
 	contexts  map[string]bool // browser contexts that NewContext created
@@ -111,6 +112,9 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		}
 		_ = b.Close(contextWithin(closeTimeout))
 		return nil, f
+	}
+	if b.process != nil {
+		b.wg.Go(func() { b.watchStuck(b.newStuckWatch()) })
 	}
 	return b, nil
 }
@@ -395,6 +399,10 @@ func (b *Browser) onEnd(cause error) {
 		if b.process != nil {
 			b.process.AwaitExit(contextWithin(exitKnown))
 			lost.Err = errors.Join(cause, b.process.Err())
+		}
+		if b.stuck != nil {
+			lost.Message = b.stuck.Message
+			lost.NextStep = b.stuck.NextStep
 		}
 		b.err = lost
 	}

@@ -18,6 +18,7 @@ type watch struct {
 	downloads int
 	known     map[*Tab]bool
 	children  int
+	refused   int
 }
 
 // Watch implements primitives.ActedPage.
@@ -33,6 +34,7 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 		w.known[o] = true
 	}
 	w.children = t.browser.childrenOf(t)
+	w.refused, _ = t.browser.refusedOf(t)
 	return w, nil
 }
 
@@ -44,11 +46,13 @@ func (w *watch) Events() primitives.PageEvents {
 	if now.Dialogs != w.page.Dialogs && now.LastDialog != nil {
 		e.Dialogs = append(e.Dialogs, *now.LastDialog)
 	}
-	for _, o := range w.tab.browser.Tabs() {
+	for _, o := range w.tab.browser.admitted() {
 		if o.opener == w.tab && !w.known[o] {
 			e.Tabs = append(e.Tabs, o.Tab())
 		}
 	}
+	e.Refused, e.MostTabs = w.tab.browser.refusedOf(w.tab)
+	e.Refused -= w.refused
 	// A window that the page has asked for is attached later, and ready later still.
 	asked := now.Windows - w.page.Windows - (w.tab.browser.childrenOf(w.tab) - w.children)
 	e.Opening = w.tab.browser.opening(w.tab) + max(0, asked)
@@ -66,7 +70,7 @@ func (b *Browser) opening(by *Tab) int {
 	defer b.mu.Unlock()
 	n := 0
 	for _, t := range b.tabs {
-		if t.opener == by && !t.announced {
+		if t.opener == by && (!t.announced || b.undecided(t)) {
 			n++
 		}
 	}

@@ -150,3 +150,11 @@ func (t *Tab) CrashFrame(frame primitives.FrameID) {
 	}
 	t.browser.client.Post(cdp.Command{Session: session.ID, Method: "Page.crash"})
 }
+
+// WatchStuck watches a scripted browser whose main process uses what spent says. It is stuck when it has been
+// silent for as long as after, and busy for half of that.
+func (b *Browser) WatchStuck(after time.Duration, spent func() (time.Duration, bool), kill func()) {
+	b.wg.Go(func() {
+		b.watchStuck(stuckWatch{look: after / 10, after: after, busy: after / 2, spent: spent, kill: kill})
+	})
+}

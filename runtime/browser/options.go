@@ -22,6 +22,8 @@ type Options struct {
 	// WebSocket URL. Nothing is launched then, and Close leaves the browser
 	// and the tabs that we did not open alone.
 	Attach string
+	// Admits: of each tab that a page opens, who hears of it says whether it stays, by Tab.Admit or Tab.Refuse.
+	Admits bool
 	// AdoptTabs makes the tabs that an attached browser already has tabs of
 	// ours too. Without it they are left alone.
 	AdoptTabs bool

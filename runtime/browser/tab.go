@@ -35,6 +35,9 @@ type Tab struct {
 	// Guarded by Browser.mu.
 	announced bool // reported as a tab
 	children  int  // tabs that it opened and that are attached, or were
+	refused   int  // of these, those that were closed because of a limit
+	mostTabs  int  // that limit
+	verdict   verdict
 
 	// empty: every request is answered with an empty document, see OpenEmpty.
 	empty atomic.Bool

@@ -68,8 +68,8 @@ function undrawn(node) {
   const style = styleOf(node);
   if (style.visibility !== 'visible') return true;
   if (style.display === 'contents') {
-    const parent = flatParentElement(node);
-    return parent !== null && styleOf(parent).display === 'none' || ![...flatChildren(node)].some((child) => nodeType(child) === 3 || nodeType(child) === 1 && !undrawn(child));
+    if (!contentsPlaced(node)) return true;
+    return !flatChildren(node).some((child) => nodeType(child) === 3 || nodeType(child) === 1 && !undrawn(child));
   }
   return !checkVisibility(node, { contentVisibilityAuto: false });
 }
@@ -234,6 +234,7 @@ function contentText(node, ctx) {
     pieces.push(apart ? ' ' + text + ' ' : text);
     size += text.length;
   };
+  if (!ctx.hidden && conceals(styleOf(node))) return '';
   if (!ctx.bare) add(generatedText(node, '::before'), false);
   const children = flatChildren(node).concat(byIds(node, 'aria-owns'));
   for (const child of children) {

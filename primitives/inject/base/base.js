@@ -44,6 +44,9 @@ function readable(node, read, otherwise) {
   }
 }
 
+/** What stands in the place of an element that cannot be read. */
+const unreadText = '(this element cannot be read)';
+
 /** Functions that Go may call, by name. */
 const queries = Object.create(null);
 

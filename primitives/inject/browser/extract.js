@@ -125,7 +125,7 @@ queries.extract = (args) => {
   const values = [];
   let count = 0;
   for (const node of itemsOf(args, root)) {
-    if (!shown(node)) continue;
+    if (!shown(node) && !unreadableHere(node)) continue;
     let empty = true;
     let key = '';
     for (const read of readers) {

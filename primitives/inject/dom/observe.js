@@ -40,6 +40,21 @@ function observed(node, seen, view) {
   return out;
 }
 
+/** unobserved is the row of an element that cannot be read. */
+function unobserved(node, view) {
+  const rect = ownRectOf(node);
+  return {
+    tag_name: tagOf(node),
+    text: unreadText,
+    bounding_box: box(rect, view),
+    visible_center: pointOut(middleOf(rect), view),
+    clickable: false,
+    receives_events: false,
+    occluded_by: null,
+    visible_rect: edges(rect, view)
+  };
+}
+
 queries.observe_visible = (args) => {
   const view = viewOf(args.view);
   const most = bounded(args.max_matches, 50, 1, 200);
@@ -48,9 +63,9 @@ queries.observe_visible = (args) => {
   const matches = [];
   // Visibility first: it is cheaper than text, and most of a page is not visible.
   for (const node of queryList(document, selectorOr(args.selector, '*'))) {
-    const seen = visibleRect(node, view, clips);
-    if (!seen || !hasFolded(args.text_contains ? textOrLabel(node) : '', args.text_contains)) continue;
-    matches.push(observed(node, seen, view));
+    const seen = readable(node, () => visibleRect(node, view, clips), undefined);
+    if (seen === null || !hasFolded(args.text_contains ? textOrLabel(node) : '', args.text_contains)) continue;
+    matches.push(seen && readable(node, () => observed(node, seen, view), null) || unobserved(node, view));
     if (matches.length === most) break;
   }
   return withinBudget({ matches, match_count: matches.length }, budget, query(args));

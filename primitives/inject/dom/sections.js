@@ -45,11 +45,12 @@ queries.list_sections = (args) => {
   const most = bounded(args.max_sections, 100, 1, 500);
   const longest = bounded(args.max_heading_length, 120, 12, 500);
   const sections = [];
-  const nodes = queryList(document, selectorOr(args.selector, defaultSections)).filter((node) => rendered(node));
+  const nodes = queryList(document, selectorOr(args.selector, defaultSections))
+    .filter((node) => rendered(node) || unreadableHere(node));
   for (let index = 0; index < nodes.length && sections.length < most; index++) {
     const node = nodes[index];
     const heading = headingOf(node, selectorOr(args.heading_selector, defaultHeadings), longest);
-    const text = cut(norm(textOf(node)), longest);
+    const text = rendered(node) ? cut(norm(textOf(node)), longest) : unreadText;
     if (!hasFolded(heading + ' ' + text, args.text_contains)) continue;
     const rect = rectOf(node);
     const r = mapped(rect, view);

@@ -7,8 +7,9 @@ queries.snapshot_text = (args) => {
   const parts = [];
   let length = 0;
   for (const node of queryList(document, selectorOr(args.selector, 'body'))) {
-    if (!isVisible(node, view, clips)) continue;
-    const text = norm(textOf(node));
+    const seen = isVisible(node, view, clips);
+    if (!seen && !unreadableHere(node)) continue;
+    const text = seen ? norm(textOf(node)) : unreadText;
     if (text === '') continue; // leaves no trace in the answer, not even a space
     parts.push(text);
     length += text.length + 1;

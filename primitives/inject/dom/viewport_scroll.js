@@ -18,7 +18,8 @@ const scrollingRoot = () => protoGet(document, 'scrollingElement') || rootElemen
 
 /** viewportHasRange: the document is larger than the viewport and the page does not forbid scrolling it. */
 function viewportHasRange(horizontal) {
-  if (!hasRange(scrollingRoot(), horizontal)) return false;
+  const root = scrollingRoot();
+  if (!root || !hasRange(root, horizontal)) return false;
   const owner = bodyOf() && viewportOwnsBody() ? bodyOf() : rootElement();
   const overflow = horizontal ? styleOf(owner).overflowX : styleOf(owner).overflowY;
   return overflow !== 'hidden' && overflow !== 'clip';

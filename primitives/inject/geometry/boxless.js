@@ -59,22 +59,39 @@ function contentsRects(node) {
   return out.filter((rect) => rect.width > 0 && rect.height > 0);
 }
 
-/** skipsContent: node is drawn, but not what lies in it by way of child. */
+/** How boxes are drawn that take no notice of content-visibility: those in a line of text and those of a table. */
+const drawsContent = /^(?:contents|inline|none|ruby.*|(?:inline-)?table|table-(?!caption).*)$/;
+
+/** conceals: a style keeps what is in its element from being drawn. */
+const conceals = (style) => style.contentVisibility === 'hidden' && !drawsContent.test(style.display);
+
+/** skipsContent: node is drawn, but not what lies in it by way of child, null for its text. */
 function skipsContent(node, child) {
-  if (styleOf(node).contentVisibility === 'hidden') return true;
+  if (conceals(styleOf(node))) return true;
   if (tagOf(node) !== 'details' || protoGet(node, 'open')) return false;
-  const summary = Array.from(childNodesOf(node)).find((each) => tagOf(each) === 'summary');
-  return child !== summary && getComputedStyle(node, '::details-content').contentVisibility === 'hidden';
+  const summary = child && Array.from(childNodesOf(node)).find((each) => isElement(each) && tagOf(each) === 'summary');
+  return (child === null || child !== summary) && conceals(getComputedStyle(node, '::details-content'));
 }
 
-/** textDrawn: text right inside an element with display: contents is drawn by the nearest ancestor that has a box. */
-function textDrawn(node, style) {
-  if (style.visibility !== 'visible') return false;
+/** contentsPlaced: what is in an element with display: contents has a place in the nearest box around it. */
+function contentsPlaced(node) {
   let child = node;
   for (let at = flatParentElement(node); at; child = at, at = flatParentElement(at)) {
     if (styleOf(at).display !== 'contents') return checkVisibility(at) && !skipsContent(at, child);
   }
   return true;
+}
+
+/** textDrawn: text right inside an element with display: contents is drawn by the nearest ancestor that has a box. */
+function textDrawn(node, style) {
+  return style.visibility === 'visible' && contentsPlaced(node);
+}
+
+/** drawsText: text right inside an element is drawn. */
+function drawsText(node) {
+  const style = styleOf(node);
+  if (style.display === 'contents') return textDrawn(node, style);
+  return checkVisibility(node, visibilityOptions) && !skipsContent(node, null);
 }
 
 /** contentsDrawn: some text or some element in one with display: contents is drawn. */

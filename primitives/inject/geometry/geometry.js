@@ -101,10 +101,25 @@ function isDrawn(node) {
   return style.display === 'contents' && contentsDrawn(node, style);
 }
 
-/** rendered means: it has a box, and it is drawn. */
+/** rendered means: it has a box, and it is drawn. Of what cannot be read nothing is known to be drawn. */
 function rendered(node, rect = rectOf(node)) {
   if (!(rect.width > 0 && rect.height > 0) || unseen()) return false;
-  return isDrawn(drawnBy(node));
+  try {
+    return isDrawn(drawnBy(node));
+  } catch {
+    return false;
+  }
+}
+
+/** unreadableHere: an element has a box, and what is seen of it cannot be read. */
+function unreadableHere(node) {
+  try {
+    visibleRect(node, topView, new Map());
+    return false;
+  } catch {
+    const rect = ownRectOf(node);
+    return rect.width > 0 && rect.height > 0;
+  }
 }
 
 const fixedBlockHint = /transform|perspective|filter|translate|rotate|scale|contain/;
@@ -219,7 +234,14 @@ function visibleRect(node, view, cache, rect = rectOf(node)) {
   return seen;
 }
 
-const isVisible = (node, view, cache) => visibleRect(node, view, cache) !== null;
+/** isVisible says whether the viewport shows some of an element; of what cannot be read it shows nothing. */
+function isVisible(node, view, cache) {
+  try {
+    return visibleRect(node, view, cache) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** deepHit is the element at a point, looking through open shadow roots. */
 function deepHit(x, y) {

@@ -17,7 +17,8 @@ queries.private_boxes = ({ secrets, view: given }) => {
   };
   const cover = (node, rect) => {
     const parent = flatParentElement(node);
-    let seen = parent ? contentClip(parent, cache)[slotOfPosition(styleOf(node).position)] : everything;
+    const clip = () => contentClip(parent, cache)[slotOfPosition(styleOf(node).position)];
+    let seen = parent ? readable(node, clip, everything) : everything;
     seen = seen && intersect(rect, seen);
     if (seen && view.clip) seen = intersect(seen, view.clip);
     if (seen) boxes.push(edges(seen, view));
@@ -27,7 +28,8 @@ queries.private_boxes = ({ secrets, view: given }) => {
       const value = String(protoGet(field, 'value') || '');
       if (value !== '' && protoGet(field, 'type') === 'password' || holds(value) > 0) cover(field, rectOf(field));
     }
-    privateTexts(root === document ? rootElement() : root, holds, cover);
+    const top = root === document ? rootElement() : root;
+    if (top) privateTexts(top, holds, cover);
   }
   const seen = visualViewport;
   return {

@@ -212,7 +212,8 @@ function locateExtended(locator) {
   if (typeof locator.name === 'string' && nodes.length > 1) {
     const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
     const needle = fold(worded(locator.name));
-    const likely = nodes.filter((node) => !readable(node, () => hasAnotherName(node, needle, fold), false));
+    const styled = styleHints(false).conceals;
+    const likely = nodes.filter((node) => !readable(node, () => hasAnotherName(node, needle, fold, styled), false));
     if (likely.length > 0 && likely.length < nodes.length) {
       const found = narrowed(locator, likely, { ...trace });
       if (found.nodes.length > 0) return found;

@@ -38,8 +38,8 @@ function innermostSaying(root, needle, equal) {
 function saying(needle, equal) {
   const found = [];
   for (const root of withShadows(document)) {
-    if (norm(textOf(root === document ? rootElement() : root)).includes(needle))
-      found.push(...innermostSaying(root, needle, equal));
+    const top = root === document ? rootElement() : root;
+    if (top && norm(textOf(top)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
   }
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }

@@ -50,8 +50,14 @@ function nearbyText(node) {
   return out.join(' ');
 }
 
-/** appearance describes one element. */
-function appearance(node, known) {
+/** appearance describes one element, or says that it cannot be read. */
+const appearance = (node, known) => readable(
+  node,
+  () => readAppearance(node, known),
+  { tag: tagOf(node), role: '', name: '', text: unreadText, attributes: {}, path: [], nth: 1, siblings: 1, near: '' }
+);
+
+function readAppearance(node, known) {
   const attributes = {};
   for (const name of tellingAttributes) {
     const value = tellingAttribute(node, name);
@@ -81,7 +87,8 @@ queries.appearances = ({ handles = [], tags = [], roles = [], limit = 0 }) => {
   const wantedRoles = new Set(roles);
   for (const root of withShadows(document)) {
     for (const node of queryIn(root, '*')) {
-      if (unseenTags.has(tagOf(node)) || !(wantedTags.has(tagOf(node)) || wantedRoles.has(roleOf(node))) || !rendered(node)) continue;
+      if (unseenTags.has(tagOf(node)) || !(wantedTags.has(tagOf(node)) || wantedRoles.has(safeRole(node))) ||
+        !rendered(node) && !unreadableHere(node)) continue;
       if (out.candidates.length >= limit) return { ...out, complete: false };
       out.candidates.push({ ...appearance(node, known), handle: keep(node) });
     }

@@ -240,5 +240,7 @@ function resolvedDescriptor(d, view, texts) {
 queries.resolve_descriptors = ({ descriptors, view: given }) => {
   const view = viewOf(given);
   const texts = textReader();
-  return { url: documentURLOf(document), matches: descriptors.map((d) => resolvedDescriptor(d, view, texts)) };
+  const unread = { found: false, tried: [{ candidate: 'selector', count: 0, code: 'handler_failed' }] };
+  const matches = descriptors.map((d) => readable(d, () => resolvedDescriptor(d, view, texts), unread));
+  return { url: documentURLOf(document), matches };
 };

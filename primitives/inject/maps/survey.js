@@ -128,6 +128,10 @@ function surveyedControl(node, known, groups, repeated) {
   return out;
 }
 
+/** unsurveyed is what is said of a control that cannot be read. */
+const unsurveyed = (node, known) =>
+  ({ ...appearance(node, known), handle: keep(node), type: '', group: -1, places: [], legend: '', label: '' });
+
 /** leavesOf are what an item shows: texts of its own, links, pictures, times and controls, each with the way to it. */
 function leavesOf(item) {
   const leaves = [];
@@ -224,9 +228,11 @@ queries.survey = () => {
   for (const node of queryIn(document, 'body *')) {
     if (lists.length >= maxSurveyed.lists) break;
     if (unseenTags.has(tagOf(node)) || !rendered(node) || parentElementOf(node) && repeated(parentElementOf(node))) continue;
-    const found = repeatedIn(node);
+    const found = readable(node, repeatedIn, null);
     if (!found || /^(?:menu|menubar|tablist|toolbar)$/.test(roleOf(node)) || surroundings(node).some((role) => /^(?:navigation|banner|contentinfo|menu|menubar|tablist|toolbar)$/.test(role))) continue;
-    lists.push(surveyedList(node, found, known));
+    const list = readable(node, () => surveyedList(node, found, known), null);
+    if (!list) continue;
+    lists.push(list);
     for (const item of found.items) inItems.add(item);
   }
   const controls = [];
@@ -236,15 +242,15 @@ queries.survey = () => {
     for (const node of queryIn(root, surveyedControls)) {
       const type = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
       const hiddenChoice = (type === 'checkbox' || type === 'radio' || type === 'file') && labelsOf(node).some((each) => rendered(each));
-      if (type === 'hidden' || !rendered(node) && !hiddenChoice) continue;
+      if (type === 'hidden' || !rendered(node) && !hiddenChoice && !unreadableHere(node)) continue;
       if (controls.length >= maxSurveyed.controls) { complete = false; break; }
-      controls.push(surveyedControl(node, known, groups, repeated));
+      controls.push(readable(node, () => surveyedControl(node, known, groups, repeated), unsurveyed(node, known)));
     }
     const plainTexts = queryIn(root, 'p, div, span, strong, small, pre').filter((node) => queryIn(node, '*').length === 0 && norm(textOf(node)) !== '' && idOf(node) === '').slice(0, maxSurveyed.texts);
     for (const node of [...queryIn(root, surveyedMarks), ...plainTexts]) {
       if (marks.length >= maxSurveyed.marks) { complete = false; break; }
       if (unseenTags.has(tagOf(node)) || !rendered(node) || repeated(node)) continue;
-      const role = roleOf(node);
+      const role = safeRole(node);
       const live = attributeOf(node, 'aria-live') !== null;
       const plain = !markRoles.test(role) && !live;
       const text = shortText(node);

@@ -43,13 +43,15 @@ queries.survey_states = () => {
   for (const root of withShadows(document)) {
     for (const node of queryIn(root, stateful)) {
       const choice = tagOf(node) === 'input' && /^(?:checkbox|radio)$/.test(protoGet(node, 'type'));
-      if (!rendered(node) && !(choice && labelsOf(node).some((each) => rendered(each)))) continue;
+      const labelled = choice && labelsOf(node).some((each) => rendered(each));
+      if (!labelled && !rendered(node) && !unreadableHere(node)) continue;
       if (elements.length >= maxStates.elements) { complete = false; break; }
       elements.push({ ...appearance(node, known), handle: keep(node), states: statesOf(node), value: valueOf(node) });
     }
     for (const node of queryIn(root, '*')) {
       if (lists.length >= maxStates.lists) { complete = false; break; }
-      if (unseenTags.has(tagOf(node)) || !rendered(node) || !matchesCSS(node, listing) && !repeatedIn(node)) continue;
+      if (unseenTags.has(tagOf(node)) || !rendered(node)) continue;
+      if (!matchesCSS(node, listing) && !readable(node, repeatedIn, null)) continue;
       lists.push({ ...appearance(node, known), handle: keep(node), digest: digest(norm(textOf(node))) });
     }
   }

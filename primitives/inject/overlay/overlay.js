@@ -31,7 +31,10 @@ function recordOverlayEvent(event, how, more) {
 /** overlayTitled is what an event has about the overlay that is open. */
 const overlayTitled = () => overlay === null ? {} : { title: cut(overlay.title.textContent, 200) };
 
-const createElement = methodOf(Document.prototype, 'createElement');
+const createElementOf = methodOf(Document.prototype, 'createElementNS');
+
+/** createElement makes an element of HTML, in documents of other kinds too. */
+const createElement = (doc, tag) => createElementOf(doc, htmlNamespace, tag);
 const insertBeside = methodOf(Element.prototype, 'insertAdjacentElement');
 
 /** styled sets properties that no style sheet of the page can override. */

@@ -62,7 +62,7 @@ class MarkdownWalk {
     const style = getComputedStyle(node);
     if (style.display === '') this.hides(parentElementOf(node));
     if (style.display === 'none' || style.display === '') return null;
-    if (style.display !== 'contents' && !checkVisibility(node)) return null;
+    if (!drawnAtAll(node)) return null;
     if (!this.plain && attributeOf(node, 'aria-hidden') === 'true') return null;
     if (this.main && isChrome(node, tag, style)) return null;
     if (!this.plain && controlTags.has(tag)) return null;
@@ -93,7 +93,7 @@ class MarkdownWalk {
       for (const child of this.drawn(parent)) {
         const type = nodeType(child);
         if (type === 3) {
-          if (!ctx.unseen && styleIsVisible(parent)) line += ctx.pre ? nodeValueOf(child) : this.text(nodeValueOf(child));
+          if (!ctx.unseen && showsOwnText(parent)) line += ctx.pre ? nodeValueOf(child) : this.text(nodeValueOf(child));
           continue;
         }
         if (type !== 1) continue;
@@ -148,7 +148,7 @@ class MarkdownWalk {
     if (ctx.depth > 400) return this.text(textOf(node));
     const inside = { ...ctx, depth: ctx.depth + 1, raw: true };
     if (!this.plain && (tag === 'code' || tag === 'kbd' || tag === 'samp')) {
-      const text = norm(textOf(node));
+      const text = norm(this.lines(node));
       if (text === '') return '';
       const fence = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map((run) => run[0].length)));
       const space = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
@@ -287,21 +287,28 @@ class MarkdownWalk {
     return blocks;
   }
 
-  code(node) {
+  /** lines is the text of code as it is written, as far as it is drawn. */
+  lines(node) {
     let text = '';
     const read = (at, depth) => {
       if (depth > deepestName) {
         text += textOf(at);
         return;
       }
+      const shown = showsOwnText(at);
       for (const child of this.drawn(at)) {
-        if (nodeType(child) === 3) text += nodeValueOf(child);
+        if (nodeType(child) === 3) text += shown ? nodeValueOf(child) : '';
         else if (nodeType(child) === 1 && tagOf(child) === 'br') text += '\n';
-        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button')
+        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button' && drawnAtAll(child))
           read(child, depth + 1);
       }
     };
     read(node, 0);
+    return text;
+  }
+
+  code(node) {
+    let text = this.lines(node);
     text = text.replace(/\r\n?/g, '\n').replace(/^\n+|\s+$/g, '');
     if (text === '') return [];
     this.size += text.length;
@@ -447,18 +454,26 @@ class MarkdownWalk {
 /** Stands where a frame's text belongs. No page can know it. */
 const frameMark = '\uE0F8' + token + '\uE0F9';
 
-/** styleIsVisible: the text of an element is visible, also where the element around it is not. */
-const styleIsVisible = (node) => nodeType(node) !== 1 || getComputedStyle(node).visibility === 'visible';
+/** drawnAtAll: an element has a box, or what is in it may have one. */
+const drawnAtAll = (node) =>
+  checkVisibility(node) || getComputedStyle(node).display === 'contents' && contentsPlaced(node);
+
+/** showsOwnText: the text of an element that is walked is drawn, also where the element around it is not visible. */
+const showsOwnText = (node) =>
+  nodeType(node) !== 1 || getComputedStyle(node).visibility === 'visible' && !skipsContent(node, null);
 
 /** indent puts first before the first line of a text and rest, as wide, before the others. */
 const indent = (text, first, rest = ' '.repeat(first.length)) => text.split('\n').map((line, i) => i === 0 ? first + line : line === '' ? '' : rest + line).join('\n');
 
 function joined(walk, root) {
   const tag = tagOf(root);
-  const style = getComputedStyle(root);
   const ctx = { depth: 0, raw: false, marks: '', unmarked: false, pre: false };
-  let blocks = style.display === 'none' ? [] : tag === 'body' || tag === 'html' ? walk.flow(root, ctx) : walk.block(root, tag, style, ctx);
-  return blocks.join(walk.plain ? '\n' : '\n\n');
+  const whole = () => {
+    const style = getComputedStyle(root);
+    if (style.display === 'none') return [];
+    return tag === 'body' || tag === 'html' ? walk.flow(root, ctx) : walk.block(root, tag, style, ctx);
+  };
+  return readable(root, whole, [unreadText]).join(walk.plain ? '\n' : '\n\n');
 }
 
 /**

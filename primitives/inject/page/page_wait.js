@@ -27,10 +27,14 @@ function writtenIn(node, needle) {
 function showsText(needle) {
   const inAnyCase = folded(needle);
   for (const root of withShadows(document)) {
-    const tops = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root)).filter(isElement);
-    for (const top of tops) {
-      const text = top ? norm(textOf(top)) : '';
-      if (!top || !text.includes(needle) && !folded(text).includes(inAnyCase)) continue; // cheaper than what follows, and never less
+    const within = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root));
+    const texts = within.filter((child) => child && nodeType(child) === 3).map(nodeValueOf);
+    if (norm(texts.join(' ')).includes(needle) && drawsText(hostOf(root))) return true;
+    for (const top of within.filter(isElement)) {
+      const text = norm(textOf(top));
+      if (!text.includes(needle) && !folded(text).includes(inAnyCase)) continue; // cheaper than what follows, and never less
+      // What is drawn of an element that is not drawn would be all of its text.
+      if (!drawnAtAll(top)) continue;
       if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
       if (text.includes(needle) && writtenIn(top, needle)) return true;
     }

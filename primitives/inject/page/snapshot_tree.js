@@ -52,7 +52,6 @@ const maxRowText = 2000;
 const maxTreeDepth = 1500; // of elements; deeper ones are counted as left out
 const maxOptions = 30; // of one list that are reported
 const mostUnreadable = 100; // elements, before what is in one is left out
-const unreadText = '(this element cannot be read)';
 
 /** lineOf is a value as far as a row shows it. */
 const lineOf = (value) =>
@@ -363,6 +362,7 @@ class TreeWalk {
       invisible = style.visibility !== 'visible';
       if (!inline && !invisible && tag !== 'area') return;
       if (!inline && invisible && !checkVisibility(node)) return;
+      if (inline && !contentsPlaced(node)) return;
     }
     const attributed = hasAttributes(node) && hasMeaning(node); // most elements have none, so that they need not be read one by one
     if (attributed && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
@@ -387,8 +387,9 @@ class TreeWalk {
     let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
     const editor = tag === 'body' && editableDocument(node); // the whole document of a frame, as rich text editors have it
+    const hollow = this.concealed(style, node);
     if (!shown && !invisible && (editor || tag !== 'body' && tag !== 'html')) {
-      if (this.concealed(style, node)) return;
+      if (hollow) return;
       const sign = this.sign(style, node);
       draggable = draggable || sign === 'drag';
       clickable = editor || !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
@@ -441,7 +442,7 @@ class TreeWalk {
     const before = this.rows.length;
     const leaf = shown && leafRows.has(role) && !this.hasInside(node, tag, role);
     if (leaf && this.blocks !== null) this.blocks.visitInside(node);
-    if (!leaf && !framed) {
+    if (!leaf && !hollow && !framed) {
       const inside = {
         quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
           state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
@@ -451,7 +452,7 @@ class TreeWalk {
       };
       if (tag === 'select') {
         if (row) this.choices(row, node, rowDepth);
-      } else if (tag === 'details' && !hasAttribute(node, 'open') && !shadowOf(node)) {
+      } else if (tag === 'details' && !hasAttribute(node, 'open') && !shadowOf(node) && skipsContent(node, null)) {
         const summary = queryIn(node, ':scope > summary')[0];
         if (summary) this.step(summary, rowDepth, level + 1, inside);
       } else {
@@ -477,7 +478,7 @@ class TreeWalk {
 
   /** concealed: nothing in the element is drawn. */
   concealed(style, node) {
-    return (this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null) && (style || getComputedStyle(node)).contentVisibility === 'hidden';
+    return (this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null) && conceals(style || getComputedStyle(node));
   }
 
   /** scrolls is how far an element that scrolls by itself can be scrolled, '' for any other. */
@@ -592,7 +593,7 @@ class TreeWalk {
         if (labelled) return this.derivedName(node);
       }
       if (namedByText.has(role)) {
-        if (firstElementOf(node) === null && !shadowOf(node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
+        if (firstElementOf(node) === null && !shadowOf(node) && !this.concealed(null, node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
           const bare = !this.hints.generates && this.shadows === 0;
           this.derived ||= !bare;
           const own = worded(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
@@ -815,7 +816,9 @@ const examinedHosts = new WeakSet();
  * mayHideShadow: the element can have a shadow root, shows none to us, and looks
  * as if it had one: it is a custom element, or has height without contents.
  */
-function mayHideShadow(node, tag) {
+const mayHideShadow = (node, tag) => readable(node, () => seemsToHideShadow(node, tag), false);
+
+function seemsToHideShadow(node, tag) {
   if (attachmentHosts.has(node)) return false;
   if (tag.includes('-')) return true;
   if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;

@@ -25,6 +25,7 @@ let lastSynthetic = null;
 
 /** pointer_synthetic_target describes what the last click was dispatched on, as it is when that is over. */
 queries.pointer_synthetic_target = () => {
+  if (!lastSynthetic) throw new Fault('target_not_found', 'no element was pressed');
   const { target, x, y } = lastSynthetic;
   lastSynthetic = null;
   return clickTarget(target, topView, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, { x, y });

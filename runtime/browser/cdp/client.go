@@ -177,14 +177,18 @@ func (c *Client) answer(id int64, r Reply) {
 	}
 }
 
-// fail ends the connection: every pending and later command fails with err.
+// fail ends the connection: every pending and later command fails because of err.
 func (c *Client) fail(err error) {
+	c.End(&fault.Error{Code: fault.BrowserLost, Message: "the connection to the browser ended", Err: err})
+}
+
+// End has every pending and later command fail with err. Who calls it ends the transport too.
+func (c *Client) End(err *fault.Error) {
 	c.mu.Lock()
 	if c.lost != nil {
 		c.mu.Unlock()
 		return
 	}
-	err = &fault.Error{Code: fault.BrowserLost, Message: "the connection to the browser ended", Err: err}
 	c.lost = err
 	pending := c.pending
 	c.pending = nil
