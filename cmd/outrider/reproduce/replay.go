@@ -98,7 +98,7 @@ func Replay(a App) *cobra.Command {
 				a.PrintJSON(r)
 			}
 			switch verdict {
-			case replay.Differs:
+			case replay.Differs, replay.Ended:
 				return a.Exit(exitFailed, nil)
 			case replay.Cannot:
 				return a.Exit(exitUsage, nil)
