@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/element/likeness"
 )
 
 // op is one primitive of a session.
@@ -163,6 +164,8 @@ func (f *flow) kept(whole bool) {
 	f.polled()
 	f.rewritten()
 	if n := len(f.ops); !whole {
+		f.corrected()
+		f.searched()
 		f.detours()
 		f.closed()
 		f.guessed = len(f.ops) < n
@@ -293,6 +296,115 @@ func (f *flow) detours() {
 			break
 		}
 	}
+}
+
+// chooses says whether a step clicks an entry of a drawn list of choices.
+func (o *op) chooses() bool {
+	if o.primitive != "pointer.click" || o.person || o.target == nil || o.target.Element == nil {
+		return false
+	}
+	e := o.target.Element
+	return (e.Role == "option" || e.Role == "menuitemradio") && e.Name != ""
+}
+
+// corrected drops a choice after which the same list was opened again for another one. A list of which more can be
+// chosen stays open, and its opener does not show what was chosen in place of what it showed before.
+func (f *flow) corrected() {
+	for i := 0; i < len(f.ops); i++ {
+		acts := f.acting(i, 4)
+		if len(acts) < 4 {
+			return
+		}
+		open, chose := f.ops[acts[0]], f.ops[acts[1]]
+		again, other := f.ops[acts[2]], f.ops[acts[3]]
+		if !f.ops[i].acts || open.primitive != "pointer.click" || !chose.chooses() || !other.chooses() ||
+			!open.reopened(again, chose.target.Element.Name) {
+			continue
+		}
+		f.notes = append(f.notes, plural(acts[2]-i, "step")+" left out: another choice was made after it")
+		f.ops = slices.Delete(f.ops, i, acts[2])
+		i--
+	}
+}
+
+// acting are the indices of the next steps that act, up to so many.
+func (f *flow) acting(from, most int) (out []int) {
+	for i := from; i < len(f.ops) && len(out) < most; i++ {
+		if f.ops[i].acts {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// reopened says whether another step clicks what a step has clicked, which now shows what was chosen.
+func (o *op) reopened(again *op, chosen string) bool {
+	if again.primitive != o.primitive || o.target == nil || again.target == nil ||
+		again.target.Frame != o.target.Frame {
+		return false
+	}
+	a, b := o.target.Element, again.target.Element
+	if a == nil || b == nil || a.Tag != b.Tag || a.Role != b.Role ||
+		a.Attributes["id"] != b.Attributes["id"] || !samePath(a, b) {
+		return false
+	}
+	shows := func(e *likeness.Seen) bool { return strings.Contains(e.Name+"\x00"+e.Text, chosen) }
+	return shows(b) && !shows(a)
+}
+
+// searched drops a search that was left for an address that the session itself named: a search changes nothing, and
+// the address needs none.
+func (f *flow) searched() {
+	for j := 0; j < len(f.ops); j++ {
+		if f.ops[j].primitive != "browser.navigate" || f.ops[j].text("url") == "" {
+			continue
+		}
+		i := j
+		for i > 0 && (!f.ops[i-1].acts || leads(f.ops[i-1]) || f.asks(i-1)) && f.ops[i-1].meant.Keep == "" {
+			i--
+		}
+		for i < j && !f.ops[i].acts {
+			i++
+		}
+		if !slices.ContainsFunc(f.ops[i:j], func(o *op) bool { return o.acts && !leads(o) }) {
+			continue
+		}
+		f.notes = append(f.notes, plural(j-i, "step")+" left out: a search whose pages were left for another address")
+		f.ops = slices.Delete(f.ops, i, j)
+		j = i
+	}
+}
+
+// asks says whether a step is part of a search: what is written stands in the address that is reached then.
+func (f *flow) asks(i int) bool {
+	o := f.ops[i]
+	sends := i
+	if o.primitive == "text.insert" || o.primitive == "text.type" {
+		if acts := f.acting(i+1, 1); len(acts) == 1 {
+			sends = acts[0]
+		}
+	} else {
+		for i > 0 && (i == sends || !f.ops[i].acts) {
+			i--
+		}
+		o = f.ops[i]
+	}
+	text := o.text("text")
+	if sends == i || text == "" || o.primitive != "text.insert" && o.primitive != "text.type" {
+		return false
+	}
+	return slices.ContainsFunc(f.ops[sends].after, func(address string) bool {
+		u, err := url.Parse(address)
+		if err != nil {
+			return false
+		}
+		for _, values := range u.Query() {
+			if slices.Contains(values, text) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // leads says whether an operation only goes somewhere.

@@ -442,3 +442,60 @@ func TestEndsThatNameNothing(t *testing.T) {
 		})
 	}
 }
+
+// city is a form with a drawn list, as libraries of selects make one.
+const city = `<!doctype html><meta charset="utf-8"><title>City</title><h1>City</h1>
+<form action="/city"><input name="q" aria-label="Search"></form>
+<span>City</span>
+<button id="c" type="button" aria-haspopup="listbox" aria-label="City"><span id="v">none</span></button>
+<ul id="l" role="listbox" hidden></ul><button id="save" type="button">Save</button><p role="status" id="said"></p>
+<script>
+const $ = (id) => document.getElementById(id);
+$('c').onclick = () => {
+  $('l').hidden = false;
+  $('l').replaceChildren(...['Riga', 'Turku', 'Vilnius'].map((name) => {
+    const li = document.createElement('li');
+    li.role = 'option';
+    li.textContent = name;
+    li.onclick = () => { $('v').textContent = name; $('l').hidden = true; };
+    return li;
+  }));
+};
+$('save').onclick = () => { $('said').textContent = 'Saved ' + $('v').textContent; };
+</script>`
+
+// A choice in a drawn list is an argument. One that was corrected, and a search that was left, are not in the action.
+func TestLearnOfADrawnList(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /city", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, city)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	a := newAgent(t)
+	open := one{name: "pointer.click", args: `{"locator":{"selector":"#c"}}`}
+	choose := func(name string) one {
+		return one{name: "pointer.click", args: fmt.Sprintf(`{"locator":{"role":"option","name":%q}}`, name)}
+	}
+	l := a.learn(a.session(s.URL+"/city",
+		one{name: "text.insert", args: `{"target":{"selector":"[name=q]"},"text":"harbour","mode":"replace"}`},
+		one{name: "keyboard.press", args: `{"key":"Enter"}`},
+		one{name: "page.wait", args: `{"conditions":[{"url":{"contains":"q=harbour"}}]}`},
+		one{name: "browser.navigate", args: fmt.Sprintf(`{"url":%q}`, s.URL+"/city")},
+		open, choose("Turku"), open, choose("Riga"),
+		one{name: "pointer.click", args: `{"locator":{"selector":"#save"}}`},
+	))
+	if !l.Verified || !slices.Equal(l.Inputs, []string{"city"}) {
+		t.Errorf("verified %v, inputs %q, unproven %q, notes %q\n%s", l.Verified, l.Inputs, l.Unproven, l.Notes, l.Tool)
+	}
+	for _, never := range []string{"Turku", "Riga", "harbour"} {
+		if strings.Contains(string(l.Tool), never) {
+			t.Errorf("the action has %s:\n%s", never, l.Tool)
+		}
+	}
+	got, err := a.try(l, s.URL+"/city", `{"city":"Vilnius"}`, `document.getElementById('said').textContent`)
+	if err != nil || !strings.Contains(got, "Saved Vilnius") {
+		t.Errorf("with another value: %s, %v\n%s", got, err, l.Tool)
+	}
+}

@@ -322,7 +322,7 @@ func plainPath(p string) string {
 // named makes the name of an element an argument: it differs between two sessions, or has
 // what was given in it.
 func (l *learning) named() {
-	for _, s := range l.steps {
+	for i, s := range l.steps {
 		e := s.element()
 		if e == nil && s.op.locator != nil {
 			l.templated(s)
@@ -332,13 +332,7 @@ func (l *learning) named() {
 			continue
 		}
 		if s.op.meant.Choice != "" && s.op.with == nil {
-			in := l.inputFor(e.Name, "")
-			if in == nil {
-				title := strings.TrimRight(s.op.meant.Choice, " *:")
-				in = &input{name: l.free(naming.First(naming.Slug(title), e.Role)), value: quoted(e.Name), choice: true, options: s.op.meant.Options, schema: sample.Property{Type: "string", Title: clip(title)}}
-				l.inputs = append(l.inputs, in)
-			}
-			s.name, s.chosen = "input."+in.name, in
+			l.choice(s, s.op.meant.Choice)
 			continue
 		}
 		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil && s.op.with.target.Element.Name != e.Name {
@@ -365,7 +359,40 @@ func (l *learning) named() {
 				break
 			}
 		}
+		if s.name == "" && s.op.with == nil && s.op.chooses() {
+			l.choice(s, l.choiceOf(i))
+		}
 	}
+}
+
+// choice makes the name of what is chosen from a list of the page an argument.
+func (l *learning) choice(s *step, title string) {
+	e := s.element()
+	in := l.inputFor(e.Name, "")
+	if in == nil {
+		title = strings.TrimRight(title, " *:")
+		in = &input{
+			name:    l.free(naming.First(naming.Slug(title), e.Role)),
+			value:   quoted(e.Name),
+			choice:  true,
+			options: s.op.meant.Options,
+			schema:  sample.Property{Type: "string", Title: clip(naming.First(title, e.Role))},
+		}
+		l.inputs = append(l.inputs, in)
+	}
+	s.name, s.chosen = "input."+in.name, in
+}
+
+// choiceOf is what a step chooses, in the words of what opened the list.
+func (l *learning) choiceOf(at int) string {
+	for _, s := range slices.Backward(l.steps[:at]) {
+		e := s.element()
+		if !s.op.acts || e == nil || s.op.chooses() {
+			continue
+		}
+		return naming.First(e.Name, e.Near, e.Attributes["placeholder"], e.Attributes["name"], e.Attributes["id"])
+	}
+	return ""
 }
 
 // templated puts arguments into the locator that the session itself used, for an element

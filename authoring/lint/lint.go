@@ -24,6 +24,7 @@ type Rule string
 // The rules. They are never renamed.
 const (
 	NoPostcondition  Rule = "action_without_postcondition"
+	HoldsBefore      Rule = "postcondition_holds_before"
 	OneKind          Rule = "locator_of_one_kind"
 	GeneratedLocator Rule = "generated_locator"
 	StatesOverlap    Rule = "states_overlap"
@@ -177,6 +178,9 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 	if acts {
 		c.judge(promised, NoPostcondition, pointer, "give its last step an assert, or a projection a postcondition for it",
 			"%s changes the page and nothing says how to see that it did", name)
+	}
+	if acts {
+		c.postconditions(pointer+form, name, steps)
 	}
 	c.inputs(pointer, name, t, steps, calls)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/naming"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime"
@@ -281,7 +283,33 @@ func (r *Recorder) Run(ctx context.Context) error {
 }
 
 // Secrets are what was typed into secret fields, by the names that the steps have for them.
-func (r *Recorder) Secrets() map[string]string { return r.secrets }
+func (r *Recorder) Secrets() map[string]string {
+	out := maps.Clone(r.secrets)
+	for again := range r.repeated() {
+		delete(out, again)
+	}
+	return out
+}
+
+// repeated are the names of secrets that were typed into a field before, such as a password that is asked for twice,
+// with the name of the first. What a field holds is known only when the recording ends.
+func (r *Recorder) repeated() map[string]string {
+	out := map[string]string{}
+	first := map[string]string{} // by the value
+	for _, s := range r.steps {
+		name := r.fields[s.from.field()]
+		value := r.secrets[name]
+		if name == "" || value == "" {
+			continue
+		}
+		if known := first[value]; known == "" {
+			first[value] = name
+		} else if known != name {
+			out[name] = known
+		}
+	}
+	return out
+}
 
 // Notes say what could not be followed.
 func (r *Recorder) Notes() []string { return r.notes }
@@ -292,8 +320,14 @@ func (r *Recorder) Steps() int { return len(r.steps) }
 // Calls are the steps as calls of a session.
 func (r *Recorder) Calls() []record.Call {
 	out := make([]record.Call, len(r.steps))
+	repeated := r.repeated()
 	for i, s := range r.steps {
-		args, err := json.Marshal(s.args)
+		given := s.args
+		if known, ok := repeated[r.fields[s.from.field()]]; ok && given["text"] != nil {
+			given = maps.Clone(given)
+			given["text"] = mask.Placeholder(known)
+		}
+		args, err := json.Marshal(given)
 		if err != nil {
 			args = []byte("{}")
 		}
@@ -336,9 +370,12 @@ func (r *Recorder) Save(path, program string) error {
 	return err
 }
 
+// field tells the fields of all documents apart.
+func (m said) field() string { return m.Doc + " " + m.Handle }
+
 // secret is the name of what is typed into a secret field.
 func (r *Recorder) secret(m said) string {
-	key := m.Doc + " " + m.Handle
+	key := m.field()
 	name := r.fields[key]
 	if name == "" {
 		base := naming.First(naming.Slug(m.Element.Attributes["name"]), naming.Slug(m.Element.Name), naming.Slug(m.Element.Attributes["id"]), "password")

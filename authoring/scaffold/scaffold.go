@@ -92,10 +92,12 @@ type writer struct {
 	home survey.Page
 	path string // of the map, in calls
 	here string // the state of the page that it is written of, "" for none
+	// endless: the load of the page does not end, so it is not waited for again.
+	endless bool
 }
 
-// Init writes a map of the page that the first tab of the host shows. When it is ended while it tries actions it
-// gives what it has, beside the error.
+// Init writes a map of the page that the first tab of the host shows. When it is ended after the page was read it gives
+// what it has, beside the error.
 func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	tabs := h.Tabs()
 	if len(tabs) == 0 {
@@ -109,6 +111,8 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	if err := w.quiet(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	loaded := w.wait(ctx, endlessTime, "load", "load")
+	w.endless = loaded.Err != nil && loaded.Err.Code == fault.Timeout
 	page, targets, err := w.look(ctx)
 	if err != nil {
 		return nil, err
@@ -127,10 +131,10 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 		w.rep.leave("page", page.URL, "the page has more controls than are read at once")
 	}
 	if err := w.states(ctx, page, targets); err != nil {
-		return nil, err
+		return w.cut(ctx, err, "states")
 	}
 	if err := w.projections(ctx, page); err != nil {
-		return nil, err
+		return w.cut(ctx, err, "lists")
 	}
 	d := drafted(page, targets, w.rep, naming.Names{})
 	for i, a := range d.actions {
@@ -141,13 +145,21 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 			for _, rest := range d.actions[i:] {
 				w.rep.leave("action", rest.Name, "it was not tried to its end: init was ended before")
 			}
-			return w.result(), err
+			return w.cut(ctx, err, fmt.Sprintf("%d of %d actions", len(d.actions)-i, len(d.actions)))
 		}
 	}
 	if len(w.out.Tools)+len(w.out.Projections)+len(page.Controls) == 0 {
 		w.rep.leave("page", page.URL, "it shows no control and no list: it may not have been drawn")
 	}
 	return w.result(), w.leave(ctx)
+}
+
+// cut gives what was written until init was ended, with what it did not come to.
+func (w *writer) cut(ctx context.Context, err error, what string) (*Result, error) {
+	if ctx.Err() != nil {
+		err = fault.New(fault.CodeOf(ctx.Err()), "init was ended: %s of the page were not tried to the end", what)
+	}
+	return w.result(), err
 }
 
 // result is what was written so far.
@@ -180,14 +192,33 @@ func (w *writer) site(ctx context.Context, m *Map, arguments runtime.Site) runti
 	return w.do(ctx, runtime.Call{Name: runtime.SiteTool, Arguments: encode(arguments), Map: &runtime.SuppliedMap{Path: w.path, JSON: text}})
 }
 
+const (
+	quietTime = 5 * time.Second
+	// endlessTime is how long the load of a page is waited for that did not end the first time.
+	endlessTime = time.Second
+)
+
 // quiet waits until nothing is under way on the network. A page that is never quiet is
 // read as it is.
 func (w *writer) quiet(ctx context.Context) error {
-	reply := w.call(ctx, "page.wait", map[string]any{"timeout_ms": 5000, "conditions": []any{map[string]any{"network_idle_ms": 150}}})
+	limit := quietTime
+	if w.endless {
+		w.wait(ctx, quietTime, "load", "domcontentloaded")
+		limit = endlessTime
+	}
+	reply := w.wait(ctx, limit, "network_idle_ms", 150)
 	if reply.Err != nil && ended(ctx, reply.Err) {
 		return reply.Err
 	}
 	return nil
+}
+
+// wait waits for one condition.
+func (w *writer) wait(ctx context.Context, limit time.Duration, condition string, value any) runtime.Reply {
+	return w.call(ctx, "page.wait", map[string]any{
+		"timeout_ms": limit.Milliseconds(),
+		"conditions": []any{map[string]any{condition: value}},
+	})
 }
 
 // ended says whether an error is about the tab or the time, so that nothing further can
@@ -244,27 +275,37 @@ func (w *writer) open(ctx context.Context) error {
 	if i := slices.IndexFunc(w.h.Tabs(), func(t runtime.TabStatus) bool { return t.RuntimeID == w.on.RuntimeID }); i >= 0 {
 		left = w.h.Tabs()[i].URL
 	}
-	reply := w.call(ctx, "browser.navigate", map[string]any{"url": w.home.URL})
-	var e *fault.Error
-	if reply.Err != nil {
-		e = reply.Err
-		if e.Code == fault.DialogOpen {
-			w.call(ctx, "browser.dismiss_dialog", map[string]any{"accept": true})
-			reply = w.call(ctx, "browser.navigate", map[string]any{"url": w.home.URL})
-			e = reply.Err
-		}
+	err := w.navigate(ctx, primitives.NavigateOptions{URL: w.home.URL})
+	if fault.CodeOf(err) == fault.DialogOpen {
+		w.call(ctx, "browser.dismiss_dialog", map[string]any{"accept": true})
+		err = w.navigate(ctx, primitives.NavigateOptions{URL: w.home.URL})
 	}
-	if e != nil {
-		return e
+	if err != nil {
+		return err
 	}
 	// An address that differs by its fragment alone is no other document.
 	if !strings.Contains(w.home.URL+left, "#") {
 		return w.quiet(ctx)
 	}
-	if reply := w.call(ctx, "browser.navigate", map[string]any{"reload": true}); reply.Err != nil && ended(ctx, reply.Err) {
-		return reply.Err
+	if err := w.navigate(ctx, primitives.NavigateOptions{Reload: true}); err != nil && ended(ctx, err) {
+		return err
 	}
 	return w.quiet(ctx)
+}
+
+// navigate leads the tab somewhere. Where a load has not ended once, the next is waited for a moment alone.
+func (w *writer) navigate(ctx context.Context, to primitives.NavigateOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, w.o.Each)
+	defer cancel()
+	to = to.Within(ctx)
+	if w.endless {
+		to.LoadTimeout = endlessTime
+	}
+	return w.h.Visit(ctx, w.on, func(ctx context.Context, p primitives.Page) error {
+		nav, err := p.Navigate(ctx, to)
+		w.endless = w.endless || err == nil && !nav.Loaded && !nav.SameDocument
+		return err
+	})
 }
 
 // leave goes back to the page.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -323,5 +324,37 @@ document.getElementById('fetch').onclick = () => {
 	result := written(t, h, true)
 	if len(result.Map.Tools) != 1 || strings.Contains(string(encode(result.Map.Tools)), `"assert"`) {
 		t.Errorf("got %s", encode(result.Map.Tools))
+	}
+}
+
+// A page whose load never ends is waited for once, not before each action.
+func TestInitOfAPageThatNeverLoads(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never.png" {
+			select {
+			case <-ended:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><title>Slow</title><h1>Slow</h1><img src="/never.png" alt="">
+<button type="button" onclick="p.hidden = !p.hidden">Show pears</button> <p id="p" hidden>two</p>`)
+	}))
+	t.Cleanup(srv.Close)
+	t.Cleanup(func() { close(ended) })
+
+	h := runtimetest.Attached(t, runtime.Options{Open: []string{srv.URL + "/"}, LoadTimeout: time.Second})
+	// It opens the page three times: a load takes 15 s each time that it is waited for, and the network 5 s.
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	defer cancel()
+	result, err := scaffold.Init(ctx, h, scaffold.Options{NewID: runtimetest.NewID, Now: time.Now, Submit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Report.Actions) != 1 || result.Report.Actions[0].Note != "" {
+		t.Errorf("%+v: expected one action with a postcondition", result.Report)
 	}
 }

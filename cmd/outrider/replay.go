@@ -63,7 +63,7 @@ func (a *app) replayCommand() *cobra.Command {
 				a.printJSON(r)
 			}
 			switch verdict {
-			case replay.Differs:
+			case replay.Differs, replay.Ended:
 				return &exit{exitFailed, nil}
 			case replay.Cannot:
 				return &exit{exitUsage, nil}

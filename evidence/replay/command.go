@@ -67,11 +67,14 @@ func (c Command) Run(ctx context.Context, path string) (answer Answer, verdict s
 		}
 		answer = d
 	case c.Minimise != "":
-		m, err := Minimise(ctx, l, o, c.Minimise)
+		m, err := Minimise(ctx, l, o, c.Minimise, c.Words)
 		if err != nil {
 			return nil, "", err
 		}
 		answer, verdict = m, Reproduced
+		if m.Ended {
+			verdict = Ended
+		}
 	default:
 		if c.Out != nil {
 			o.OnCall = func(r CallResult) { r.Print(c.Out) }

@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -11,6 +12,7 @@ import (
 type identities struct {
 	refs   map[string]string
 	tabs   map[string]string
+	later  int // by which the numbers of tabs are higher than in a host that was just opened
 	points map[[2]string][2]json.Number
 	// made are ids of elements that scripts make anew in each session, by the old one, and the other way round.
 	made, madeOf map[string]string
@@ -31,6 +33,9 @@ func newIdentities() *identities {
 func (m *identities) tab(old string) string {
 	if now, ok := m.tabs[old]; ok {
 		return now
+	}
+	if n, err := strconv.Atoi(old); err == nil {
+		return strconv.Itoa(n + m.later)
 	}
 	return old
 }

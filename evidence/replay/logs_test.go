@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -199,13 +200,15 @@ func suppliedFor(s *httptest.Server, m json.RawMessage, name string) *runtime.Su
 	return &runtime.SuppliedMap{Path: "shared/sites/" + strings.Split(host, ":")[0] + "/actions.json", JSON: m}
 }
 
-func TestTheSmallestCaseIsFound(t *testing.T) {
-	t.Parallel()
-	server := site(t, list)
-	click := runtime.Call{Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"},"timeout_ms":500}`)}
-	path := recording(t, server.URL+"/", []runtime.Call{{Name: "page.info"}, {Name: "page.snapshot"}, calls[0], click})
+// smallestOf minimises what a recording shows on a page that has changed. words gets what the search says.
+func smallestOf(
+	t *testing.T, ctx context.Context, was, is string, words io.Writer, calls ...runtime.Call,
+) (m *replay.Minimal, dir string, opened int) {
+	t.Helper()
+	server := site(t, was)
+	path := recording(t, server.URL+"/", calls)
 	server.Close()
-	renamed := site(t, strings.Replace(list, "<button>Add", "<button disabled>Add", 1))
+	renamed := site(t, is)
 	l, err := replay.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -214,17 +217,82 @@ func TestTheSmallestCaseIsFound(t *testing.T) {
 	l.Calls[1].Expected.Known = false // the page says that the button is disabled
 	o := options(t)
 	o.URL = renamed.URL + "/"
-	dir := t.TempDir()
-	m, err := replay.Minimise(t.Context(), l, o, dir)
-	if err != nil {
+	open := o.Open
+	o.Open = func(ctx context.Context, change func(*runtime.Options) error) (*runtime.Host, func(), error) {
+		opened++
+		return open(ctx, change)
+	}
+	dir = t.TempDir()
+	if m, err = replay.Minimise(ctx, l, o, dir, words); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Calls) != 1 || m.Calls[0].Name != "pointer.click" || m.Result.OK {
+	return m, dir, opened
+}
+
+var clickAdd = runtime.Call{
+	Name:      "pointer.click",
+	Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"},"timeout_ms":500}`),
+}
+
+func TestTheSmallestCaseIsFound(t *testing.T) {
+	t.Parallel()
+	var words strings.Builder
+	look := runtime.Call{Name: "page.info"}
+	m, dir, opened := smallestOf(
+		t, t.Context(), list, strings.Replace(list, "<button>Add", "<button disabled>Add", 1), &words,
+		look, runtime.Call{Name: "page.snapshot"}, calls[0], clickAdd,
+	)
+	if len(m.Calls) != 1 || m.Calls[0].Name != "pointer.click" || m.Result.OK || m.Ended || len(m.Differences) != 1 {
 		t.Errorf("%+v: expected the click alone", m)
 	}
 	for _, name := range []string{"calls.json", "site/index.html", "site/a.js"} {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Error(err)
 		}
+	}
+	// The whole log, the browser that all searches share, and the proof.
+	if opened != 3 || m.Runs < 4 {
+		t.Errorf("%d hosts for %d runs: expected 3 hosts\n%s", opened, m.Runs, words.String())
+	}
+	for _, want := range []string{"replaying 4 calls\n", "call 4 pointer.click shows it", "as they were recorded"} {
+		if !strings.Contains(words.String(), want) {
+			t.Errorf("it says %q: expected %q in it", words.String(), want)
+		}
+	}
+}
+
+// onText calls do when a text is written.
+type onText struct {
+	text string
+	do   func()
+}
+
+func (o onText) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), o.text) {
+		o.do()
+	}
+	return len(b), nil
+}
+
+// A search that is ended leaves the shortest list so far.
+func TestTheSearchIsEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stays := runtime.Call{
+		Name:      "locator.wait_for",
+		Arguments: json.RawMessage(`{"locator":{"selector":"p"},"state":"hidden","timeout_ms":500}`),
+	}
+	const adds = `<!doctype html><title>Adds</title><button onclick="p.hidden = false">Add</button><p id="p" hidden>added</p>`
+	var words strings.Builder
+	out := io.MultiWriter(&words, onText{"of 4 calls after", cancel})
+	m, dir, _ := smallestOf(
+		t, ctx, adds, adds, out, runtime.Call{Name: "page.info"}, runtime.Call{Name: "page.snapshot"}, clickAdd, stays,
+	)
+	if !m.Ended || len(m.Calls) < 2 || len(m.Calls) == 4 {
+		t.Errorf("%+v: expected the shortest list until the end\n%s", m, words.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "calls.json")); err != nil {
+		t.Error(err)
 	}
 }

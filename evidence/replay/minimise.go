@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -38,9 +39,11 @@ type MinimalCall struct {
 // Minimise finds the shortest list of calls, and the fewest arguments, after which the call in question goes as
 // it does in a replay of the whole log: the first whose result differs, or else the last that fails, or the
 // last. It writes them to a folder, with the pages of the recording. What the whole log does not show a second
-// time is not searched for. A search that is ended leaves the shortest list so far.
-func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, error) {
+// time is not searched for. A search that is ended leaves the shortest list so far. What it does is written to
+// words, for people.
+func Minimise(ctx context.Context, l *Log, o Options, folder string, words io.Writer) (*Minimal, error) {
 	o.OnCall, o.Step = nil, nil
+	fmt.Fprintf(words, "replaying %d calls\n", len(l.Calls))
 	whole, err := Play(ctx, l, o)
 	if err != nil {
 		return nil, err
@@ -57,85 +60,173 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string) (*Minimal, 
 	if at == 0 {
 		at = len(whole.Calls)
 	}
-	wanted := whole.Calls[at-1]
-	out := &Minimal{Of: len(l.Calls), Runs: 1, Result: wanted.Is, Differences: wanted.Differences}
 	o.Until = 0
-	last := l.Calls[at-1]
-	shows := func(before []Call, last Call) (bool, error) {
-		shorter := *l
-		shorter.Calls = append(slices.Clone(before), last)
-		for i := range shorter.Calls[:len(before)] {
-			shorter.Calls[i].Expected = Expected{} // how they go does not matter
-		}
-		out.Runs++
-		r, err := Play(ctx, &shorter, o)
-		if err != nil || len(r.Calls) != len(shorter.Calls) {
-			return false, err
-		}
-		is := r.Calls[len(r.Calls)-1]
-		return is.Is.OK == wanted.Is.OK && is.Is.Code == wanted.Is.Code && is.Is.Step == wanted.Is.Step && slices.EqualFunc(is.Differences, wanted.Differences, samePlace), nil
-	}
-	before := slices.Clone(l.Calls[:at-1])
-	if ok, err := shows(before, last); err != nil {
+	m := &minimiser{log: l, opts: o, at: at, wanted: whole.Calls[at-1], words: words, told: time.Now()}
+	m.out = &Minimal{Of: len(l.Calls), Runs: 1, Result: m.wanted.Is, Differences: m.wanted.Differences}
+	fmt.Fprintf(words, "call %d %s shows it (%s): replaying it again\n", at, m.wanted.Name, m.wanted.shows())
+	defer m.leave()
+	err = m.search(ctx)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && m.confirmed:
+		m.out.Ended = true
+	default:
 		return nil, err
-	} else if !ok {
-		return nil, fault.New(
-			fault.InvalidInput, "what call %d shows was not seen a second time, so it cannot be minimised", at,
-		).
-			With("result", wanted.Is).With("differences", wanted.Differences).Next("replay it again on a quiet machine")
 	}
-	done := func() (*Minimal, error) {
-		for _, c := range append(slices.Clone(before), last) {
-			out.Calls = append(out.Calls, MinimalCall{c.Name, c.Arguments})
+	for _, c := range append(slices.Clone(m.before), m.last) {
+		m.out.Calls = append(m.out.Calls, MinimalCall{c.Name, c.Arguments})
+	}
+	return m.out, m.out.write(l, folder)
+}
+
+// minimiser is one search.
+type minimiser struct {
+	log    *Log
+	opts   Options
+	at     int        // number of the call in question
+	wanted CallResult // its result
+	out    *Minimal
+	words  io.Writer
+	told   time.Time // when something was last written to words
+
+	confirmed bool // it was seen a second time
+	// The shortest list so far: the call in question, and those before it.
+	before []Call
+	last   Call
+}
+
+// tellEvery is how often a search says that it goes on.
+const tellEvery = 10 * time.Second
+
+// search looks for the shortest list: first with one browser for all runs and no time lost, which takes seconds. Where
+// that does not show what the log shows, or shows it with other calls than a replay does, it takes the long way.
+func (m *minimiser) search(ctx context.Context) error {
+	if err := m.share(ctx); err != nil {
+		return err
+	}
+	for _, hurried := range []bool{true, false} {
+		m.opts.hurried = hurried
+		m.before, m.last = slices.Clone(m.log.Calls[:m.at-1]), m.log.Calls[m.at-1]
+		if ok, err := m.shows(ctx, m.before, m.last); err != nil {
+			return err
+		} else if !ok {
+			m.leave()
+			continue
 		}
-		return out, out.write(l, folder)
-	}
-	ended := func(err error) (*Minimal, error) {
-		if ctx.Err() == nil {
-			return nil, err
+		m.confirmed = true
+		if err := m.shorten(ctx); err != nil {
+			return err
 		}
-		out.Ended = true
-		return done()
+		if !hurried {
+			return nil
+		}
+		// What was found is found only when a replay as any other shows it too.
+		m.leave()
+		m.opts.hurried = false
+		fmt.Fprintf(m.words, "replaying the %d calls that are left as they were recorded\n", len(m.before)+1)
+		if ok, err := m.shows(ctx, m.before, m.last); ok || err != nil {
+			return err
+		}
+		fmt.Fprintln(m.words, "that shows it no more: searching again, each run with a browser of its own")
 	}
-	if ok, err := shows(nil, last); err != nil {
-		return ended(err)
-	} else if ok {
-		before = nil
+	return fault.New(
+		fault.InvalidInput, "what call %d shows was not seen a second time, so it cannot be minimised", m.at,
+	).
+		With("result", m.wanted.Is).With("differences", m.wanted.Differences).Next("replay it again on a quiet machine")
+}
+
+// share opens the one browser for all runs.
+func (m *minimiser) share(ctx context.Context) error {
+	set, err := profileOf(m.log, m.opts)
+	if err == nil {
+		m.opts.shared, err = share(ctx, m.log, m.opts, set)
 	}
-	_, err = smallest(slices.Clone(before), func(list []Call) (bool, error) {
-		ok, err := shows(list, last)
+	return err
+}
+
+// leave ends the browser that runs share.
+func (m *minimiser) leave() {
+	if m.opts.shared != nil {
+		m.opts.shared.close()
+		m.opts.shared = nil
+	}
+}
+
+// shows says whether the call in question goes after these calls as it goes in the log.
+func (m *minimiser) shows(ctx context.Context, before []Call, last Call) (bool, error) {
+	shorter := *m.log
+	shorter.Calls = append(slices.Clone(before), last)
+	for i := range shorter.Calls[:len(before)] {
+		shorter.Calls[i].Expected = Expected{} // how they go does not matter
+	}
+	m.out.Runs++
+	if time.Since(m.told) > tellEvery {
+		m.tell()
+	}
+	r, err := Play(ctx, &shorter, m.opts)
+	if err != nil || len(r.Calls) != len(shorter.Calls) {
+		return false, err
+	}
+	is, wanted := r.Calls[len(r.Calls)-1], m.wanted
+	return is.Is.OK == wanted.Is.OK && is.Is.Code == wanted.Is.Code && is.Is.Step == wanted.Is.Step &&
+		slices.EqualFunc(is.Differences, wanted.Differences, samePlace), nil
+}
+
+// shorten leaves out the calls and arguments without which it shows the same.
+func (m *minimiser) shorten(ctx context.Context) error {
+	ok, err := m.shows(ctx, nil, m.last)
+	if err != nil {
+		return err
+	}
+	if ok {
+		m.before = nil
+	}
+	_, err = smallest(slices.Clone(m.before), func(list []Call) (bool, error) {
+		ok, err := m.shows(ctx, list, m.last)
 		if ok {
-			before = slices.Clone(list)
+			m.before = slices.Clone(list)
+			m.tell()
 		}
 		return ok, err
 	})
-	if err != nil {
-		return ended(err)
-	}
 	// Fewer arguments: first of the call in question, then of those before it.
-	for i := len(before); i >= 0; i-- {
-		c := last
-		if i < len(before) {
-			c = before[i]
+	for i := len(m.before); i >= 0 && err == nil; i-- {
+		if i == len(m.before) {
+			err = fewer(m.last, func(try Call) (bool, error) {
+				ok, err := m.shows(ctx, m.before, try)
+				if ok {
+					m.last = try
+				}
+				return ok, err
+			})
+			continue
 		}
-		smaller, err := fewer(c, func(try Call) (bool, error) {
-			if i == len(before) {
-				return shows(before, try)
-			}
-			list := slices.Clone(before)
+		err = fewer(m.before[i], func(try Call) (bool, error) {
+			list := slices.Clone(m.before)
 			list[i] = try
-			return shows(list, last)
+			ok, err := m.shows(ctx, list, m.last)
+			if ok {
+				m.before = list
+			}
+			return ok, err
 		})
-		if err != nil {
-			return ended(err)
-		}
-		if i < len(before) {
-			before[i] = smaller
-		} else {
-			last = smaller
-		}
 	}
-	return done()
+	return err
+}
+
+// tell says how far the search is.
+func (m *minimiser) tell() {
+	m.told = time.Now()
+	fmt.Fprintf(m.words, "%d of %d calls after %d runs\n", len(m.before)+1, m.out.Of, m.out.Runs)
+}
+
+// shows is a result in a few words.
+func (r CallResult) shows() string {
+	if len(r.Differences) == 0 {
+		return outcome(r.Is)
+	}
+	d := r.Differences[0]
+	return fmt.Sprintf("%s: was %v, is %v", d.Pointer, d.Was, d.Is)
 }
 
 // Print writes it for people.
@@ -157,11 +248,11 @@ func (m *Minimal) Print(w io.Writer) {
 
 func samePlace(a, b Difference) bool { return a.Pointer == b.Pointer }
 
-// fewer leaves out the members of arguments that are not needed.
-func fewer(c Call, holds func(Call) (bool, error)) (Call, error) {
+// fewer leaves out the members of arguments that are not needed. holds keeps the call that it says is enough.
+func fewer(c Call, holds func(Call) (bool, error)) error {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(c.Arguments, &args) != nil {
-		return c, nil
+		return nil
 	}
 	names := map[string]any{}
 	for k := range args {
@@ -177,19 +268,18 @@ func fewer(c Call, holds func(Call) (bool, error)) (Call, error) {
 		}
 		raw, err := json.Marshal(without)
 		if err != nil {
-			return c, err
+			return err
 		}
-		try := c
-		try.Arguments = raw
-		ok, err := holds(try)
+		c.Arguments = raw
+		ok, err := holds(c)
 		if err != nil {
-			return c, err
+			return err
 		}
 		if ok {
-			c, args = try, without
+			args = without
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // write writes the calls, and what the recording has of the pages' own origin.

@@ -25,7 +25,7 @@ const settleTime = 150 * time.Millisecond
 
 // evidence compares the document that the recording has after a call, or else after the last one before it that
 // acted, with what the page shows; nil without one of them.
-func (p *player) evidence(ctx context.Context, c Call, target runtime.Target, h *runtime.Host) *PageEvidence {
+func (p *player) evidence(ctx context.Context, c Call, target runtime.Target, h place) *PageEvidence {
 	was, ok := p.documentAfter(c)
 	if !ok || p.shown == nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *player) evidence(ctx context.Context, c Call, target runtime.Target, h 
 	}
 	pause(ctx, settleTime)
 	tab := 0
-	for _, t := range h.Tabs() {
+	for _, t := range h.tabs() {
 		if t.RuntimeID == target.RuntimeID {
 			tab = t.TabID
 		}

@@ -34,7 +34,7 @@ type Options struct {
 	// OwnMaps: the options have the maps; those of the recording are not used.
 	OwnMaps bool
 	// Prepare, when set, is called before the first call, such as to restore a storage state.
-	Prepare func(ctx context.Context, h *runtime.Host) error
+	Prepare func(ctx context.Context, do func(runtime.Call) runtime.Reply) error
 	// Step, when set, is called before each call; an error ends the replay.
 	Step func(n int, c Call) error
 	// OnCall, when set, gets each result.
@@ -45,6 +45,10 @@ type Options struct {
 	Secrets *mask.Set
 
 	asked *quirks.Asked // gets the quirks that the replay is asked for; nil for nobody
+	// shared is the host that the replay uses with others; nil: it opens one of its own.
+	shared *shared
+	// hurried leaves the page the time that it needs, not the time that it had.
+	hurried bool
 }
 
 // Verdicts of a replay.
@@ -52,6 +56,7 @@ const (
 	Reproduced = "reproduced"
 	Differs    = "differs"
 	Cannot     = "cannot_be_replayed"
+	Ended      = "ended" // a search that was ended
 )
 
 // Report says what became of a replay. The same log and pages give the same report.
@@ -125,7 +130,7 @@ func Play(ctx context.Context, l *Log, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.Profile = nameOf(set)
-	p := &player{log: l, opts: o, report: r, ids: newIdentities(), start: start}
+	p := &player{log: l, opts: o, report: r, ids: newIdentities(), start: start, began: time.Now()}
 	defer p.clean()
 	return r, p.play(ctx, set, calls)
 }
@@ -166,6 +171,7 @@ type player struct {
 	shown   *watcher // nil where somebody else records
 	folder  string   // of the maps of the recording
 	known   func(primitive string) bool
+	began   time.Time
 }
 
 func (p *player) clean() {
@@ -181,14 +187,14 @@ func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 	if p.opts.Offline {
 		p.network = newNetwork(p.log.Recording)
 	}
-	h, closing, err := p.opts.Open(ctx, func(o *runtime.Options) error { return p.configure(o, set) })
+	h, closing, err := p.open(ctx, set)
 	if err != nil {
 		return err
 	}
 	defer closing()
 	defer p.network.end()
 	if p.opts.Prepare != nil {
-		if err := p.opts.Prepare(ctx, h); err != nil {
+		if err := p.opts.Prepare(ctx, func(c runtime.Call) runtime.Reply { return h.do(ctx, c) }); err != nil {
 			return err
 		}
 	}
@@ -235,6 +241,15 @@ func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 	return nil
 }
 
+// open opens the place of the replay.
+func (p *player) open(ctx context.Context, set quirks.Set) (place, func(), error) {
+	if s := p.opts.shared; s != nil {
+		return s.enter(ctx, p)
+	}
+	h, closing, err := p.opts.Open(ctx, func(o *runtime.Options) error { return p.configure(o, set) })
+	return place{host: h}, closing, err
+}
+
 // configure makes the options of the host those of the recording.
 func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 	o.Open, o.Quirks = []string{p.start}, set
@@ -250,8 +265,7 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 		if o.Browser.Attach != "" {
 			return fault.New(fault.InvalidInput, "a replay offline needs a browser that is launched, so it does not go with --attach")
 		}
-		o.Browser.Answer = p.network.answer
-		o.Browser.Script = script(h.Started.Sub(time.Now()).Milliseconds())
+		o.Browser.Answer, o.Browser.Script = p.network.answer, p.script
 	}
 	if o.Recorder == nil {
 		p.shown = newWatcher(p.opts.asked)
@@ -273,6 +287,9 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 	}
 	return nil
 }
+
+// script makes the clock of a page that of the recording, from the beginning of the replay on.
+func (p *player) script() string { return script(p.log.Header.Started.Sub(p.began).Milliseconds()) }
 
 // writeMaps writes the maps of the recording to a folder of its own, and returns what to load.
 func (p *player) writeMaps() ([]string, error) {
@@ -319,8 +336,15 @@ const longestGap = time.Second
 // longestWait is how long it waits for requests that had been answered before a call.
 const longestWait = 5 * time.Second
 
+// hurriedWait is longestWait where calls are left out: what they would have asked for never comes.
+const hurriedWait = 200 * time.Millisecond
+
 // ready waits until the page has what it had before a call: the requests that had been answered, and as much time.
 func (p *player) ready(ctx context.Context, c Call, pauses bool) {
+	if p.opts.hurried {
+		p.network.arrive(ctx, c.Began, hurriedWait)
+		return
+	}
 	gap := p.network.arrive(ctx, c.Began, longestWait)
 	if pauses {
 		gap = max(gap, c.Gap)
@@ -328,7 +352,7 @@ func (p *player) ready(ctx context.Context, c Call, pauses bool) {
 	pause(ctx, min(time.Duration(gap)*time.Millisecond, longestGap))
 }
 
-func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallResult {
+func (p *player) call(ctx context.Context, h place, n int, c Call) CallResult {
 	target := p.target(h, c.Tab)
 	if n > 1 && p.log.Recording == nil && c.URL != "" {
 		p.arrive(ctx, h, target, c)
@@ -337,7 +361,7 @@ func (p *player) call(ctx context.Context, h *runtime.Host, n int, c Call) CallR
 	if c.TimeoutMS > 0 {
 		timeout = time.Duration(c.TimeoutMS * float64(time.Millisecond))
 	}
-	reply := h.Do(ctx, runtime.Call{
+	reply := h.do(ctx, runtime.Call{
 		ID: "replay-" + jsonText(n), Target: target, Name: c.Name, Arguments: p.ids.arguments(withoutRouting(c.Arguments)), Map: c.Map, Timeout: timeout,
 	})
 	out := CallResult{N: n, Event: c.Event, Name: c.Name, Was: Outcome{OK: c.Expected.OK, Code: c.Expected.Code}, Is: Outcome{OK: reply.Err == nil}, output: reply.Output}
@@ -381,26 +405,26 @@ func failedStep(steps []StepResult) string {
 }
 
 // target is the tab of a call: the one with its number, or the first.
-func (p *player) target(h *runtime.Host, tab int) runtime.Target {
-	tabs := h.Tabs()
+func (p *player) target(h place, tab int) runtime.Target {
+	tabs := h.tabs()
 	for _, t := range tabs {
 		if jsonText(t.TabID) == p.ids.tab(jsonText(tab)) {
-			return runtime.Target{RuntimeID: t.RuntimeID}
+			return runtime.Target{RuntimeID: t.RuntimeID, Workspace: t.Workspace}
 		}
 	}
 	if len(tabs) > 0 {
-		return runtime.Target{RuntimeID: tabs[0].RuntimeID}
+		return runtime.Target{RuntimeID: tabs[0].RuntimeID, Workspace: tabs[0].Workspace}
 	}
 	return runtime.Target{}
 }
 
 // arrive brings the tab to the page that the log names, when something that is no call has led there.
-func (p *player) arrive(ctx context.Context, h *runtime.Host, target runtime.Target, c Call) {
+func (p *player) arrive(ctx context.Context, h place, target runtime.Target, c Call) {
 	want := p.ids.text(c.URL)
-	for _, t := range h.Tabs() {
+	for _, t := range h.tabs() {
 		if t.RuntimeID == target.RuntimeID && !samePage(t.URL, want) {
 			args, _ := json.Marshal(map[string]string{"url": want}) // a string
-			h.Do(ctx, runtime.Call{ID: "replay-navigation", Target: target, Name: "browser.navigate", Arguments: args})
+			h.do(ctx, runtime.Call{ID: "replay-navigation", Target: target, Name: "browser.navigate", Arguments: args})
 			p.report.Notes = append(slices.Clone(p.report.Notes), "before event "+c.Event+" the page was led to "+want)
 		}
 	}

@@ -82,14 +82,14 @@ func (r *Report) Print(w io.Writer) {
 }
 
 // FromState restores a storage state before the first call and loads the page again.
-func FromState(state json.RawMessage) func(ctx context.Context, h *runtime.Host) error {
-	return func(ctx context.Context, h *runtime.Host) error {
+func FromState(state json.RawMessage) func(context.Context, func(runtime.Call) runtime.Reply) error {
+	return func(_ context.Context, do func(runtime.Call) runtime.Reply) error {
 		args, err := json.Marshal(map[string]any{"state": state, "replace": true})
 		if err != nil {
 			return fault.Wrap(fault.InvalidInput, err, "the storage state is no JSON")
 		}
 		for _, c := range []runtime.Call{{Name: "storage_state.set", Arguments: args}, {Name: "browser.navigate", Arguments: json.RawMessage(`{"reload":true}`)}} {
-			if reply := h.Do(ctx, c); reply.Err != nil {
+			if reply := do(c); reply.Err != nil {
 				return fault.Wrap(reply.Err.Code, reply.Err, "restoring the storage state")
 			}
 		}

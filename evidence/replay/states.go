@@ -43,14 +43,14 @@ const (
 // compareStates compares the states that a call has left with the recorded ones; after are the calls that follow it. A
 // page that comes to them a little later is the same, and one that comes sooner to those that it had after calls that
 // only read: it went there by itself.
-func (p *player) compareStates(ctx context.Context, h *runtime.Host, c Call, after []Call, result *CallResult) {
+func (p *player) compareStates(ctx context.Context, h place, c Call, after []Call, result *CallResult) {
 	until := time.Now().Add(stateTime)
 	for {
 		seen := map[int][]runtime.StateSeen{}
 		var list []Difference
 		for _, was := range c.States {
 			if seen[was.Tab] == nil {
-				seen[was.Tab] = h.States(ctx, p.target(h, was.Tab))
+				seen[was.Tab] = h.host.States(ctx, p.target(h, was.Tab))
 			}
 			if differs := p.compareState(was, seen[was.Tab]); len(differs) > 0 && !p.isAhead(was, after, seen[was.Tab]) {
 				list = append(list, differs...)

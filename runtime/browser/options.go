@@ -108,8 +108,9 @@ type Options struct {
 	// Answer, when set, answers every request of every tab in place of the network, one at a time. What a tab
 	// does not ask its page's process for, such as a WebSocket, has no network at all.
 	Answer func(Request) Answer
-	// Script runs in every document before its own scripts; "" for none.
-	Script string
+	// Script runs in every document before its own scripts; nil for none. It is asked for once for each session of
+	// a tab, by the reader of the connection, so it must not wait for anything.
+	Script func() string
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }

@@ -70,8 +70,9 @@ func (t *Tab) sessionCommands(s *cdp.Session) []cdp.Command {
 	out = append(out, t.cast.SessionCommands(s)...)
 	out = append(out, t.browser.offline.SessionCommands(s)...)
 	out = append(out, t.browser.routesOf(t.context).SessionCommands(s)...)
-	if script := t.browser.opts.Script; script != "" {
-		out = append(out, cdp.Command{Session: s.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: cdp.Object("source", script)})
+	if script := t.browser.opts.Script; script != nil {
+		params := cdp.Object("source", script())
+		out = append(out, cdp.Command{Session: s.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: params})
 	}
 	return append(out, t.emulator.SessionCommands(s)...)
 }

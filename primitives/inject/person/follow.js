@@ -2,7 +2,19 @@
 // library that calls use: it runs before the first script of every document, with the library's functions, in a world
 // of its own, while somebody records. Reports go through the binding outriderPerson as JSON text.
 
-const followed = { kept: [], patience: 10, gesture: null, drag: null, dragged: null, over: null, keyed: false, tabbed: false, enter: null, clicked: null, swallow: false };
+const followed = {
+  kept: [],
+  patience: 10,
+  gesture: null,
+  drag: null,
+  dragged: null,
+  passed: [], // what the pointer was over while something is dragged
+  keyed: false,
+  tabbed: false,
+  enter: null,
+  clicked: null,
+  swallow: false,
+};
 const longestPatience = 20000;
 const maxReports = 500;
 const clickSlack = 6; // pixels that the pointer may move within a click
@@ -123,10 +135,17 @@ function pressed(event) {
   if (!event.isTrusted || event.isPrimary === false) return;
   const target = targetOf(event);
   const node = isElement(target) ? meant(target) : null;
-  const gesture = node && { node, x: event.clientX, y: event.clientY, report: { ...reportOf(node), choice: choiceOf(node) }, there: false };
+  const gesture = node && {
+    node,
+    x: event.clientX,
+    y: event.clientY,
+    report: { ...reportOf(node), choice: choiceOf(node) },
+    there: false,
+    places: placesAbove(node),
+  };
   followed.gesture = gesture;
   if (gesture) pageSetTimeout(() => { gesture.there = isConnected(node); }, 0);
-  followed.over = null;
+  followed.passed = [];
   followed.tabbed = false;
 }
 
@@ -137,7 +156,8 @@ function released(event) {
   if (Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) {
     const selected = selectionOf(document);
     if (isWritten(from.node) || selected && !selected.isCollapsed && textOf(from.node) !== '' && !dragsByItself(from.node)) return; // text was selected, or a slider moved
-    const below = landedOn(from.node, hitAll(document, event.clientX, event.clientY).find((node) => !carried(from.node, node)));
+    const nodes = hitAll(document, event.clientX, event.clientY);
+    const below = landedOn(heldBy(from, nodes), nodes);
     if (below && tagOf(below) !== 'html') tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
     return;
   }
@@ -146,32 +166,78 @@ function released(event) {
   tell({ what: 'click', ...from.report, missed: from.there && !isConnected(from.node) || undefined, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
 }
 
+const depthOfHandle = 6; // elements between a handle and what it is on
+const maxPassed = 20;
+
+/** placesAbove are an element and those around it, with where they are. */
+function placesAbove(node) {
+  const out = [];
+  for (let at = node; at && out.length < depthOfHandle; at = flatParentElement(at)) {
+    if (/^(?:body|html)$/.test(tagOf(at))) break;
+    const { x, y } = ownRectOf(at);
+    out.push({ node: at, x, y });
+  }
+  return out;
+}
+
+const floats = (node) => /^(?:fixed|absolute)$/.test(styleOf(node).position);
+
 /** carried: a node is what is dragged, in it, or the picture of it below the pointer. */
-const carried = (dragged, node) => flatContains(dragged, node) || tagOf(node) === tagOf(dragged) && norm(textOf(dragged)) !== '' && textOf(node) === textOf(dragged) && /^(?:fixed|absolute)$/.test(styleOf(node).position);
+function carried(dragged, node) {
+  if (flatContains(dragged, node)) return true;
+  return tagOf(node) === tagOf(dragged) && norm(textOf(dragged)) !== '' && textOf(node) === textOf(dragged) && floats(node);
+}
+
+/**
+ * heldBy is what is dragged by a handle, with the pictures of it: what is around the handle and has moved with it, or
+ * is drawn below the pointer a second time.
+ */
+function heldBy(gesture, nodes) {
+  const held = [gesture.node];
+  for (const { node, x, y } of gesture.places) {
+    const now = ownRectOf(node);
+    if (Math.hypot(now.x - x, now.y - y) <= clickSlack) break;
+    held.push(node);
+  }
+  for (const node of nodes.filter((each) => floats(each) && !flatContains(each, gesture.node))) {
+    const shown = gesture.places.find((each) => carried(each.node, node));
+    if (shown) held.push(shown.node, node);
+  }
+  return held;
+}
+
+/** holds: a node is what is dragged or in it. */
+const holds = (held, node) => held.some((each) => carried(each, node));
 
 /**
  * landedOn is what something was dropped on. A list that makes room while it is dragged has it below the pointer
  * itself: then it is what the pointer was over before that.
  */
-function landedOn(dragged, node) {
-  const { over } = followed;
-  followed.over = null;
-  return over && isConnected(over) && (!node || flatContains(node, dragged)) ? over : node;
+function landedOn(held, nodes) {
+  const node = nodes.find((each) => !holds(held, each));
+  const over = followed.passed.findLast((each) => isConnected(each) && !holds(held, each));
+  followed.passed = [];
+  return over && (!node || flatContains(node, held[0])) ? over : node;
 }
 
 /** passed remembers what the pointer is over, unless it holds what is dragged. */
-function passed(dragged, nodes) {
-  const node = nodes.find((each) => !carried(dragged, each));
-  if (node && !flatContains(node, dragged)) followed.over = node;
+function passed(held, nodes) {
+  const node = nodes.find((each) => !holds(held, each));
+  if (!node || flatContains(node, held[0]) || followed.passed.at(-1) === node) return;
+  followed.passed.push(node);
+  if (followed.passed.length > maxPassed) followed.passed.shift();
 }
 
 function moved(event) {
   const from = followed.gesture;
-  if (event.isTrusted && from && event.buttons !== 0 && Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) passed(from.node, hitAll(document, event.clientX, event.clientY));
+  if (!event.isTrusted || !from || event.buttons === 0) return;
+  if (Math.hypot(event.clientX - from.x, event.clientY - from.y) <= clickSlack) return;
+  const nodes = hitAll(document, event.clientX, event.clientY);
+  passed(heldBy(from, nodes), nodes);
 }
 
 function draggedOver(event) {
-  if (event.isTrusted && followed.dragged && isElement(targetOf(event))) passed(followed.dragged, [targetOf(event)]);
+  if (event.isTrusted && followed.dragged && isElement(targetOf(event))) passed([followed.dragged], [targetOf(event)]);
 }
 
 /** dragsByItself: what is grabbed here moves, it is not text that is selected. */
@@ -191,7 +257,7 @@ function dragBegan(event) {
   if (!event.isTrusted || !isElement(target)) return;
   const node = closestCSS(target, '[draggable=true]') || target;
   followed.gesture = null;
-  followed.over = null;
+  followed.passed = [];
   followed.dragged = node;
   followed.drag = reportOf(node);
 }
@@ -200,7 +266,8 @@ function dropped(event) {
   const target = targetOf(event);
   if (!event.isTrusted || !isElement(target)) return;
   // The drag may have begun in another document: the recorder knows.
-  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(followed.dragged ? landedOn(followed.dragged, carried(followed.dragged, target) ? null : target) || target : target), new Map()) });
+  const to = followed.dragged ? landedOn([followed.dragged], [target]) || target : target;
+  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(to), new Map()) });
   followed.drag = null;
   followed.dragged = null;
 }
