@@ -81,7 +81,8 @@ var pageWait = primitives.Define("page.wait", func(ctx context.Context, p primit
 		w.timeout = min(time.Duration(*in.TimeoutMS)*time.Millisecond, pageWaitLongest)
 	}
 	if end, ok := ctx.Deadline(); ok {
-		w.timeout = max(0, min(w.timeout, time.Until(end)-actionability.AnswerMargin))
+		left := time.Until(end)
+		w.timeout = max(0, min(w.timeout, left-primitives.AnswerMargin(left, actionability.AnswerMargin)))
 	}
 	groups, err := w.groups(ctx)
 	if err != nil {
