@@ -166,11 +166,13 @@ func TestLibraryDeadlines(t *testing.T) {
 	s := open(t, outrider.Options{Open: []string{site.URL}})
 	calls := map[string]func(context.Context) error{
 		"wait": func(ctx context.Context) error {
-			_, err := s.Tab().PageWait(ctx, outrider.PageWaitArgs{Conditions: []outrider.PageWaitCondition{{Text: "never"}}})
+			never := []outrider.PageWaitCondition{{Text: "never"}}
+			_, err := s.Tab().PageWait(ctx, outrider.PageWaitArgs{Conditions: never})
 			return err
 		},
 		"click": func(ctx context.Context) error {
-			_, err := s.Tab().PointerClick(ctx, outrider.PointerClickArgs{Locator: &outrider.Locator{Selector: "#none"}})
+			none := &outrider.Locator{Selector: "#none"}
+			_, err := s.Tab().PointerClick(ctx, outrider.PointerClickArgs{Locator: none})
 			return err
 		},
 		"navigate": func(ctx context.Context) error {
