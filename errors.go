@@ -1,9 +1,12 @@
 package outrider
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -36,6 +39,8 @@ type Error struct {
 	Steps json.RawMessage
 
 	cause error
+	// ended is the error of the caller's context, where that ended the call.
+	ended error
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
@@ -43,8 +48,12 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 // Unwrap returns the cause. It is for logs; its text may change.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is compares codes.
+// Is compares codes. An error of a call that its context ended is context.DeadlineExceeded or context.Canceled too,
+// whatever its code says of what was waited for.
 func (e *Error) Is(target error) bool {
+	if e.ended != nil && target == e.ended {
+		return true
+	}
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
@@ -66,6 +75,44 @@ func fromFault(err error) error {
 	return &Error{
 		Code: Code(f.Code), Message: f.Message, Retryable: retryable(f), NextStep: f.NextStep, Evidence: f.Evidence, cause: f.Err,
 	}
+}
+
+// longestReserve is the most that the runtime keeps of a caller's time for its answer.
+const longestReserve = 1100 * time.Millisecond
+
+// endedBy is fromFault for what ran until err came within the time of ctx, which was timeout when it began.
+func endedBy(ctx context.Context, timeout time.Duration, err error) error {
+	e, ok := fromFault(err).(*Error)
+	if !ok {
+		return nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) && e.Code == Code(fault.Cancelled) {
+		e.ended = context.Canceled
+		return e
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok || time.Until(deadline) > min(timeout/5, longestReserve) {
+		return e
+	}
+	switch fault.Code(e.Code) {
+	case fault.Timeout, fault.HandlerTimeout, fault.PageUnresponsive, fault.Cancelled:
+		e.ended = context.DeadlineExceeded
+	}
+	for _, waited := range []string{"timeout_ms", "elapsed_ms", "waited_ms"} {
+		if e.Evidence[waited] != nil { // what was waited for did not come in this time
+			e.ended = context.DeadlineExceeded
+		}
+	}
+	return e
+}
+
+// timeOf is how long ctx leaves now, 0 without a deadline.
+func timeOf(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return time.Until(deadline)
 }
 
 // retryable says whether the same call can succeed later without a change of

@@ -147,6 +147,82 @@ func TestLibraryCallsEnd(t *testing.T) {
 	}
 }
 
+// A call has nearly all of its context's time, and its error is that of the context.
+func TestLibraryDeadlines(t *testing.T) {
+	stop := make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			select {
+			case <-stop:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<h1>One</h1>")
+	}))
+	defer site.Close()
+	defer close(stop)
+	s := open(t, outrider.Options{Open: []string{site.URL}})
+	calls := map[string]func(context.Context) error{
+		"wait": func(ctx context.Context) error {
+			never := []outrider.PageWaitCondition{{Text: "never"}}
+			_, err := s.Tab().PageWait(ctx, outrider.PageWaitArgs{Conditions: never})
+			return err
+		},
+		"click": func(ctx context.Context) error {
+			none := &outrider.Locator{Selector: "#none"}
+			_, err := s.Tab().PointerClick(ctx, outrider.PointerClickArgs{Locator: none})
+			return err
+		},
+		"navigate": func(ctx context.Context) error {
+			_, err := s.Tab().BrowserNavigate(ctx, outrider.BrowserNavigateArgs{URL: site.URL + "/never"})
+			return err
+		},
+		"evaluate": func(ctx context.Context) error {
+			_, err := s.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: "return new Promise(() => {})"})
+			return err
+		},
+	}
+	for name, call := range calls {
+		for _, d := range []time.Duration{300 * time.Millisecond, time.Second} {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			began := time.Now()
+			err := call(ctx)
+			took := time.Since(began)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+				t.Errorf("%s within %v: got %v", name, d, err)
+			}
+			if took < d*7/10 {
+				t.Errorf("%s had %v of %v", name, took, d)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(100*time.Millisecond, cancel)
+		if err := call(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s, cancelled: got %v", name, err)
+		}
+		timer.Stop()
+	}
+	// What fails for a reason of its own is not an end of the time.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	none := outrider.LocatorWaitForArgs{Locator: &outrider.Locator{Selector: "#none"}, TimeoutMS: new(50)}
+	if _, err := s.Tab().LocatorWaitFor(ctx, none); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a wait that ended within its own time: got %v", err)
+	}
+	if _, err := s.NewTab(done(t), site.URL); !errors.Is(err, context.Canceled) {
+		t.Errorf("a new tab after the end: got %v", err)
+	}
+}
+
+func done(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 // A tab opens whatever becomes of the active one meanwhile.
 func TestLibraryOpensATabWhileTheActiveOneCloses(t *testing.T) {
 	one := page("<h1>One</h1>")

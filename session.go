@@ -43,10 +43,11 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	timeout := timeOf(ctx)
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
 		_ = options.Engine.Close()
-		return nil, fromFault(err)
+		return nil, endedBy(ctx, timeout, err)
 	}
 	return newSession(h, options.Engine, nil, w), nil
 }
@@ -81,9 +82,10 @@ func (s *Session) Close() error {
 // cache and permissions of its own, and one tab at address, "" for an empty
 // one. The maps and options of s apply to it. Close it before s.
 func (s *Session) NewSession(ctx context.Context, address string) (*Session, error) {
+	timeout := timeOf(ctx)
 	group, err := s.host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: true})
 	if err != nil {
-		return nil, fromFault(err)
+		return nil, endedBy(ctx, timeout, err)
 	}
 	isolated := newSession(s.host, nil, group, s.watchdog)
 	if _, err := isolated.NewTab(ctx, address); err != nil {
@@ -125,9 +127,10 @@ func (s *Session) NewTab(ctx context.Context, address string) (*Tab, error) {
 	if s.group != nil {
 		open = s.group.Open
 	}
+	timeout := timeOf(ctx)
 	status, err := open(ctx, address, true)
 	if err != nil {
-		return nil, fromFault(err)
+		return nil, endedBy(ctx, timeout, err)
 	}
 	return &Tab{session: s, id: status.RuntimeID, number: status.TabID}, nil
 }

@@ -43,8 +43,9 @@ func (t *Tab) status() runtime.TabStatus {
 // Activate makes the tab the active one of its session.
 func (t *Tab) Activate(ctx context.Context) error {
 	if t.session.group != nil {
+		timeout := timeOf(ctx)
 		_, err := t.session.group.Activate(ctx, t.number)
-		return fromFault(err)
+		return endedBy(ctx, timeout, err)
 	}
 	return t.callInto(ctx, "browser.claimed_tabs.activate", map[string]any{"tab_id": t.number}, nil)
 }
@@ -53,7 +54,8 @@ func (t *Tab) Activate(ctx context.Context) error {
 // be closed (permission_denied): close the session.
 func (t *Tab) Close(ctx context.Context) error {
 	if t.session.group != nil {
-		return fromFault(t.session.group.CloseTab(ctx, t.number))
+		timeout := timeOf(ctx)
+		return endedBy(ctx, timeout, t.session.group.CloseTab(ctx, t.number))
 	}
 	return t.callInto(ctx, "browser.close_tab", map[string]any{"tab_id": t.number}, nil)
 }
@@ -213,8 +215,9 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 		ID: uuid.NewString(), Name: name, Arguments: raw, OwnWords: ownWords,
 		Target: runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		if call.Timeout = time.Until(deadline); call.Timeout <= 0 {
+	own := ctx
+	if _, ok := ctx.Deadline(); ok {
+		if call.Timeout = timeOf(ctx); call.Timeout <= 0 {
 			return runtime.Reply{}, fromFault(context.DeadlineExceeded)
 		}
 		// The runtime keeps the deadline and knows what the call was doing then. Only
@@ -231,7 +234,7 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 	}
 	reply := t.session.host.Do(ctx, call)
 	if reply.Err != nil {
-		err := fromFault(reply.Err)
+		err := endedBy(own, call.Timeout, reply.Err)
 		err.(*Error).Steps = reply.Steps
 		return reply, err
 	}

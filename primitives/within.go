@@ -41,6 +41,10 @@ func Spent(ctx context.Context) time.Duration {
 	return d
 }
 
+// AnswerMargin is what is kept of the time that is left, for an answer that says more than that the time is over:
+// a fifth, at most most.
+func AnswerMargin(left, most time.Duration) time.Duration { return min(max(left, 0)/5, most) }
+
 // CallWithin is Page.Call for a page call that waits in the page, and ends there after
 // left. A page whose thread is blocked ends nothing, so the time is kept here too: the
 // call ends when its time is over and the thread has answered no empty call for the last

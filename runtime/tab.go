@@ -14,9 +14,12 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// grace is how long a call whose time is up may take to stop by itself before
+// grace is how long a call whose time is up may take at most to stop by itself before
 // it is answered without its own account of what it was doing.
 const grace = 200 * time.Millisecond
+
+// graceOf is the grace of a call that had so much time: a short one ends soon after it.
+func graceOf(timeout time.Duration) time.Duration { return max(min(grace, timeout/5), grace/10) }
 
 // Tab is one tab of the host and its queue. Calls on a tab run in the order in
 // which they were accepted; different tabs run in parallel; a cancel or an
@@ -390,7 +393,7 @@ func (j *job) expire() {
 	j.mu.Lock()
 	started := j.started
 	if started && !j.finished {
-		j.late = time.AfterFunc(grace, func() { j.fail(fault.From(j.ctx.Err())) })
+		j.late = time.AfterFunc(graceOf(j.call.Timeout), func() { j.fail(fault.From(j.ctx.Err())) })
 	}
 	j.mu.Unlock()
 	if !started {

@@ -364,6 +364,10 @@ func (l *learning) schema() ordered {
 // workflow are the steps as they are written.
 func (l *learning) workflow() []any {
 	var out []any
+	ids := map[string]bool{}
+	for _, s := range l.steps {
+		ids[s.id] = true
+	}
 	for i, s := range l.steps {
 		if i == l.last {
 			out = append(out, l.end().before()...)
@@ -387,6 +391,10 @@ func (l *learning) workflow() []any {
 			w = append(w, member{"settle_after", ordered{{"locator", s.settle}, {"timeout_ms", 8000}}})
 		}
 		out = append(out, w)
+		if i == l.last && s.leaves() {
+			press := ordered{{"id", freeIn(ids, "leave")}, {"primitive", "keyboard.press"}, {"args", leaveKey}}
+			out = append(out, press)
+		}
 		if i == l.last && l.end().atOnce() {
 			out = append(out, l.end().done())
 		}

@@ -102,6 +102,11 @@ func (l *learning) rehearse(ctx context.Context) error {
 				return failed(st, reply.Err)
 			}
 		}
+		if i == l.last && st.leaves() {
+			if reply := s.call(ctx, "keyboard.press", leaveKey); reply.Err != nil {
+				return failed(st, reply.Err)
+			}
+		}
 		if st.op.acts && next != nil && !there {
 			st.settle = next.provisional()
 		}
@@ -120,6 +125,19 @@ func (l *learning) rehearse(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// leaveKey has the arguments of the key by which a person leaves a field.
+var leaveKey = map[string]any{"key": "Tab"}
+
+// leaves says whether a step writes into a field that pages hear of when it is left. Fields that show a list while
+// something is written keep the focus.
+func (st *step) leaves() bool {
+	e := st.element()
+	if st.op.primitive != "text.insert" || e == nil || e.Tag != "input" && e.Tag != "textarea" {
+		return false
+	}
+	return e.Role == "textbox" || e.Role == "spinbutton"
 }
 
 const closesDialog = "browser.dismiss_dialog"

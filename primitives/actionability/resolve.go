@@ -34,7 +34,7 @@ type Target struct {
 const (
 	defaultTimeout = 5 * time.Second
 	longestTimeout = 2 * time.Minute
-	// AnswerMargin is kept of the call's deadline, to answer what was in the way.
+	// AnswerMargin is the most that is kept of the call's deadline, to answer what was in the way.
 	AnswerMargin = 150 * time.Millisecond
 	// frameSlice bounds how long a wait inside a frame trusts what it knows of the
 	// frame's place.
@@ -84,7 +84,8 @@ func Timeout(ctx context.Context, ms *int) time.Duration {
 	}
 	d -= primitives.Spent(ctx)
 	if end, ok := ctx.Deadline(); ok {
-		d = min(d, time.Until(end)-AnswerMargin)
+		left := time.Until(end)
+		d = min(d, left-primitives.AnswerMargin(left, AnswerMargin))
 	}
 	return max(d, 0)
 }

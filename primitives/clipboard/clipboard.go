@@ -15,7 +15,8 @@ import (
 // The clipboard is the session's: see session.Clipboard.
 
 type clipboardCopyIn struct {
-	Target *locator.SelectorOrLocator `json:"target"`
+	Target    *locator.SelectorOrLocator `json:"target"`
+	TimeoutMS *int                       `json:"timeout_ms"`
 }
 
 type clipboardCopyOut struct {
@@ -38,7 +39,7 @@ var clipboardCopy = primitives.Define("clipboard.copy", func(ctx context.Context
 		Text, HTML string
 		Target     actionability.ActedOn
 	}
-	if err := text.CallTarget(ctx, p, in.Target, "clipboard_copy", map[string]any{}, &taken); err != nil {
+	if err := text.CallTarget(ctx, p, in.Target, in.TimeoutMS, "clipboard_copy", map[string]any{}, &taken); err != nil {
 		return clipboardCopyOut{}, err
 	}
 	if taken.Text == "" && taken.HTML == "" {
@@ -83,9 +84,10 @@ var clipboardWrite = primitives.Define("clipboard.write", func(ctx context.Conte
 
 type clipboardPasteIn struct {
 	// Text nil with no HTML pastes the clipboard.
-	Text   *arguments.Text            `json:"text"`
-	HTML   string                     `json:"html"`
-	Target *locator.SelectorOrLocator `json:"target"`
+	Text      *arguments.Text            `json:"text"`
+	HTML      string                     `json:"html"`
+	Target    *locator.SelectorOrLocator `json:"target"`
+	TimeoutMS *int                       `json:"timeout_ms"`
 }
 
 type clipboardPasteOut struct {
@@ -121,7 +123,7 @@ var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Conte
 	if in.HTML != "" {
 		args["html"] = in.HTML
 	}
-	if err := text.CallTarget(ctx, p, in.Target, "clipboard_paste", args, &out); err != nil {
+	if err := text.CallTarget(ctx, p, in.Target, in.TimeoutMS, "clipboard_paste", args, &out); err != nil {
 		return clipboardPasteOut{}, err
 	}
 	return out, nil

@@ -92,6 +92,7 @@ type transferInsertIn struct {
 	Render       transferRender             `json:"render"`
 	Target       *locator.SelectorOrLocator `json:"target"`
 	Mode         string                     `json:"mode"`
+	TimeoutMS    *int                       `json:"timeout_ms"`
 }
 
 type transferIndex struct {
@@ -128,7 +129,7 @@ var transferInsert = primitives.Define("transfer.insert", func(ctx context.Conte
 	if !ok {
 		return nil, k.Fault(fault.TransferFormatUnsupported, "render.format is neither text/plain nor application/json").With("format", in.Render.Format)
 	}
-	return text.InsertText(ctx, p, in.Target, rendered, in.Mode)
+	return text.InsertText(ctx, p, in.Target, rendered, in.Mode, in.TimeoutMS)
 })
 
 var placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)

@@ -53,7 +53,8 @@ var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p prim
 	}
 	args := map[string]any{"url": in.URL, "max_bytes": most, "encoding": in.Encoding}
 	if deadline, ok := ctx.Deadline(); ok {
-		args["timeout_ms"] = max(1, (time.Until(deadline) - primitives.LoadAnswerMargin).Milliseconds())
+		left := time.Until(deadline)
+		args["timeout_ms"] = max(1, (left - primitives.AnswerMargin(left, primitives.LoadAnswerMargin)).Milliseconds())
 	}
 	var answer struct {
 		pageFetchOut

@@ -81,7 +81,8 @@ var pageWait = primitives.Define("page.wait", func(ctx context.Context, p primit
 		w.timeout = min(time.Duration(*in.TimeoutMS)*time.Millisecond, pageWaitLongest)
 	}
 	if end, ok := ctx.Deadline(); ok {
-		w.timeout = max(0, min(w.timeout, time.Until(end)-actionability.AnswerMargin))
+		left := time.Until(end)
+		w.timeout = max(0, min(w.timeout, left-primitives.AnswerMargin(left, actionability.AnswerMargin)))
 	}
 	groups, err := w.groups(ctx)
 	if err != nil {
@@ -188,7 +189,7 @@ func (w *pageWaiting) run(ctx context.Context, groups []waitGroup) error {
 		case held || failed == nil && len(groups) == 1:
 			return nil
 		case failed != nil && fault.CodeOf(failed) == fault.Timeout:
-			return w.timedOut()
+			return w.timedOut(ctx)
 		case failed != nil:
 			return failed
 		}
@@ -209,7 +210,7 @@ func (w *pageWaiting) run(ctx context.Context, groups []waitGroup) error {
 			return nil
 		}
 		if w.left() <= 0 {
-			return w.timedOut()
+			return w.timedOut(ctx)
 		}
 	}
 }
@@ -295,7 +296,36 @@ func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCon
 	return out.Met, nil
 }
 
-func (w *pageWaiting) timedOut() error {
-	return fault.New(fault.Timeout, "the conditions did not hold in time").
+func (w *pageWaiting) timedOut(ctx context.Context) error {
+	f := fault.New(fault.Timeout, "the conditions did not hold in time").
 		With("mode", w.in.Mode).With("met", w.met).With("timeout_ms", w.timeout.Milliseconds()).With("url", w.p.Tab().URL)
+	for i, c := range w.in.Conditions {
+		if c.NetworkIdleMS == nil || w.met[i] {
+			continue
+		}
+		if requests := w.underWay(ctx); len(requests) > 0 {
+			f.With("requests", requests)
+		}
+		break
+	}
+	return f
+}
+
+// mostUnderWay is how many requests that are waited for are named.
+const mostUnderWay = 5
+
+// underWay names requests that keep the network from being idle.
+func (w *pageWaiting) underWay(ctx context.Context) []string {
+	log, err := w.p.Network(ctx)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, r := range log.Requests {
+		stream := r.Type == "websocket" || r.Type == "eventsource"
+		if r.State == "pending" && !stream && len(out) < mostUnderWay {
+			out = append(out, r.Method+" "+r.URL)
+		}
+	}
+	return out
 }

@@ -23,6 +23,8 @@ const (
 	TypedInputThrows      Name = "typed_input_throws"
 	AppendAtCaret         Name = "append_at_caret"
 	PastesOnly            Name = "pastes_only"
+	ChangeAtOnce          Name = "change_at_once"
+	TargetAtOnce          Name = "target_at_once"
 	PasteIntoFocus        Name = "paste_into_focus"
 	ControlsSelectNothing Name = "controls_select_nothing"
 	WaitMeansVisible      Name = "wait_means_visible"
@@ -170,6 +172,22 @@ var table = []Quirk{
 		Name: PastesOnly, Where: "text.insert, clipboard.paste", InPage: true, Proof: "quirks/pastes_only.html",
 		Upstream: "an editor gets one paste event with HTML that loses blanks, over what it has drawn; what it does not take, and the text of a control, is written by script, and replacing with nothing leaves what it held",
 		Strict:   "everything is selected and deleted by the editor's own keys; the browser inserts the text of a control and of an editor, with events that a page can trust; an editor that refuses it gets a paste, without HTML that would change the text; a paste that nobody takes is announced by beforeinput, and then goes to the caret",
+	},
+	{
+		Name:     ChangeAtOnce,
+		Where:    "text.insert, text.type, clipboard.paste",
+		InPage:   true,
+		Proof:    "quirks/change_at_once.html",
+		Upstream: "change is fired at each insertion, also in an editor and in an empty control that is cleared",
+		Strict: "change comes as a person's does: of text when the control is left or Enter is pressed, of dates, " +
+			"ranges and colours at once; an editor has none, and neither has an empty control that is cleared",
+	},
+	{
+		Name:     TargetAtOnce,
+		Where:    "text.insert, text.select, clipboard.*, transfer.insert",
+		Proof:    "quirks/target_at_once.html",
+		Upstream: "a target that is not there yet, or takes no text yet, fails at once",
+		Strict:   "it is waited for, five seconds or timeout_ms, as a locator is",
 	},
 	{
 		Name: PasteIntoFocus, Where: "clipboard.*, text.select", Proof: "quirks/paste_into_focus.html",

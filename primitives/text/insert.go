@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
@@ -33,27 +32,33 @@ var textInsert = primitives.Define("text.insert", func(ctx context.Context, p pr
 	if err != nil {
 		return nil, err
 	}
-	target, timeout := in.Target, time.Duration(0)
+	target := in.Target
 	if named {
 		target = &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
 	}
-	if named || in.TimeoutMS != nil {
-		timeout = actionability.Timeout(ctx, in.TimeoutMS)
-	}
-	return insertInTime(ctx, p, target, insertion{string(in.Text), in.Mode, in.Drawn}, timeout)
+	what := insertion{text: string(in.Text), mode: in.Mode, drawn: in.Drawn, located: named}
+	return insertInTime(ctx, p, target, what, in.TimeoutMS)
 })
 
 // insertion is what goes into a target, and how.
 type insertion struct {
 	text, mode string
 	drawn      bool
+	// located: the target was given as a locator or a ref, whose errors are those of every action on one.
+	located bool
 }
 
-// insertInTime is InsertText that waits for a target which is not there yet, is
+// insertInTime is an insertion that waits for a target which is not there yet, is
 // disabled, read-only, or not drawn yet. What takes no text ever fails at once.
-func insertInTime(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, in insertion, timeout time.Duration) (json.RawMessage, error) {
+func insertInTime(
+	ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, in insertion, timeoutMS *int,
+) (json.RawMessage, error) {
 	out, err := in.into(ctx, p, target)
-	if err == nil || target == nil || timeout <= 0 || !mayBecomeEditable(err) {
+	if err == nil || target == nil || !mayBecomeEditable(err) || !in.located && !awaited(p, target) {
+		return out, err
+	}
+	timeout := actionability.Timeout(ctx, timeoutMS)
+	if timeout <= 0 {
 		return out, err
 	}
 	if fault.CodeOf(err) == fault.TargetNotActionable {
@@ -62,7 +67,11 @@ func insertInTime(ctx context.Context, p primitives.Page, target *locator.Select
 		}
 		return in.into(ctx, p, target)
 	}
-	if _, err := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "attached", Enabled: true, Editable: true}, timeout, false); err != nil {
+	ready := actionability.Requirements{Until: "attached", Enabled: true, Editable: true}
+	if _, late := actionability.Resolve(ctx, p, target.Locator, ready, timeout, false); late != nil {
+		if in.located || ctx.Err() != nil {
+			return nil, late
+		}
 		return nil, err
 	}
 	return in.into(ctx, p, target)
@@ -83,10 +92,12 @@ func mayBecomeEditable(err error) bool {
 	return false
 }
 
-// InsertText puts text into what target finds first, or, without a target, into
+// InsertText puts text into what target finds first, for which it waits, or, without a target, into
 // what has the focus, following it into frames.
-func InsertText(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string) (json.RawMessage, error) {
-	return insertion{text: text, mode: mode}.into(ctx, p, target)
+func InsertText(
+	ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, text, mode string, timeoutMS *int,
+) (json.RawMessage, error) {
+	return insertInTime(ctx, p, target, insertion{text: text, mode: mode}, timeoutMS)
 }
 
 func (in insertion) into(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator) (json.RawMessage, error) {

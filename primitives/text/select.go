@@ -6,7 +6,6 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
-	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
@@ -28,22 +27,12 @@ var textSelect = primitives.Define("text.select", func(ctx context.Context, p pr
 	if named {
 		target = &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
 	}
-	selects := func() (json.RawMessage, error) {
-		return callWithKeys(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
-			args := map[string]any{}
-			if len(pressed) > 0 {
-				args["pressed"], args["handle"] = pressed, handle
-			}
-			err = CallTarget(ctx, p, target, "select_text", args, &out)
-			return out, err
-		}, nil, nil)
-	}
-	out, err := selects()
-	if (locator.IsMiss(err) || locator.IsFrameFault(fault.CodeOf(err))) && target != nil && (named || in.TimeoutMS != nil) {
-		if _, err := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "attached"}, actionability.Timeout(ctx, in.TimeoutMS), false); err != nil {
-			return nil, err
+	return callWithKeys(ctx, p, "", func(pressed []string, handle string) (out json.RawMessage, err error) {
+		args := map[string]any{}
+		if len(pressed) > 0 {
+			args["pressed"], args["handle"] = pressed, handle
 		}
-		out, err = selects()
-	}
-	return out, err
+		err = CallTarget(ctx, p, target, in.TimeoutMS, "select_text", args, &out)
+		return out, err
+	}, nil, nil)
 })

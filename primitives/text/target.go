@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/actionability"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/locator"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -13,16 +14,36 @@ import (
 // CallTarget calls fn about what target finds first, or, without a target, about
 // what has the focus. A target that is a frame stands for what has the focus in
 // it; one that finds nothing, or whose frame is not there or out of reach, is an
-// error, never the focused element, but with paste_into_focus.
-func CallTarget(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {
+// error, never the focused element, but with paste_into_focus. One that is not there
+// yet is waited for.
+func CallTarget(
+	ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, timeoutMS *int,
+	fn string, args map[string]any, out any,
+) error {
 	if target == nil {
 		return locator.CallFocused(ctx, p, fn, args, out)
 	}
 	err := callFound(ctx, p, target, fn, args, out)
-	if (locator.IsMiss(err) || locator.IsFrameFault(fault.CodeOf(err))) && primitives.QuirksOf(p).Has(quirks.PasteIntoFocus) {
+	if err == nil || !locator.IsMiss(err) && !locator.IsFrameFault(fault.CodeOf(err)) {
+		return err
+	}
+	if primitives.QuirksOf(p).Has(quirks.PasteIntoFocus) {
 		return locator.CallFocused(ctx, p, fn, args, out)
 	}
-	return err
+	timeout := actionability.Timeout(ctx, timeoutMS)
+	if timeout <= 0 || !awaited(p, target) {
+		return err
+	}
+	there := actionability.Requirements{Until: "attached"}
+	if _, err := actionability.Resolve(ctx, p, target.Locator, there, timeout, false); err != nil {
+		return err
+	}
+	return callFound(ctx, p, target, fn, args, out)
+}
+
+// awaited says whether a target that was not found may still come.
+func awaited(p primitives.Page, target *locator.SelectorOrLocator) bool {
+	return target.Locator.NamesElement() && !primitives.QuirksOf(p).Has(quirks.TargetAtOnce)
 }
 
 func callFound(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {

@@ -56,9 +56,11 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	}
 	if !in.Trusted {
 		if named {
-			return insertInTime(ctx, p, &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}, insertion{text: string(in.Text), mode: in.Mode}, actionability.Timeout(ctx, in.TimeoutMS))
+			target := &locator.SelectorOrLocator{Raw: l.Raw, Locator: l}
+			what := insertion{text: string(in.Text), mode: in.Mode, located: true}
+			return insertInTime(ctx, p, target, what, in.TimeoutMS)
 		}
-		return InsertText(ctx, p, nil, string(in.Text), in.Mode)
+		return InsertText(ctx, p, nil, string(in.Text), in.Mode, nil)
 	}
 	var target actionability.ActedOn
 	switch {

@@ -68,7 +68,7 @@ type Browser struct {
 	requested map[string]bool // targets that NewTab created
 	contexts  map[string]bool // browser contexts that NewContext created
 	routes    map[string]*route.Table
-	workers   map[string]routedWorker // by session: workers of pages with routes
+	workers   map[string]routedWorker // by session: workers of pages with routes, or whose requests are recorded
 	change    cdp.Broadcast           // a tab became ready or ended
 }
 

@@ -35,7 +35,7 @@ type MissedRequest = route.Missed
 // CheckRoutePattern says what is wrong with the address pattern of a route.
 func CheckRoutePattern(glob string) error { return route.CheckPattern(glob) }
 
-// routedWorker is the session of a worker whose requests are held.
+// routedWorker is the session of a worker whose requests are held, or whose script is waited for.
 type routedWorker struct {
 	*cdp.Session
 	tab *Tab
@@ -78,7 +78,7 @@ func (b *Browser) tableOf(own string) *route.Table {
 		table.Authorize(c)
 	}
 	if b.routes == nil {
-		b.routes, b.workers = map[string]*route.Table{}, map[string]routedWorker{}
+		b.routes = map[string]*route.Table{}
 	}
 	b.routes[own] = table
 	return table
@@ -129,21 +129,29 @@ func (b *Browser) closeRoutes() {
 	}
 }
 
-// keepWorker keeps the session of a worker whose page has routes: its requests are not
-// its page's. The reader calls it.
-func (b *Browser) keepWorker(s *cdp.Session, parent string) bool {
+// keepWorker keeps the session of a worker whose page has routes, because its requests are
+// not its page's, or whose page's requests are recorded: the page asks for the script of a
+// worker, and the worker hears of its end. The reader calls it.
+func (b *Browser) keepWorker(s *cdp.Session, parent, address string) bool {
 	owner, ok := b.sessions[parent]
 	if !ok {
 		return false
 	}
 	table := b.routesOf(owner.tab.context)
-	if !table.Active() {
+	if !table.Active() && !owner.tab.traffic.Recording() {
 		return false
 	}
 	b.mu.Lock()
+	if b.workers == nil {
+		b.workers = map[string]routedWorker{}
+	}
 	b.workers[s.ID] = routedWorker{s, owner.tab}
 	b.mu.Unlock()
-	commands := append([]cdp.Command{{Session: s.ID, Method: "Network.enable"}}, table.SessionCommands(s)...)
+	owner.tab.traffic.WorkerAttached(s, address)
+	commands := []cdp.Command{{Session: s.ID, Method: "Network.enable"}}
+	if table.Active() {
+		commands = append(commands, table.SessionCommands(s)...)
+	}
 	b.client.Post(append(commands, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})...)
 	return true
 }
@@ -180,9 +188,23 @@ func (b *Browser) onWorkerChallenge(session string, params []byte) {
 	}
 }
 
+// onWorkerTraffic takes what a worker hears of the request for its script. The reader calls it.
+func (b *Browser) onWorkerTraffic(session string, method, params []byte) {
+	b.mu.Lock()
+	w, ok := b.workers[session]
+	b.mu.Unlock()
+	if ok {
+		w.tab.traffic.HandleWorkerEvent(w.Session, method, params)
+	}
+}
+
 // forgetWorker drops a session that has ended.
 func (b *Browser) forgetWorker(session string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	w, ok := b.workers[session]
 	delete(b.workers, session)
+	b.mu.Unlock()
+	if ok {
+		w.tab.traffic.SessionDetached(w.Session) // one that ended while its script came
+	}
 }

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -60,6 +61,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 		b.onWorkerRequest(string(sessionID), params)
 	} else if string(method) == "Fetch.authRequired" {
 		b.onWorkerChallenge(string(sessionID), params)
+	} else if bytes.HasPrefix(method, []byte("Network.")) {
+		b.onWorkerTraffic(string(sessionID), method, params)
 	}
 }
 
@@ -102,7 +105,7 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		a := &attached{Session: cdp.NewSession(e.SessionID, parent, info.TargetID), tab: b.sessions[parent].tab}
 		b.sessions[a.ID] = a
 		b.addFrameSession(a, b.sessions[parent], info)
-	case info.Type == "worker" && b.keepWorker(cdp.NewSession(e.SessionID, parent, ""), parent):
+	case info.Type == "worker" && b.keepWorker(cdp.NewSession(e.SessionID, parent, ""), parent, info.URL):
 	default: // workers and whatever else there is
 		b.leaveAlone(parent, e.SessionID)
 	}

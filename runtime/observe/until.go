@@ -98,19 +98,21 @@ func Until(whole, bounded context.Context, pages Pages, probe func(ctx context.C
 }
 
 const (
-	// AnswerTime is kept from a call's own time for its answer: what was waited
-	// for in vain says more than that the time is over.
+	// AnswerTime is the most that is kept from a call's own short time for its answer: what was
+	// waited for in vain says more than that the time is over.
 	AnswerTime = 150 * time.Millisecond
 	// longestAnswer is the most that Answerable leaves.
 	longestAnswer = time.Second
 )
 
 // Answerable leaves time of the call for an answer that says more than that the
-// time is over: a tenth of what is left, at least AnswerTime and at most
-// longestAnswer, because on a busy machine a short answer takes its time too.
+// time is over: a tenth of what is left, at most longestAnswer, because on a busy machine a
+// short answer takes its time too. Of a short time it is a fifth, at most AnswerTime.
 func Answerable(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(ctx, deadline.Add(-min(max(time.Until(deadline)/10, AnswerTime), longestAnswer)))
+		left := time.Until(deadline)
+		margin := max(min(left/10, longestAnswer), primitives.AnswerMargin(left, AnswerTime))
+		return context.WithDeadline(ctx, deadline.Add(-margin))
 	}
 	return context.WithCancel(ctx)
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"maps"
 	"sync"
+	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection"
@@ -37,7 +39,8 @@ func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc
 	// how long to go on, not that there need be no read.
 	whole, end := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
-		whole, end = context.WithDeadline(ctx, deadline.Add(-observe.AnswerTime))
+		margin := primitives.AnswerMargin(time.Until(deadline), observe.AnswerTime)
+		whole, end = context.WithDeadline(ctx, deadline.Add(-margin))
 	}
 	defer end()
 	bounded, cancel := context.WithTimeout(whole, pc.Time)

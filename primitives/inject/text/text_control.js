@@ -18,6 +18,47 @@ function refusedValue(type, wanted, kept) {
   return false;
 }
 
+/** Types of which a person picks the value: its change comes with the choice, not when the control is left. */
+const pickedTypes = new Set(['date', 'month', 'week', 'time', 'datetime-local', 'color', 'range']);
+
+/** Controls that a script wrote into while they had the focus -> the value of their last change. */
+const changesDue = new WeakMap();
+
+/**
+ * announceChange fires the change of a control that a script wrote into when that of a person would come: at once for
+ * what is picked and for what has no focus to lose, else when the focus leaves it or Enter is pressed. The browser
+ * fires its own only for what it inserted itself.
+ */
+function announceChange(target, before) {
+  const fire = () => dispatchOf(target, new Event('change', { bubbles: true }));
+  if (quirk('change_at_once') || pickedTypes.has(protoGet(target, 'type')) || activeElement() !== target) {
+    fire();
+    return;
+  }
+  if (changesDue.has(target)) return;
+  changesDue.set(target, before);
+  const end = () => {
+    changesDue.delete(target);
+    unlistenOf(target, 'blur', leave, true);
+    unlistenOf(target, 'change', onChange, true);
+    unlisten(globalThis, 'keypress', onKey);
+  };
+  const leave = () => {
+    end();
+    if (protoGet(target, 'value') !== before) fire();
+  };
+  const onChange = (event) => {
+    if (event.isTrusted) end();
+  };
+  const onKey = (event) => {
+    const enters = event.isTrusted && event.key === 'Enter' && !event.defaultPrevented;
+    if (enters && pathOf(event)[0] === target && tagOf(target) === 'input') leave();
+  };
+  listenOf(target, 'blur', leave, true);
+  listenOf(target, 'change', onChange, true);
+  listen(globalThis, 'keypress', onKey);
+}
+
 /**
  * insertIntoControl selects what the text replaces and has the browser insert it. A control
  * without a selection, such as a date, one that is not drawn, and one for which the browser is
@@ -33,14 +74,12 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
   // One that is not drawn cannot have the focus, which is where the browser inserts.
   const byBrowser = pressed !== null && !quirk('pastes_only') && (pressed.length > 0 || activeElement() === target);
   const cleared = byBrowser && pressed.includes('delete');
-  if (cleared && before === '') {
-    dispatchOf(target, new Event('change', { bubbles: true }));
-    return { inserted: true, inserted_length: 0, input_method: 'keys' };
-  }
+  if (cleared && before === '') return { inserted: true, inserted_length: 0, input_method: 'keys' };
   let start = 0;
   let end = before.length;
   const caret = protoGet(target, 'selectionStart'); // null: this type has no selection
-  if (replace && text === '' && before !== '' && !cleared && Number.isInteger(caret) && byBrowser) {
+  const selects = Number.isInteger(caret) || type === 'email' || type === 'number';
+  if (replace && text === '' && before !== '' && !cleared && selects && byBrowser) {
     // A mask puts back what is written away, not what is deleted.
     protoCall(target, 'select');
     return pressFirst('delete');
@@ -51,6 +90,10 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
     if (!editing && start === end && !quirk('append_at_caret')) start = end = before.length;
   }
   const wanted = before.slice(0, start) + text + before.slice(end);
+  const none = { inserted: true, inserted_length: text.length };
+  // A field of a date can hold a part that is no value: writing nothing takes that away.
+  const partly = protoGet(target, 'validity').badInput;
+  if (text === '' && wanted === before && !partly && !quirk('change_at_once')) return none;
   if (text !== '' && byBrowser && (Number.isInteger(caret) || type === 'email' || type === 'number' && Number.isFinite(Number(wanted)))) {
     // The browser inserts as it does for a person, with events that a page can trust.
     if (Number.isInteger(caret)) {
@@ -83,7 +126,7 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
     protoCall(target, 'setSelectionRange', after, after);
   }
   dispatchOf(target, new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertText', data: text }));
-  dispatchOf(target, new Event('change', { bubbles: true }));
+  announceChange(target, before);
   const value = { inserted: true, inserted_length: text.length, input_method: 'native-value-setter+input' };
   if (kept !== wanted || !quirk('pastes_only') && protoGet(target, 'value') !== wanted) value.sanitized = true;
   const max = protoGet(target, 'maxLength');

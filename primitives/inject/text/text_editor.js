@@ -254,7 +254,9 @@ function holdsFocus(editor) {
 async function insertIntoEditor(target, text, replace, pressed, fresh) {
   const strict = !quirk('pastes_only');
   const value = { inserted: true, inserted_length: text.length };
-  const announce = () => dispatchOf(target, new Event('change', { bubbles: true }));
+  const announce = () => {
+    if (quirk('change_at_once')) dispatchOf(target, new Event('change', { bubbles: true }));
+  };
   if (pressed.includes('delete') && holdsNothing(target)) {
     announce();
     return { ...value, input_method: 'keys' };

@@ -71,8 +71,6 @@ async function insertionOf(watch) {
     protoSet(target, 'value', before);
     throw notEditable(target, 'value_rejected', 'the control does not accept this value');
   }
-  // Maps wait for what follows a change. The browser fires its own when the control loses the focus.
-  dispatchOf(target, new Event('change', { bubbles: true }));
   if (protoGet(target, 'value') !== wanted) value.sanitized = true;
   if (refused()) value.unchanged = true;
   const max = protoGet(target, 'maxLength');

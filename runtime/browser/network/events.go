@@ -41,6 +41,15 @@ func (t *Traffic) HandleEvent(s *cdp.Session, method, params []byte) {
 	}
 }
 
+// HandleWorkerEvent takes an event of a worker about a request that its page sent, such as the one for its script.
+// What the worker asks for itself is not recorded. The reader calls it.
+func (t *Traffic) HandleWorkerEvent(s *cdp.Session, method, params []byte) {
+	switch string(method) {
+	case "Network.responseReceived", "Network.dataReceived", "Network.loadingFinished", "Network.loadingFailed":
+		t.HandleEvent(s, method, params)
+	}
+}
+
 type requestEvent struct {
 	RequestID   string `json:"requestId"`
 	LoaderID    string `json:"loaderId"`

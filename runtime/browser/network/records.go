@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
+	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 )
 
 const (
@@ -200,6 +201,19 @@ func (t *Traffic) DocumentReplaced(frame primitives.FrameID, loader string, top 
 		if e.open && e.loader != loader && (top || e.Frame == frame) {
 			e.Failure, e.Cancelled = "the document was replaced", true
 			t.end(e, "failed", time.Since(e.at))
+		}
+	}
+}
+
+// WorkerAttached gives a worker the request for its script: it ends with the worker at the latest.
+func (t *Traffic) WorkerAttached(s *cdp.Session, address string) {
+	address = excerpt.Address(address)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.entries {
+		if e.open && e.URL == address && e.session != nil && e.session.ID == s.Parent {
+			e.session = s
+			return
 		}
 	}
 }
