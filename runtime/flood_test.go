@@ -38,9 +38,10 @@ func TestFloodedBrowserComesBack(t *testing.T) {
 			// A tab answers for a moment before the flood has come far, and between the two ends: it is back when it
 			// has answered for some seconds.
 			const enough = 12
+			const aWhile = `{"source":"return new Promise((r) => setTimeout(r, 300))"}`
 			deadline := time.Now().Add(4 * patience)
 			for answered := 0; answered < enough; {
-				r := do(t, h, "debug.run_javascript", `{"source":"return new Promise((r) => setTimeout(r, 300))"}`, 2*time.Second)
+				r := do(t, h, "debug.run_javascript", aWhile, 2*time.Second)
 				switch {
 				case r.Err == nil:
 					answered++

@@ -32,7 +32,13 @@ func TestTabsAreLimited(t *testing.T) {
 	}
 	// The page's own window is gone again: its opener sees it closed.
 	first := runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID}
-	click := runtime.Call{ID: newID(), Target: first, Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"selector":"button"},"effects":true}`), Timeout: patience}
+	click := runtime.Call{
+		ID:        newID(),
+		Target:    first,
+		Name:      "pointer.click",
+		Arguments: json.RawMessage(`{"locator":{"selector":"button"},"effects":true}`),
+		Timeout:   patience,
+	}
 	clicked := h.Do(t.Context(), click)
 	if clicked.Err != nil {
 		t.Fatal(clicked.Err)

@@ -299,8 +299,7 @@ class MarkdownWalk {
       for (const child of this.drawn(at)) {
         if (nodeType(child) === 3) text += shown ? nodeValueOf(child) : '';
         else if (nodeType(child) === 1 && tagOf(child) === 'br') text += '\n';
-        else if (nodeType(child) === 1 && !silentTags.has(tagOf(child)) && tagOf(child) !== 'button' && drawnAtAll(child))
-          read(child, depth + 1);
+        else if (nodeType(child) === 1 && !unwritten(child) && drawnAtAll(child)) read(child, depth + 1);
       }
     };
     read(node, 0);
@@ -453,6 +452,9 @@ class MarkdownWalk {
 
 /** Stands where a frame's text belongs. No page can know it. */
 const frameMark = '\uE0F8' + token + '\uE0F9';
+
+/** unwritten: an element is no part of the code that it stands in. */
+const unwritten = (node) => silentTags.has(tagOf(node)) || tagOf(node) === 'button';
 
 /** drawnAtAll: an element has a box, or what is in it may have one. */
 const drawnAtAll = (node) =>

@@ -32,7 +32,8 @@ function showsText(needle) {
     if (norm(texts.join(' ')).includes(needle) && drawsText(hostOf(root))) return true;
     for (const top of within.filter(isElement)) {
       const text = norm(textOf(top));
-      if (!text.includes(needle) && !folded(text).includes(inAnyCase)) continue; // cheaper than what follows, and never less
+      // This is cheaper than what follows, and never less.
+      if (!text.includes(needle) && !folded(text).includes(inAnyCase)) continue;
       // What is drawn of an element that is not drawn would be all of its text.
       if (!drawnAtAll(top)) continue;
       if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;

@@ -478,7 +478,8 @@ class TreeWalk {
 
   /** concealed: nothing in the element is drawn. */
   concealed(style, node) {
-    return (this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null) && conceals(style || getComputedStyle(node));
+    const possible = this.hints.conceals || this.shadows > 0 || shadowOf(node) !== null;
+    return possible && conceals(style || getComputedStyle(node));
   }
 
   /** scrolls is how far an element that scrolls by itself can be scrolled, '' for any other. */
@@ -593,7 +594,9 @@ class TreeWalk {
         if (labelled) return this.derivedName(node);
       }
       if (namedByText.has(role)) {
-        if (firstElementOf(node) === null && !shadowOf(node) && !this.concealed(null, node) && !(attributed && hasAttribute(node, 'aria-owns')) && !(node instanceof HTMLSlotElement)) {
+        const owns = attributed && hasAttribute(node, 'aria-owns');
+        const plain = firstElementOf(node) === null && !shadowOf(node) && !owns && !(node instanceof HTMLSlotElement);
+        if (plain && !this.concealed(null, node)) {
           const bare = !this.hints.generates && this.shadows === 0;
           this.derived ||= !bare;
           const own = worded(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
