@@ -114,8 +114,14 @@ type BrowserScreenshotResult struct {
 	CapturedAt      string `json:"captured_at"`
 	// What the image shows: of a locator or ref the part of the element that is in
 	// the viewport, of full_page what there is of the page.
-	Clip           *Rect `json:"clip"`
-	DelayMSApplied int   `json:"delay_ms_applied"`
+	Clip *Rect `json:"clip"`
+	// Of full_page: the size of the page in CSS pixels, where a side beyond 16384
+	// was cut.
+	Cut *struct {
+		PageHeight float64 `json:"page_height"`
+		PageWidth  float64 `json:"page_width"`
+	} `json:"cut"`
+	DelayMSApplied int `json:"delay_ms_applied"`
 	Encoded        *struct {
 		Height  int  `json:"height"`
 		Quality int  `json:"quality"`

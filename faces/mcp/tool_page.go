@@ -532,7 +532,7 @@ func pictured(out, result, encoded map[string]any) {
 		}
 	}
 	if cut, ok := result["cut"].(map[string]any); ok {
-		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; scroll to what lies beyond",
-			cut["page_width"], cut["page_height"])
+		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; "+
+			"scroll to what lies beyond", cut["page_width"], cut["page_height"])
 	}
 }

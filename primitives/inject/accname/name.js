@@ -147,7 +147,9 @@ function controlText(node, role, ctx) {
       const value = protoGet(node, 'value');
       if (typeof value === 'string') return value || undefined;
       const chosen = [node, ...byIds(node, 'aria-owns')].flatMap((list) => queryIn(list, chosenOption));
-      if (chosen.length > 0) return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+      if (chosen.length > 0) {
+        return chosen.map((option) => textAlternative(option, { ...ctx, inside: 'content' })).join(' ');
+      }
       if (role === 'combobox' && isFocusable(node)) return contentText(node, { ...ctx, inside: 'content' });
       return namedByAttribute(node) ? undefined : '';
     }
@@ -209,7 +211,8 @@ function labelsOf(node) {
 function labelText(node, ctx) {
   const labels = labelsOf(node);
   if (labels.length === 0) return '';
-  return labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' })).filter((text) => worded(text) !== '').join(' ');
+  const texts = labels.map((label) => textAlternative(label, { ...ctx, inside: 'label' }));
+  return texts.filter((text) => worded(text) !== '').join(' ');
 }
 
 function ofFirst(node, tag, ctx) {
@@ -220,7 +223,7 @@ function ofFirst(node, tag, ctx) {
 /** Controls whose text does not run into that around them, though they are drawn in its line. */
 const standsApart = /^(?:button|checkbox|menuitem|textbox|radio|switch|progressbar|meter|slider|spinbutton|scrollbar)$/;
 
-/** Roles of what is a thing of its own: it is called something, and its content is no part of the name of what is around it. */
+/** Roles of what is a thing of its own: its content is no part of the name of what is around it. */
 const setsApart = /^(?:alertdialog|combobox|dialog|grid|menu|menubar|radiogroup|tablist|toolbar|tree|treegrid)$/;
 
 const fieldTags = /^(?:button|input|select|textarea)$/;
@@ -312,7 +315,7 @@ function textAlternative(node, ctx) {
   }
 }
 
-/** referredText is what an element that aria-labelledby names gives to the name of node. Then it is no part of its content once more. */
+/** referredText is what an element that aria-labelledby names gives to a name, once: its content does not count again. */
 function referredText(node, target, ctx) {
   const text = textAlternative(target, {
     ...ctx,

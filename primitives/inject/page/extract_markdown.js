@@ -512,6 +512,9 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
     }
   });
   const file = why === 'part' ? undefined : fileHere();
-  if (file !== undefined) pieces.unshift({ text: '[' + file.name + ': ' + fileWords(file) + ']' + (pieces.length > 0 ? '\n\n' : '') });
+  if (file !== undefined) {
+    const end = pieces.length > 0 ? '\n\n' : '';
+    pieces.unshift({ text: '[' + file.name + ': ' + fileWords(file) + ']' + end });
+  }
   return { pieces, why, left, stopped: walk.stopped, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
 };

@@ -63,7 +63,9 @@ const nestedControls = 'a[href], button, input, select, textarea, [tabindex]';
 
 /** Controls in a drawing. */
 const drawnControls = 'a[*|href], [tabindex]:not([tabindex="-1"]), [onclick], ' +
-  ['button', 'checkbox', 'link', 'menuitem', 'option', 'radio', 'slider', 'switch', 'tab'].map((role) => '[role=' + role + ']').join(', ');
+  ['button', 'checkbox', 'link', 'menuitem', 'option', 'radio', 'slider', 'switch', 'tab']
+    .map((role) => '[role=' + role + ']')
+    .join(', ');
 
 const firstElementOf = getterOf(Element.prototype, 'firstElementChild');
 const firstChildOf = getterOf(Node.prototype, 'firstChild');
@@ -538,7 +540,8 @@ class TreeWalk {
   /** hasInside: a control of this role that contains other controls, as authors nest them. */
   hasInside(node, tag, role) {
     if (role === 'textbox' || role === 'searchbox') return tag !== 'input' && tag !== 'textarea';
-    return firstElementOf(node) !== null && tag !== 'math' && queryIn(node, tag === 'svg' ? drawnControls : nestedControls).length > 0;
+    if (firstElementOf(node) === null || tag === 'math') return false;
+    return queryIn(node, tag === 'svg' ? drawnControls : nestedControls).length > 0;
   }
 
   labelled(label) {

@@ -100,7 +100,7 @@ const windowsOf = {
 /** Types of what an embed element shows that have no document. */
 const embeddedFiles = /^(?:application|audio|font|image|video)\/(?!xhtml\+xml|xml|svg\+xml)/i;
 
-/** embeddedWindow is the window that an embed element shows, null when it shows none, undefined when that cannot be known. */
+/** embeddedWindow is the window that an embed element shows, null without one, undefined when that is not known. */
 function embeddedWindow(node) {
   const around = protoGet(protoGet(node, 'ownerDocument'), 'defaultView');
   let unknown = false;
@@ -117,7 +117,7 @@ function embeddedWindow(node) {
 /** windowIn is the window that an element shows, as embeddedWindow says it. */
 const windowIn = (node, tag) => tag === 'embed' ? embeddedWindow(node) : windowsOf[tag](node);
 
-/** showsDocument: the node is a frame element, of whatever realm, or an object or embed element that shows a document. */
+/** showsDocument: the node is a frame element, of whatever realm, or an object or embed that shows a document. */
 function showsDocument(node) {
   const tag = tagOf(node);
   if (tag === 'iframe' || tag === 'frame') return true;
