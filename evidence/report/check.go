@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/internal/element/lock"
+	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Page is what mode check of actions.site answers, as far as reports
@@ -58,7 +59,7 @@ type Check struct {
 	Contingency string                     `json:"contingency"`
 	Evidence    map[string]json.RawMessage `json:"evidence"`
 	Error       *struct {
-		Code     string         `json:"code"`
+		Code     fault.Code     `json:"code"`
 		Message  string         `json:"message"`
 		Evidence map[string]any `json:"evidence"`
 	} `json:"error"`
@@ -205,7 +206,8 @@ func (c Check) Detail() string {
 	case c.Status == "drifted" && len(c.Drift) > 0:
 		return c.Drift[0].Message
 	case c.Error != nil:
-		return c.Error.Message
+		e := fault.Error{Code: c.Error.Code, Message: c.Error.Message, Evidence: c.Error.Evidence}
+		return e.Line()
 	case c.Status == "not_run":
 		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
 	case c.Status == "skipped":

@@ -187,7 +187,7 @@ func (c *call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]a
 		result, address, err = c.outline(ctx, p, look)
 	}
 	if err != nil {
-		return map[string]any{"error": err}, "the page cannot be shown: " + err.Message
+		return map[string]any{"error": err}, "the page cannot be shown: " + err.Line()
 	}
 	for _, known := range append(headed, "delta") { // the next call compares by itself
 		delete(result, known)

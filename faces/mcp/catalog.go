@@ -288,7 +288,7 @@ func (a *answer) result() *sdk.CallToolResult {
 
 // failure is a result that says what went wrong. It has no structured content:
 // that would have to match the tool's output schema; the error is in _meta and,
-// for the model, in the text.
+// for the model, in the text: on one line, and then with all that is known.
 func failure(err *fault.Error) *sdk.CallToolResult {
 	encoded, e := json.Marshal(err)
 	if e != nil {
@@ -296,6 +296,6 @@ func failure(err *fault.Error) *sdk.CallToolResult {
 	}
 	return &sdk.CallToolResult{
 		IsError: true, Meta: sdk.Meta{"outrider/error": json.RawMessage(encoded)},
-		Content: []sdk.Content{&sdk.TextContent{Text: plain.Text(string(encoded))}},
+		Content: []sdk.Content{&sdk.TextContent{Text: plain.Text(err.Line() + "\n" + string(encoded))}},
 	}
 }

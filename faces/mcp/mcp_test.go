@@ -144,7 +144,10 @@ func code(r *sdk.CallToolResult) string {
 	if !r.IsError {
 		return ""
 	}
-	_ = json.Unmarshal([]byte(r.Content[0].(*sdk.TextContent).Text), &e)
+	line, encoded, _ := strings.Cut(r.Content[0].(*sdk.TextContent).Text, "\n")
+	if json.Unmarshal([]byte(encoded), &e) != nil || !strings.HasPrefix(line, e.Code+": ") {
+		return ""
+	}
 	return e.Code
 }
 

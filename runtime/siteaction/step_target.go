@@ -39,7 +39,9 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 	var seen string
 	guess := false             // only a fallback matches, and this step may not act on it
 	asked, locked := "", false // whether the lock file remembers the element of a handle
-	f, err := r.await(
+	within, end, early := r.untilQuiet(s)
+	f, err := r.awaitWithin(
+		within,
 		func(sv *verify.Batch) {
 			sv.AddTarget(t)
 			sv.AddState(r.match.Map, t.State)
@@ -65,6 +67,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 			}
 			return out, ok
 		})
+	quiet := early()
+	end()
 	if err != nil {
 		return found{}, err
 	}
@@ -83,6 +87,13 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		failed := fault.New(code, message, s.id).
 			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
 			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
+		if near := r.near(t); len(near) > 0 && code == fault.TargetNotFound && !m.Found {
+			failed.With("nearest", near)
+		}
+		if quiet {
+			failed.With("quiet_ms", quietTime.Milliseconds()).
+				Next("the page has loaded and was quiet; give the step timeout_ms when its element comes later")
+		}
 		// a repair would write what the slots gave
 		if code == fault.TargetNotFound && !m.Found && t == s.target && s.slots == nil {
 			if f, ok := r.instead(s, m, rendered, failed); ok {

@@ -508,8 +508,15 @@ func (r *executionRun) resolve(t *manifest.Target) (descriptor.Match, *fault.Err
 // await observes until judged is satisfied or the step's time is over, again after
 // each change of the page, and returns what it saw last.
 func (r *executionRun) await(want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool)) (verify.Observation, *fault.Error) {
+	return r.awaitWithin(r.bound, want, judged)
+}
+
+// awaitWithin is await with another time than the step's.
+func (r *executionRun) awaitWithin(
+	bound context.Context, want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool),
+) (verify.Observation, *fault.Error) {
 	var last verify.Observation
-	_, err := observe.Until(r.whole, r.bound, r.a, func(ctx context.Context, page primitives.Page) (bool, error) {
+	_, err := observe.Until(r.whole, bound, r.a, func(ctx context.Context, page primitives.Page) (bool, error) {
 		s := verify.Batch{Library: r.lib}
 		want(&s)
 		if err := s.Evaluate(ctx, page); err != nil {
