@@ -28,7 +28,7 @@ type Plan struct {
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
 	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
 
-	HTTPCredentials []SignIn `json:"http_credentials,omitempty" doc:"signs in to servers that ask for a name and a password; --http-credentials come before them"`
+	HTTPCredentials []SignIn `json:"http_credentials,omitempty" doc:"signs in to servers that ask for it; --http-credentials come before"`
 
 	Timeout Duration `json:"timeout,omitempty" doc:"bound on a test case, such as 2m"`
 	Retries int      `json:"retries,omitempty" min:"0" max:"10" doc:"how often a test case that failed is run again, in a new session"`
