@@ -77,6 +77,15 @@ type Secret struct {
 	Origins []string
 }
 
+// HTTPCredentials are a name and a password for the servers of one origin (HTTP authentication). No other
+// origin gets them.
+type HTTPCredentials struct {
+	// Origin is such as https://app.example.
+	Origin string
+	// Name is the user's name, Secret the name of the password among Options.Secrets.
+	Name, Secret string
+}
+
 // BrowserOptions say which browser a session uses and how.
 type BrowserOptions struct {
 	// Path of Chrome or Chromium. Default: found on this machine.
@@ -106,6 +115,8 @@ type BrowserOptions struct {
 	InsecureOrigins []string
 	// UploadDirs are the folders whose files may be uploaded. Default: none.
 	UploadDirs []string
+	// HTTPCredentials sign in to servers that ask for a name and a password.
+	HTTPCredentials []HTTPCredentials
 	// DownloadDir is the folder for downloads. Default: they are refused.
 	DownloadDir string
 }
@@ -151,6 +162,10 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 			return runtime.Options{}, invalidOption("Secrets", "has an entry: %s", fault.From(err).Message)
 		}
 	}
+	credentials, err := o.credentials(secrets)
+	if err != nil {
+		return runtime.Options{}, err
+	}
 	engine, err := expr.New(o.ExpressionEngine, nil)
 	if errors.Is(err, fault.InvalidInput) {
 		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine)
@@ -168,13 +183,35 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	options := browser.Options{
 		Path: b.Path, Headed: b.Headed, Attach: b.Attach, UserDataDir: b.UserDataDir, Locale: b.Locale, Timezone: b.Timezone,
 		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins, InsecureOrigins: b.InsecureOrigins,
-		UploadDirs: b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger, OnWatchdogLost: watchdogLost,
+		HTTPCredentials: credentials,
+		UploadDirs:      b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger, OnWatchdogLost: watchdogLost,
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{
 		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: offered, MapPermissions: permissions, Browser: options, Open: o.Open,
 		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go", Secrets: secrets,
 	}, nil
+}
+
+// credentials are Browser.HTTPCredentials with their passwords.
+func (o Options) credentials(secrets *mask.Set) ([]browser.Credentials, error) {
+	var out []browser.Credentials
+	for _, c := range o.Browser.HTTPCredentials {
+		origin := browser.OriginOf(c.Origin)
+		if origin == "" || c.Name == "" {
+			return nil, invalidOption("Browser.HTTPCredentials", "has %q and a name %q: expected an origin, such as "+
+				"https://app.example, and a name", c.Origin, c.Name)
+		}
+		if _, known := o.Secrets[c.Secret]; !known {
+			return nil, invalidOption("Browser.HTTPCredentials", "has the secret %q, which is none of Options.Secrets", c.Secret)
+		}
+		password, err := secrets.Reveal(mask.Placeholder(c.Secret), origin+"/")
+		if err != nil {
+			return nil, invalidOption("Browser.HTTPCredentials", "has %s: %s", c.Origin, fault.From(err).Message)
+		}
+		out = append(out, browser.Credentials{Origin: origin, Name: c.Name, Password: password})
+	}
+	return out, nil
 }
 
 func invalidOption(name, format string, args ...any) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 const (
@@ -113,7 +114,8 @@ type run struct {
 	of       int
 	stopped  bool
 
-	planRoutes   []routed // of the plan whose steps run
+	planRoutes   []routed              // of the plan whose steps run
+	planKeys     []browser.Credentials // of the plans that began
 	routeResults []RouteResult
 }
 
@@ -140,6 +142,11 @@ func (r *run) tell(s StepResult) {
 
 // plan runs the steps of one plan of the case.
 func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
+	if len(p.HTTPCredentials) > 0 && !r.stopped {
+		if err := r.signsIn(ctx, p); err != nil {
+			r.stop("http_credentials", err, p.At("/http_credentials"))
+		}
+	}
 	if len(p.Route) > 0 && !r.stopped {
 		if err := r.enter(ctx, p); err != nil {
 			r.stop("route", err, p.At("/route"))

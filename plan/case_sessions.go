@@ -58,6 +58,9 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 	if err := r.route(ctx, s, nil); err != nil {
 		return nil, err
 	}
+	if err := r.signIn(ctx, s); err != nil {
+		return nil, err
+	}
 	path, open := r.beginnings(name)
 	state := r.o.StorageState
 	if name != "" || state == nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -37,7 +38,7 @@ func matches(t Target, s TabStatus) bool {
 	return (t.RuntimeID == "" || t.RuntimeID == s.RuntimeID) &&
 		(t.RuntimeKey == "" || t.RuntimeKey == s.RuntimeKey) &&
 		(t.TabID == 0 || t.TabID == s.TabID) &&
-		(t.URLContains == "" || containsFold(s.URL, t.URLContains)) &&
+		(t.URLContains == "" || containsFold(s.URL, address.Part(t.URLContains))) &&
 		(t.TitleContains == "" || containsFold(s.Title, t.TitleContains))
 }
 

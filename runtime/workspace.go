@@ -162,6 +162,20 @@ func (h *Host) Route(ctx context.Context, w *Workspace, rules []*browser.Route) 
 	return b.Route(ctx, id, rules)
 }
 
+// SignIn answers the servers of an origin that ask for a name and a password, in the tabs of w, in the
+// host's own for nil. What the host was started with for that origin stays.
+func (h *Host) SignIn(ctx context.Context, w *Workspace, c browser.Credentials) error {
+	b := h.currentBrowser()
+	id, err := w.contextIn(ctx, b)
+	if err == nil && b == nil {
+		err = fault.New(fault.BrowserLost, "the browser is being started again")
+	}
+	if err != nil {
+		return err
+	}
+	return b.SignIn(ctx, id, c)
+}
+
 // leave takes the workspace from its host, once.
 func (w *Workspace) leave() (*browser.Browser, string, bool) {
 	w.mu.Lock()

@@ -97,7 +97,7 @@ func (a *app) runAction(ctx context.Context, p caseFlags, action string, argumen
 }
 
 func (a *app) runOptions(artifacts string) plan.Options {
-	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn}
+	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn, Secrets: a.secrets}
 }
 
 // ending is verdict, with what went wrong beside the result.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	hosts "github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -70,7 +71,7 @@ func (s *Set) Reveal(text, address string) (string, error) {
 func allowed(origins []string, address string) bool {
 	at := originOf(address)
 	return slices.ContainsFunc(origins, func(o string) bool {
-		scheme, host, ok := strings.Cut(strings.TrimSuffix(o, "/"), "://")
+		scheme, host, ok := strings.Cut(hosts.ASCII(strings.TrimSuffix(o, "/")), "://")
 		if below, wild := strings.CutPrefix(host, "*."); ok && wild {
 			return strings.HasPrefix(at, scheme+"://") && strings.HasSuffix(at, "."+below)
 		}
@@ -80,7 +81,7 @@ func allowed(origins []string, address string) bool {
 
 // originOf is scheme, host and port of an address.
 func originOf(address string) string {
-	u, err := url.Parse(address)
+	u, err := url.Parse(hosts.ASCII(address))
 	if err != nil || u.Host == "" {
 		return ""
 	}

@@ -98,6 +98,17 @@ func (s guardedSession) Route(ctx context.Context, rules []*browser.Route) error
 	return to.Route(ctx, rules)
 }
 
+// SignIn signs in where the session can.
+func (s guardedSession) SignIn(ctx context.Context, c browser.Credentials) error {
+	to, ok := s.Session.(interface {
+		SignIn(ctx context.Context, c browser.Credentials) error
+	})
+	if !ok {
+		return fault.New(fault.CapabilityUnavailable, "nobody can sign in in this session")
+	}
+	return to.SignIn(ctx, c)
+}
+
 // guardedHost is a host with a guard before it.
 type guardedHost struct {
 	plan.Host

@@ -34,6 +34,13 @@ func (s Source) check(c *Case) error {
 		for name, session := range p.Sessions {
 			x.value(session.Open, "/sessions/"+escapePointer(name)+"/open")
 		}
+		for i, one := range p.HTTPCredentials {
+			for member, text := range map[string]string{
+				"origin": one.Origin, "name": one.Name, "password": one.Password,
+			} {
+				x.value(text, "/http_credentials/"+strconv.Itoa(i)+"/"+member)
+			}
+		}
 		x.routes(p.Route)
 		x.steps(p.Steps)
 	}

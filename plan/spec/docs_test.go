@@ -30,7 +30,7 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 		"What they do together: [plans](plans.md). For editors: [JSON Schema](plan.schema.json). A name in bold is required.\n")
 	sections := []struct{ def, title string }{
 		{"", "A plan"}, {"step", "A step"}, {"expectation", "An expectation"}, {"networkRequest", "A request that is expected"}, {"forEach", "for_each"},
-		{"secret", "A secret"}, {"session", "A session"}, {"route", "A route"},
+		{"secret", "A secret"}, {"session", "A session"}, {"signIn", "A sign-in"}, {"route", "A route"},
 	}
 	for _, s := range sections {
 		n := &root

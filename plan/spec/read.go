@@ -132,6 +132,17 @@ func (c *checker) plan(p *Plan) {
 			c.fail("/vars/"+escapePointer(name), "%q is no name of a variable: expected letters, digits and _", name)
 		}
 	}
+	for i, one := range p.HTTPCredentials {
+		at := "/http_credentials/" + strconv.Itoa(i)
+		for member, text := range map[string]string{"/origin": one.Origin, "/name": one.Name} {
+			if text == "" {
+				c.fail(at+member, "is empty")
+			}
+		}
+		if names := mask.Used(one.Password); len(names) != 1 || one.Password != mask.Placeholder(names[0]) {
+			c.fail(at+"/password", "expected a secret, such as {{secret:PW}}")
+		}
+	}
 	c.routes(p.Route, "/route")
 	c.steps(p.Steps, "/steps")
 	number(p.Steps, map[string]int{})

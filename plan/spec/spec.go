@@ -27,9 +27,12 @@ type Plan struct {
 	StorageState string             `json:"storage_state,omitempty" doc:"file with the cookies and storage to begin with; --storage-state comes before it"`
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
 	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
-	Timeout      Duration           `json:"timeout,omitempty" doc:"bound on a test case, such as 2m"`
-	Retries      int                `json:"retries,omitempty" min:"0" max:"10" doc:"how often a test case that failed is run again, in a new session"`
-	Steps        []Step             `json:"steps" doc:"at least one step"`
+
+	HTTPCredentials []SignIn `json:"http_credentials,omitempty" doc:"signs in to servers that ask for it; --http-credentials come before"`
+
+	Timeout Duration `json:"timeout,omitempty" doc:"bound on a test case, such as 2m"`
+	Retries int      `json:"retries,omitempty" min:"0" max:"10" doc:"how often a test case that failed is run again, in a new session"`
+	Steps   []Step   `json:"steps" doc:"at least one step"`
 
 	path     string
 	places   *places
@@ -42,6 +45,13 @@ type Secret struct {
 	File    string   `json:"file,omitempty" doc:"file, relative to the plan"`
 	Command []string `json:"command,omitempty" doc:"program and arguments that print it"`
 	Origins []string `json:"origins,omitempty" doc:"where it may be used, such as https://*.example.com; default: everywhere"`
+}
+
+// SignIn is a name and a password for the servers of one origin.
+type SignIn struct {
+	Origin   string `json:"origin" doc:"such as https://app.example; no other origin gets them"`
+	Name     string `json:"name" doc:"the user's name"`
+	Password string `json:"password" doc:"a secret: {{secret:NAME}}"`
 }
 
 // Session is what a further session begins with.

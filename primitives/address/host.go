@@ -1,6 +1,7 @@
 package address
 
 import (
+	"fmt"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -44,4 +45,36 @@ func ASCII(raw string) string {
 
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
+}
+
+// Part is a part of an address, or a pattern of one, as it stands in addresses of a browser: the host as
+// in ASCIIHost, other letters of a path or a query as %-sequences. What comes before the first slash is a
+// host, unless it begins with ? or # or has a =.
+func Part(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	text = ASCII(text)
+	start := 0
+	if i := strings.Index(text, "://"); i >= 0 {
+		start = i + 3
+	} else if strings.HasPrefix(text, "//") {
+		start = 2
+	}
+	end := len(text)
+	if i := strings.IndexAny(text[start:], `/\?#=&`); i >= 0 {
+		end = start + i
+	}
+	if end == len(text) || !strings.ContainsRune("=&", rune(text[end])) {
+		text = text[:start] + ASCIIHost(text[start:end]) + text[end:]
+	}
+	var out strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c < 0x80 {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
 }

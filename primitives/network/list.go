@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/listing"
 )
 
@@ -79,9 +80,10 @@ var networkList = primitives.Define("network.list", func(ctx context.Context, p 
 	out := networkListOut{
 		Entries: []networkEntry{}, Cursor: log.Last, Inflight: log.Inflight, Dropped: log.Dropped, RecordingSince: listing.Timestamp(log.Since),
 	}
+	part := address.Part(in.URLContains)
 	for _, r := range log.Requests {
 		if r.Revision <= in.Since || r.Status < in.MinStatus || !listing.Passes(in.Types, r.Type) || !listing.Passes(in.States, r.State) ||
-			!strings.Contains(r.URL, in.URLContains) {
+			!strings.Contains(r.URL, part) {
 			continue
 		}
 		if len(in.Methods) > 0 && !slices.ContainsFunc(in.Methods, func(m string) bool { return strings.EqualFold(m, r.Method) }) {

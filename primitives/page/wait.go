@@ -8,6 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/locator"
 )
@@ -50,10 +51,18 @@ func (u *urlPattern) UnmarshalJSON(b []byte) error {
 		} else {
 			*u = urlPattern{Contains: &s}
 		}
-		return nil
+	} else {
+		type plain urlPattern
+		if err := json.Unmarshal(b, (*plain)(u)); err != nil {
+			return err
+		}
 	}
-	type plain urlPattern
-	return json.Unmarshal(b, (*plain)(u))
+	for _, text := range []*string{u.Equals, u.Contains, u.Glob} {
+		if text != nil {
+			*text = address.Part(*text)
+		}
+	}
+	return nil
 }
 
 type pageWaitOut struct {

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/address"
@@ -28,6 +29,18 @@ func (t *Tab) signedIn(ctx context.Context, raw string) (string, error) {
 		return bare, nil
 	}
 	return bare, t.browser.authorize(ctx, t.context, Credentials{Origin: origin, Name: name, Password: password})
+}
+
+// SignIn has challenges of an origin answered in a browser context, "" for the profile's own. What the
+// browser was started with for that origin stays.
+func (b *Browser) SignIn(ctx context.Context, contextID string, c Credentials) error {
+	if b.offline != nil {
+		return nil // nobody asks there
+	}
+	if slices.ContainsFunc(b.opts.HTTPCredentials, func(given Credentials) bool { return given.Origin == c.Origin }) {
+		return nil
+	}
+	return b.authorize(ctx, contextID, c)
 }
 
 // authorize has challenges of an origin answered in a browser context.
@@ -56,7 +69,8 @@ func (t *Tab) explainChallenge(err error) error {
 		return err
 	}
 	f.Message = "the server asks for a name and a password (401, HTTP authentication)"
-	f.NextStep = "start with --http-credentials ORIGIN=NAME:SECRET and --secret SECRET=env:VARIABLE"
+	f.NextStep = "start with --http-credentials ORIGIN=NAME:SECRET and --secret SECRET=env:VARIABLE, or give the plan " +
+		"http_credentials"
 	asked := t.challenge.Load()
 	if asked == nil {
 		return f

@@ -409,6 +409,7 @@ func (c *client) fill(f, result map[string]any) (kind string, err error) {
 	}
 	value := fmt.Sprint(f["value"])
 	result["value"] = value
+	var notChosen error
 	if role == "combobox" || role == "listbox" {
 		params := map[string]any{"value": value}
 		for k, v := range element {
@@ -427,9 +428,13 @@ func (c *client) fill(f, result map[string]any) (kind string, err error) {
 		if role == "listbox" || !failedWith(err, provider.ElementNotActionable) {
 			return "select", err
 		}
+		notChosen = err
 	}
 	element["text"], element["replace"] = value, true
 	_, err = c.do("page.type", element)
+	if err != nil && notChosen != nil { // a list that is no text box: why it does not have the option says more
+		return "select", notChosen
+	}
 	return role, err
 }
 

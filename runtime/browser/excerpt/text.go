@@ -50,7 +50,7 @@ func Characters(s string, n int) string {
 
 // Origin returns the origin of an http address, "" for others.
 func Origin(text string) string {
-	u, err := url.Parse(text)
+	u, err := url.Parse(address.ASCII(text))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return ""
 	}

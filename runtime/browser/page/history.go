@@ -38,6 +38,15 @@ func (p *Page) history(ctx context.Context) (tabHistory, error) {
 	return h, err
 }
 
+// isAt says whether an entry is the current one.
+func (p *Page) isAt(ctx context.Context, entry int) bool {
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
+	defer cancel()
+	h, err := p.history(ctx)
+	return err == nil && h.CurrentIndex >= 0 && h.CurrentIndex < len(h.Entries) &&
+		h.Entries[h.CurrentIndex].ID == entry
+}
+
 // entryAt returns the browser's id of the entry so many steps away.
 func (p *Page) entryAt(ctx context.Context, steps int) (int, error) {
 	h, err := p.history(ctx)

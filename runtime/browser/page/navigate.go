@@ -89,6 +89,7 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 			return err
 		}
 		n.steps = true
+		n.entry = entry
 		method, params = "Page.navigateToHistoryEntry", []byte(`{"entryId":`+strconv.Itoa(entry)+`}`)
 	}
 	commands := []cdp.Command{{Session: p.session.ID, Method: method, Params: params}}
@@ -133,6 +134,8 @@ type navigation struct {
 	most       time.Duration // until answerBy, from the beginning
 	loader     string        // of the new document; empty for a reload, where it is not given
 	steps      bool          // along the history
+	entry      int           // of the history that it leads to, when it goes along it
+	restored   bool          // the browser says that this entry is the current one
 	moves      int           // moves within a document that the frame had before
 	seen       int           // documents the frame had when the load was over
 	same       bool
@@ -234,6 +237,9 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 	case strings.HasPrefix(r.ErrorText, "net::ERR_CERT_"):
 		f.Message = "the certificate of the server is not valid"
 		f.NextStep = "give the server a certificate that the browser trusts, or start with --insecure-origin for this origin"
+	case clientCertificate[r.ErrorText]:
+		f.Message = "the server asks for a client certificate, which this browser does not have"
+		f.NextStep = "open it in a Chrome that has the certificate, with --attach"
 	case r.ErrorText == "net::ERR_CONNECTION_REFUSED":
 		f.Message = "the server refuses connections"
 	}
@@ -243,6 +249,16 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 		_ = n.commit(ctx)
 	}
 	return f
+}
+
+// clientCertificate are the errors of the browser for a server that wants a certificate of its client.
+var clientCertificate = map[string]bool{
+	"net::ERR_SSL_CLIENT_AUTH_CERT_NEEDED":               true,
+	"net::ERR_BAD_SSL_CLIENT_AUTH_CERT":                  true,
+	"net::ERR_SSL_CLIENT_AUTH_SIGNATURE_FAILED":          true,
+	"net::ERR_SSL_CLIENT_AUTH_PRIVATE_KEY_ACCESS_DENIED": true,
+	"net::ERR_SSL_CLIENT_AUTH_CERT_NO_PRIVATE_KEY":       true,
+	"net::ERR_SSL_CLIENT_AUTH_NO_COMMON_ALGORITHMS":      true,
 }
 
 // CertificateRefused notes why a request was cancelled: the browser itself then says
@@ -316,7 +332,14 @@ func (n *navigation) commit(ctx context.Context) error {
 		if n.replaced || n.same {
 			return nil
 		}
-		if ended { // a reload that brought nothing
+		if ended && n.steps && !n.restored {
+			// A document of the back/forward cache is there only after the frame has stopped loading.
+			n.restored = n.page.isAt(ctx, n.entry)
+			if n.restored {
+				continue
+			}
+		}
+		if ended && !n.restored { // a reload that brought nothing
 			return fault.New(fault.NavigationFailed, "no new document came: an empty answer (204 or 205) or a download")
 		}
 		select {
